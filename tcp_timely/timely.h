@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tcp_timely: what the parts of the module share.
+ *
+ * timely_core.h	the algorithm, integers only
+ * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out
+ * timely_net.c		per network namespace: parameters, devices, counters
+ * timely_trace.h	tracepoints
+ *
+ * Locking. Per-socket state belongs to the socket lock. Everything per
+ * namespace that a socket reads on an ACK is lockless: the configuration is
+ * replaced as a whole under RCU, the devices are refcounted, the counters are
+ * per CPU. Writers of the configuration serialise on timely_net.lock.
+ */
+#ifndef _TIMELY_H
+#define _TIMELY_H
+
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "timely_core.h"
+#include "timely_params.h"
+
+/*
+ * Line rate of a device that reports none (veth and virtio without a
+ * configured speed, tunnels, loopback), Mbit/s: that of the paper's NICs.
+ */
+#define TIMELY_DEFAULT_LINE_MBIT	10000U
+
+/* Mbit/s to bytes/s. */
+#define TIMELY_MBIT			125000ULL
+
+/* Indices into timely_conf.raw, in the order of timely_params.h. */
+enum timely_param_id {
+#define TIMELY_PARAM(id, name, min, max, def, unit, what, source) TIMELY_P_##id,
+	TIMELY_PARAMS
+#undef TIMELY_PARAM
+	TIMELY_P_MAX
+};
+
+/*
+ * Counters per namespace, in the order of /proc/net/timely. They count events
+ * since the namespace was made and never reset.
+ */
+#define TIMELY_STATS \
+	TIMELY_STAT(STARTS, Starts) \
+	TIMELY_STAT(IDLE_RESTARTS, IdleRestarts) \
+	TIMELY_STAT(COMPLETIONS, Completions) \
+	TIMELY_STAT(LOW, BranchLow) \
+	TIMELY_STAT(HIGH, BranchHigh) \
+	TIMELY_STAT(INCREASE, BranchIncrease) \
+	TIMELY_STAT(HAI, BranchHai) \
+	TIMELY_STAT(DECREASE, BranchDecrease) \
+	TIMELY_STAT(WEIGHTED, BranchWeighted) \
+	TIMELY_STAT(HELD, HeldAppLimited) \
+	TIMELY_STAT(DROP_FLOOR, DropBelowFloor) \
+	TIMELY_STAT(DROP_RETRANS, DropRetransmitted) \
+	TIMELY_STAT(DROP_SACKED, DropSacked) \
+	TIMELY_STAT(DROP_DELAYED, DropDelayedAck) \
+	TIMELY_STAT(LOSS_CUTS, LossCuts) \
+	TIMELY_STAT(TIMEOUT_CUTS, TimeoutCuts) \
+	TIMELY_STAT(UNDOS, Undos) \
+	TIMELY_STAT(DEFAULT_LINE, LineRateUnknown) \
+	TIMELY_STAT(MPTCP, MptcpRefused)
+
+enum timely_stat_id {
+#define TIMELY_STAT(id, name) TIMELY_STAT_##id,
+	TIMELY_STATS
+#undef TIMELY_STAT
+	TIMELY_STAT_MAX
+};
+
+/* Enum timely_branch and TIMELY_STAT_LOW... run in parallel. */
+static_assert(TIMELY_STAT_WEIGHTED - TIMELY_STAT_LOW == TIMELY_BRANCH_WEIGHTED);
+
+struct timely_stats {
+	unsigned long cnt[TIMELY_STAT_MAX];
+};
+
+/**
+ * struct timely_conf - one immutable configuration of a namespace
+ * @core:		parameters in the units of timely_core.h
+ * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
+ * @max_outstanding:	limit on outstanding data, bytes; 0: from the line rate
+ * @idle_restart_ns:	idle time after which a flow starts over, ns; 0: never
+ * @raw:		the values as they were written
+ * @rcu:		readers are on the ACK path
+ */
+struct timely_conf {
+	struct timely_params	core;
+	u64			line_rate_bps;
+	u64			max_outstanding;
+	u64			idle_restart_ns;
+	u64			raw[TIMELY_P_MAX];
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct timely_dev - an egress device as the flows of one namespace see it
+ * @ref:	one for timely_net.devs, one per flow that points here
+ * @active:	flows with data in flight or waiting to be sent
+ * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
+ *		work, read locklessly
+ * @ifindex:	fixed
+ * @rcu:	looked up under RCU
+ */
+struct timely_dev {
+	refcount_t	ref;
+	atomic_t	active;
+	u32		line_mbit;
+	int		ifindex;
+	struct rcu_head	rcu;
+};
+
+/**
+ * struct timely_net - the module's state in one network namespace
+ * @conf:	configuration, replaced under @lock
+ * @lock:	serialises writers of @conf
+ * @stats:	per-CPU counters
+ * @devs:	struct timely_dev by ifindex; written under RTNL
+ * @speed_work:	asks every device for its speed; needs RTNL, so not in place
+ * @net:	back pointer, for @speed_work
+ * @sysctl:	net.ipv4.timely
+ * @table:	its table, one per namespace
+ */
+struct timely_net {
+	struct timely_conf __rcu	*conf;
+	struct mutex			lock;
+	struct timely_stats __percpu	*stats;
+	struct xarray			devs;
+	struct work_struct		speed_work;
+	struct net			*net;
+	struct ctl_table_header		*sysctl;
+	struct ctl_table		*table;
+};
+
+extern unsigned int timely_net_id;
+
+static inline struct timely_net *timely_net(const struct net *net)
+{
+	return net_generic(net, timely_net_id);
+}
+
+static inline void timely_count(const struct timely_net *tn,
+				enum timely_stat_id id)
+{
+	this_cpu_inc(tn->stats->cnt[id]);
+}
+
+struct timely_dev *timely_dev_get(struct timely_net *tn, int ifindex);
+void timely_dev_put(struct timely_dev *td);
+
+int timely_net_register(void);
+void timely_net_unregister(void);
+
+#endif /* _TIMELY_H */

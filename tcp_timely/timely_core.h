@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TIMELY rate computation: pure functions on integers.
+ *
+ * On every completion event (an ACK that covers the end of a sent segment):
+ *
+ *	rtt      = t_completion - t_send - wire_bytes / line_rate
+ *	rtt_diff = (1 - alpha) * rtt_diff + alpha * (rtt - prev_rtt)
+ *	gradient = rtt_diff / minRTT
+ *	s        = min(1, time since the last completion / minRTT)
+ *
+ *	rtt < Tlow:     rate += delta * s
+ *	rtt > Thigh:    rate *= 1 - s * beta * (1 - Thigh / rtt)
+ *	gradient <= 0:  rate += N * delta * s
+ *	                N = 5 from the fifth completion in a row with
+ *	                gradient < 0 on (hyperactive increase), else 1
+ *	else:           rate *= 1 - s * beta * gradient
+ *
+ * Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the
+ * Datacenter", SIGCOMM 2015, Algorithm 1, sections 3.1, 4.3 and 5.
+ *
+ * In "patched" mode the two gradient branches become one (Zhu et al., "ECN or
+ * Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016,
+ * Algorithm 2), which gives the flows a single fixed point:
+ *
+ *	w     = clamp(2 * gradient + 1/2, 0, 1)
+ *	error = (rtt - Tlow) / Tlow
+ *	rate  = rate * (1 - s * beta_patched * w * error) + s * delta * (1 - w)
+ *
+ * Tlow == Thigh makes it the queue-size controller of TIMELY section 4.4.
+ *
+ * Differences from the paper, here:
+ *  - s, the scaling of updates by the number of completions per minRTT
+ *    (section 5), is taken from the time between completions: the updates
+ *    within one minRTT then always weigh 1 in sum, however uneven the ACKs.
+ *  - One update takes away at most half of the rate, whatever the gradient.
+ *  - The rate has a floor; the paper names only the cap.
+ *  - Tlow grows linearly with segments above 16 KB, the measured shape of
+ *    figure 15 (50 us at 16 KB, 100 us at 32 KB, 200 us at 64 KB).
+ *
+ * Nothing in this file depends on the kernel but fixed-size integers and
+ * div64_u64(): it is compiled into the module, the unit tests and the fuzzer.
+ */
+#ifndef _TIMELY_CORE_H
+#define _TIMELY_CORE_H
+
+#ifdef __KERNEL__
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#else
+#include "timely_core_user.h"
+#endif
+
+/*
+ * Fraction: unsigned Q30, one is 1 << 30. Range 0 to 2^34 - 2^-30 as u64; the
+ * factors a rate is multiplied by are at most one. Resolution 9.3e-10: what a
+ * truncation loses is far below what one packet more or less changes.
+ */
+#define TIMELY_FRAC_SHIFT	30
+#define TIMELY_ONE		(1ULL << TIMELY_FRAC_SHIFT)
+
+/*
+ * Rate: bytes/s in unsigned Q16. TIMELY_MAX_RATE_BPS is 1.6 Tbit/s, 2e11
+ * bytes/s < 2^38, so a rate needs 54 bits; see timely_mul() for products.
+ */
+#define TIMELY_RATE_SHIFT	16
+#define TIMELY_MAX_RATE_BPS	200000000000ULL
+
+/* Lowest rate a flow can be configured to keep: 8 kbit/s, in bytes/s. */
+#define TIMELY_MIN_RATE_BPS	1000ULL
+
+/*
+ * RTT differences: ns in signed Q16. RTTs are clamped to 10 s < 2^33.3 ns, so
+ * a difference needs 50 bits and sign, and still fits after << 14 (64 bits,
+ * unsigned), which timely_update() uses to divide in Q30.
+ */
+#define TIMELY_DIFF_SHIFT	16
+#define TIMELY_MAX_RTT_NS	10000000000ULL
+
+/*
+ * Largest gradient that a trace tells apart from larger ones: 1024, in Q30 (40
+ * bits, times a million 60). The arithmetic itself does not saturate: a small
+ * beta times a small s can leave any gradient short of the limit of one half.
+ */
+#define TIMELY_GRADIENT_MAX	(1024ULL << TIMELY_FRAC_SHIFT)
+
+/* Segment size at which t_low_ns holds as it is, bytes. TIMELY section 6. */
+#define TIMELY_TLOW_SEGMENT	16384U
+
+/*
+ * A decision on "application limited" needs this many segments of target rate,
+ * so that one segment more or less cannot cross the 80 % line.
+ */
+#define TIMELY_WIN_SEGMENTS	10U
+
+/* Longest such decision window, ns: 1 s. */
+#define TIMELY_WIN_MAX_NS	1000000000U
+
+/*
+ * Bytes that settle a window before it is one RTT long: at 1.6 Tbit/s 11 ms
+ * worth. With less than this in one call, timely_flow.win_sent cannot overflow.
+ */
+#define TIMELY_WIN_MAX_SENT	(1U << 31)
+
+enum timely_mode {
+	TIMELY_MODE_ORIGINAL,	/* Algorithm 1 of the TIMELY paper */
+	TIMELY_MODE_PATCHED,	/* Algorithm 2 of Zhu et al. */
+};
+
+/* Which line of the algorithm took a decision; exported to tracepoints. */
+enum timely_branch {
+	TIMELY_BRANCH_LOW,	/* rtt < Tlow: additive increase */
+	TIMELY_BRANCH_HIGH,	/* rtt > Thigh: multiplicative decrease */
+	TIMELY_BRANCH_INCREASE,	/* gradient <= 0: additive increase */
+	TIMELY_BRANCH_HAI,	/* the same, hyperactive */
+	TIMELY_BRANCH_DECREASE,	/* gradient > 0: multiplicative decrease */
+	TIMELY_BRANCH_WEIGHTED,	/* patched mode between Tlow and Thigh */
+};
+
+/**
+ * struct timely_params - parameters in the units of the arithmetic
+ * @mode:		original or patched
+ * @hai_thresh:		completions with gradient < 0 before HAI, >= 1
+ * @hai_factor:		N in HAI, 1 to 100
+ * @app_limited_percent: share of the target a flow must send to raise it
+ * @segment_bytes:	segment size, bytes
+ * @t_low_ns:		Tlow for @segment_bytes, ns
+ * @t_high_ns:		Thigh, ns, >= @t_low_ns
+ * @min_rtt_ns:		minRTT, the normaliser, ns, 1 us to 10 s
+ * @rtt_floor_ns:	samples below are not believed, ns
+ * @delta_q:		additive step, bytes/s in Q16
+ * @min_rate_q:		rate floor, bytes/s in Q16
+ * @alpha:		EWMA weight of the newest difference, Q30, <= 1
+ * @beta:		multiplicative decrease, Q30, <= 1
+ * @beta_patched:	the same for the weighted branch, Q30, <= 1
+ * @loss_beta:		share of the rate that a loss takes, Q30, <= 1
+ */
+struct timely_params {
+	u8	mode;
+	u8	hai_thresh;
+	u8	hai_factor;
+	u8	app_limited_percent;
+	u32	segment_bytes;
+	u64	t_low_ns;
+	u64	t_high_ns;
+	u64	min_rtt_ns;
+	u64	rtt_floor_ns;
+	u64	delta_q;
+	u64	min_rate_q;
+	u32	alpha;
+	u32	beta;
+	u32	beta_patched;
+	u32	loss_beta;
+};
+
+/**
+ * struct timely_flow - state of the controller, one per flow
+ * @rate_q:	target rate R(t), bytes/s in Q16
+ * @rtt_diff_q:	smoothed RTT difference, ns in Q16
+ * @prev_rtt_ns: RTT of the last completion, ns; 0: there was none
+ * @last_ns:	time of the last completion or restart, ns; 0: none
+ * @win_ns:	length of the open application-limited window, ns
+ * @win_sent:	bytes sent in it
+ * @win_rate:	lowest target in it, units of 64 bytes/s
+ * @neg_count:	completions in a row with gradient < 0, saturating
+ * @app_limited: the last closed window sent less than the required share
+ *
+ * The caller serialises all access (in the module: the socket lock).
+ */
+struct timely_flow {
+	u64	rate_q;
+	s64	rtt_diff_q;
+	u64	prev_rtt_ns;
+	u64	last_ns;
+	u32	win_ns;
+	u32	win_sent;
+	u32	win_rate;
+	u8	neg_count;
+	u8	app_limited;
+};
+
+/**
+ * struct timely_result - every output of one decision, for tracing and tests
+ * @rtt_diff_ns: smoothed RTT difference, ns, rounded towards zero
+ * @gradient_ppm: normalised gradient in millionths, saturated at +-1024
+ * @scale_ppm:	weight s of this update in millionths
+ * @branch:	enum timely_branch
+ * @held:	an increase was withheld because the flow is application limited
+ */
+struct timely_result {
+	s64	rtt_diff_ns;
+	s64	gradient_ppm;
+	u32	scale_ppm;
+	u8	branch;
+	u8	held;
+};
+
+/**
+ * timely_mul - multiply by a Q30 fraction, rounding down
+ * @a: any value
+ * @frac: Q30, <= 1
+ *
+ * The high half contributes (a >> 32) * frac * 4 without remainder, the low
+ * half's product is below 2^62, and their sum is at most @a: no overflow.
+ */
+static inline u64 timely_mul(u64 a, u32 frac)
+{
+	return (((a >> 32) * frac) << 2) +
+	       (((a & 0xffffffffULL) * frac) >> TIMELY_FRAC_SHIFT);
+}
+
+/**
+ * timely_bps_to_rate() - bytes/s to Q16, saturating at 1.6 Tbit/s
+ * @bps: bytes/s
+ */
+static inline u64 timely_bps_to_rate(u64 bps)
+{
+	return min_t(u64, bps, TIMELY_MAX_RATE_BPS) << TIMELY_RATE_SHIFT;
+}
+
+/**
+ * timely_rate_bps() - the flow's target rate, bytes/s, rounded down
+ * @f: flow
+ */
+static inline u64 timely_rate_bps(const struct timely_flow *f)
+{
+	return f->rate_q >> TIMELY_RATE_SHIFT;
+}
+
+/**
+ * timely_permille() - n / 1000 in Q30
+ * @n: 0 to 1000
+ */
+static inline u32 timely_permille(u32 n)
+{
+	return (u32)div64_u64((u64)n << TIMELY_FRAC_SHIFT, 1000);
+}
+
+/**
+ * timely_t_low_ns() - Tlow for a segment size
+ * @t_low_ns: Tlow at 16 KB, ns, <= 10 s
+ * @segment_bytes: segment size, <= 1 MB
+ *
+ * TIMELY figure 15: smaller segments do not need a smaller Tlow.
+ */
+static inline u64 timely_t_low_ns(u64 t_low_ns, u32 segment_bytes)
+{
+	u32 segment = max_t(u32, segment_bytes, TIMELY_TLOW_SEGMENT);
+
+	return min_t(u64, t_low_ns * segment / TIMELY_TLOW_SEGMENT,
+		     TIMELY_MAX_RTT_NS);
+}
+
+/**
+ * timely_serialisation_ns() - time a segment takes to leave the NIC
+ * @wire_bytes: segment with all framing, bytes, < 2^24
+ * @line_rate_bps: NIC line rate, bytes/s, >= 1
+ *
+ * TIMELY section 3.1. 2^24 * 1e9 < 2^54, no overflow.
+ */
+static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
+{
+	return div64_u64((u64)wire_bytes * 1000000000ULL, line_rate_bps);
+}
+
+/**
+ * timely_start_bps() - rate of a flow that starts beside others
+ * @line_rate_bps: NIC line rate, bytes/s
+ * @active: other active flows on the same NIC
+ *
+ * C / (N + 1): protocol note, last paragraph.
+ */
+static inline u64 timely_start_bps(u64 line_rate_bps, u32 active)
+{
+	return div64_u64(line_rate_bps, (u64)active + 1);
+}
+
+static inline void timely_clamp(struct timely_flow *f,
+				const struct timely_params *p, u64 cap_bps)
+{
+	u64 cap_q = timely_bps_to_rate(cap_bps);
+
+	/* A link slower than the floor wins: the cap is applied last. */
+	if (f->rate_q < p->min_rate_q)
+		f->rate_q = p->min_rate_q;
+	if (f->rate_q > cap_q)
+		f->rate_q = cap_q;
+}
+
+/* Open a new window for the 80 % rule; the last verdict stands until it closes. */
+static inline void timely_window_open(struct timely_flow *f)
+{
+	f->win_ns = 0;
+	f->win_sent = 0;
+	f->win_rate = (u32)(timely_rate_bps(f) >> 6);
+}
+
+/**
+ * timely_restart() - set a rate and forget the past of the signal
+ * @f: flow
+ * @p: parameters
+ * @bps: new rate, bytes/s
+ * @cap_bps: line rate, bytes/s
+ * @now_ns: current time, ns
+ *
+ * For a new flow and after idle: an RTT difference across a gap is no gradient.
+ */
+static inline void timely_restart(struct timely_flow *f,
+				  const struct timely_params *p, u64 bps,
+				  u64 cap_bps, u64 now_ns)
+{
+	f->rate_q = timely_bps_to_rate(bps);
+	timely_clamp(f, p, cap_bps);
+	f->rtt_diff_q = 0;
+	f->prev_rtt_ns = 0;
+	f->last_ns = now_ns;
+	f->neg_count = 0;
+	f->app_limited = 0;
+	timely_window_open(f);
+}
+
+/**
+ * timely_restart_idle() - start over after idle
+ * @f: flow
+ * @p: parameters
+ * @bps: rate of a new flow, bytes/s
+ * @cap_bps: line rate, bytes/s
+ * @now_ns: current time, ns
+ *
+ * Never raises the rate. Who was idle was application limited: the rate may
+ * rise again once a window says otherwise.
+ */
+static inline void timely_restart_idle(struct timely_flow *f,
+				       const struct timely_params *p, u64 bps,
+				       u64 cap_bps, u64 now_ns)
+{
+	timely_restart(f, p, min_t(u64, bps, timely_rate_bps(f)), cap_bps, now_ns);
+	f->app_limited = 1;
+}
+
+/**
+ * timely_loss() - fallback cut on packet loss
+ * @f: flow
+ * @p: parameters
+ * @cap_bps: line rate, bytes/s
+ *
+ * Not in the paper, whose fabric is lossless. The caller makes sure that it is
+ * called at most once per round trip.
+ */
+static inline void timely_loss(struct timely_flow *f,
+			       const struct timely_params *p, u64 cap_bps)
+{
+	f->rate_q -= timely_mul(f->rate_q, p->loss_beta);
+	f->neg_count = 0;
+	timely_clamp(f, p, cap_bps);
+}
+
+/**
+ * timely_window() - the 80 % rule for application-limited flows
+ * @f: flow
+ * @p: parameters
+ * @elapsed_ns: time since the last call, ns
+ * @sent_bytes: bytes sent since the last call, < 2^31
+ * @rtt_ns: newest RTT, ns
+ *
+ * TIMELY section 5: the target rises only while the application sends at more
+ * than 80 % of it. A window is at least one RTT and TIMELY_WIN_SEGMENTS
+ * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
+ * bytes; the share is taken of the lowest target inside it, because the rate
+ * moves while it is open.
+ *
+ * Overflow: rate < 2^37.6, window <= 62.5e6 units of 16 ns, product < 1.25e19 <
+ * 2^64.
+ */
+static inline void timely_window(struct timely_flow *f,
+				 const struct timely_params *p, u64 elapsed_ns,
+				 u32 sent_bytes, u64 rtt_ns)
+{
+	u64 length_ns = f->win_ns + min_t(u64, elapsed_ns, TIMELY_MAX_RTT_NS);
+	u64 sent = (u64)f->win_sent + sent_bytes;
+	u64 need = (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS;
+	u32 rate = (u32)(timely_rate_bps(f) >> 6);
+	u64 allowed;
+
+	f->win_ns = (u32)min_t(u64, length_ns, TIMELY_WIN_MAX_NS);
+	f->win_sent = (u32)min_t(u64, sent, 0xffffffffULL);
+	f->win_rate = min_t(u32, f->win_rate, rate);
+
+	allowed = div64_u64(((u64)f->win_rate << 6) * (f->win_ns >> 4),
+			    TIMELY_WIN_MAX_NS >> 4);
+	if (f->win_ns < min_t(u64, rtt_ns, TIMELY_WIN_MAX_NS) &&
+	    sent < TIMELY_WIN_MAX_SENT)
+		return;
+	if (sent < need && allowed < need && f->win_ns < TIMELY_WIN_MAX_NS)
+		return;
+
+	/* allowed < 2^38 and the share <= 100: no overflow. */
+	f->app_limited = sent * 100 < allowed * p->app_limited_percent;
+	timely_window_open(f);
+}
+
+/* s = min(1, elapsed / minRTT); 10 s << 30 is 1.07e19 < 2^64. */
+static inline u32 timely_scale(const struct timely_flow *f,
+			       const struct timely_params *p, u64 now_ns)
+{
+	u64 elapsed_ns;
+
+	if (!f->last_ns)
+		return TIMELY_ONE;
+	/* Stamps of two sources may be slightly out of order. */
+	if (now_ns <= f->last_ns)
+		return 0;
+	elapsed_ns = now_ns - f->last_ns;
+	if (elapsed_ns >= p->min_rtt_ns)
+		return TIMELY_ONE;
+	return (u32)div64_u64(elapsed_ns << TIMELY_FRAC_SHIFT, p->min_rtt_ns);
+}
+
+static inline void timely_increase(struct timely_flow *f,
+				   const struct timely_params *p, u32 n,
+				   u32 scale, struct timely_result *res)
+{
+	if (f->app_limited) {
+		res->held = 1;
+		return;
+	}
+	/* delta_q < 2^54 and n <= 100: the product is below 2^61. */
+	f->rate_q += timely_mul(p->delta_q * n, scale);
+}
+
+/* @cut: Q30, may exceed one; what one update takes is limited to half the rate. */
+static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
+{
+	cut = min_t(u64, timely_mul(cut, scale), TIMELY_ONE / 2);
+	f->rate_q -= timely_mul(f->rate_q, (u32)cut);
+}
+
+/**
+ * timely_update() - one completion event
+ * @f: flow
+ * @p: parameters
+ * @rtt_ns: RTT without serialisation, ns, at least @p->rtt_floor_ns; larger
+ *	    than 10 s counts as 10 s
+ * @now_ns: time of the completion, ns
+ * @cap_bps: line rate, bytes/s
+ * @res: what was decided and why
+ */
+static inline void timely_update(struct timely_flow *f,
+				 const struct timely_params *p, u64 rtt_ns,
+				 u64 now_ns, u64 cap_bps,
+				 struct timely_result *res)
+{
+	u32 scale = timely_scale(f, p, now_ns);
+	u64 gradient, weight, error, cut;
+	s64 step_q;
+	bool neg;
+
+	rtt_ns = min_t(u64, rtt_ns, TIMELY_MAX_RTT_NS);
+	if (!f->prev_rtt_ns)
+		f->prev_rtt_ns = rtt_ns;
+
+	/* rtt_diff += alpha * (new difference - rtt_diff), |.| < 2^51. */
+	step_q = ((s64)rtt_ns - (s64)f->prev_rtt_ns) * (1LL << TIMELY_DIFF_SHIFT);
+	step_q -= f->rtt_diff_q;
+	if (step_q < 0)
+		f->rtt_diff_q -= (s64)timely_mul((u64)-step_q, p->alpha);
+	else
+		f->rtt_diff_q += (s64)timely_mul((u64)step_q, p->alpha);
+	f->prev_rtt_ns = max_t(u64, rtt_ns, 1);
+	f->last_ns = max_t(u64, f->last_ns, now_ns);
+
+	neg = f->rtt_diff_q < 0;
+	gradient = neg ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
+	gradient = div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT),
+			     p->min_rtt_ns);
+
+	if (!neg)
+		f->neg_count = 0;
+	else if (f->neg_count < 255)
+		f->neg_count++;
+
+	res->held = 0;
+	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);
+	res->gradient_ppm = (s64)((min_t(u64, gradient, TIMELY_GRADIENT_MAX) *
+				   1000000) >> TIMELY_FRAC_SHIFT);
+	res->rtt_diff_ns = (s64)((neg ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q) >>
+				 TIMELY_DIFF_SHIFT);
+	if (neg) {
+		res->gradient_ppm = -res->gradient_ppm;
+		res->rtt_diff_ns = -res->rtt_diff_ns;
+	}
+
+	if (rtt_ns < p->t_low_ns) {
+		res->branch = TIMELY_BRANCH_LOW;
+		timely_increase(f, p, 1, scale, res);
+	} else if (rtt_ns > p->t_high_ns) {
+		res->branch = TIMELY_BRANCH_HIGH;
+		cut = div64_u64((rtt_ns - p->t_high_ns) << TIMELY_FRAC_SHIFT,
+				rtt_ns);
+		timely_decrease(f, timely_mul(cut, p->beta), scale);
+	} else if (p->mode == TIMELY_MODE_PATCHED) {
+		res->branch = TIMELY_BRANCH_WEIGHTED;
+		/* w(g): 0 up to -1/4, 1 from 1/4 on. */
+		if (gradient >= TIMELY_ONE / 4)
+			weight = neg ? 0 : TIMELY_ONE;
+		else
+			weight = neg ? TIMELY_ONE / 2 - 2 * gradient :
+				       TIMELY_ONE / 2 + 2 * gradient;
+		error = div64_u64((rtt_ns - p->t_low_ns) << TIMELY_FRAC_SHIFT,
+				  max_t(u64, p->t_low_ns, 1));
+		/* Cut first: the increase is not part of what is decreased. */
+		timely_decrease(f, timely_mul(timely_mul(error, (u32)weight),
+					      p->beta_patched), scale);
+		timely_increase(f, p, 1, timely_mul(TIMELY_ONE - weight, scale),
+				res);
+	} else if (neg || !gradient) {
+		bool hai = f->neg_count >= p->hai_thresh;
+
+		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_INCREASE;
+		timely_increase(f, p, hai ? p->hai_factor : 1, scale, res);
+	} else {
+		res->branch = TIMELY_BRANCH_DECREASE;
+		timely_decrease(f, timely_mul(gradient, p->beta), scale);
+	}
+	timely_clamp(f, p, cap_bps);
+}
+
+#endif /* _TIMELY_CORE_H */

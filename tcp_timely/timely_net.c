@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tcp_timely, per network namespace: net.ipv4.timely.*, the line rates of the
+ * egress devices with their active flows, and /proc/net/timely.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ethtool.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/proc_fs.h>
+#include <linux/rtnetlink.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <net/tcp.h>
+
+#include "timely.h"
+
+unsigned int timely_net_id __read_mostly;
+
+/* One row of timely_params.h. */
+struct timely_param {
+	const char	*name;
+	u64		min;
+	u64		max;
+	u64		def;
+};
+
+static const struct timely_param timely_params[TIMELY_P_MAX] = {
+#define TIMELY_PARAM(id, name, min, max, def, unit, what, source) \
+	[TIMELY_P_##id] = { __stringify(name), min, max, def },
+	TIMELY_PARAMS
+#undef TIMELY_PARAM
+};
+
+static const char * const timely_modes[] = {
+	[TIMELY_MODE_ORIGINAL]	= "original",
+	[TIMELY_MODE_PATCHED]	= "patched",
+};
+
+/*
+ * Derive everything from conf->raw, whose values are in their ranges. Returns
+ * NULL, or why the combination cannot be used.
+ */
+static const char *timely_conf_build(struct timely_conf *conf)
+{
+	struct timely_params *p = &conf->core;
+	const u64 *raw = conf->raw;
+
+	p->mode = raw[TIMELY_P_MODE];
+	p->hai_thresh = raw[TIMELY_P_HAI_THRESH];
+	p->hai_factor = raw[TIMELY_P_HAI_FACTOR];
+	p->app_limited_percent = raw[TIMELY_P_APP_LIMITED];
+	p->segment_bytes = raw[TIMELY_P_SEGMENT];
+	p->t_low_ns = timely_t_low_ns(raw[TIMELY_P_T_LOW], p->segment_bytes);
+	p->t_high_ns = raw[TIMELY_P_T_HIGH];
+	p->min_rtt_ns = raw[TIMELY_P_MIN_RTT];
+	p->rtt_floor_ns = raw[TIMELY_P_RTT_FLOOR];
+	p->delta_q = timely_bps_to_rate(raw[TIMELY_P_DELTA] * TIMELY_MBIT / 1000);
+	p->min_rate_q = timely_bps_to_rate(raw[TIMELY_P_MIN_RATE] * TIMELY_MBIT / 1000);
+	p->alpha = timely_permille(raw[TIMELY_P_ALPHA]);
+	p->beta = timely_permille(raw[TIMELY_P_BETA]);
+	p->beta_patched = timely_permille(raw[TIMELY_P_BETA_PATCHED]);
+	p->loss_beta = timely_permille(raw[TIMELY_P_LOSS_BETA]);
+	conf->line_rate_bps = raw[TIMELY_P_LINE_RATE] * TIMELY_MBIT;
+	conf->max_outstanding = raw[TIMELY_P_MAX_OUTSTANDING];
+	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
+
+	if (p->t_low_ns > p->t_high_ns)
+		return "t_low_ns, scaled by segment_bytes / 16384, must not exceed t_high_ns";
+	if (p->rtt_floor_ns > p->t_high_ns)
+		return "rtt_floor_ns must not exceed t_high_ns";
+	if (p->mode == TIMELY_MODE_PATCHED && p->t_low_ns < 1000)
+		return "mode patched divides by t_low_ns, which must be at least 1000";
+	if (conf->line_rate_bps &&
+	    raw[TIMELY_P_MIN_RATE] > raw[TIMELY_P_LINE_RATE] * 1000)
+		return "min_rate_kbit must not exceed line_rate_mbit";
+	if (conf->max_outstanding && conf->max_outstanding < 2 * p->segment_bytes)
+		return "max_outstanding_bytes must be 0 or at least two segments";
+	return NULL;
+}
+
+static int timely_param_parse(enum timely_param_id id, char *text, u64 *value)
+{
+	const struct timely_param *param = &timely_params[id];
+	int err;
+
+	text = strim(text);
+	if (id == TIMELY_P_MODE) {
+		err = match_string(timely_modes, ARRAY_SIZE(timely_modes), text);
+		if (err < 0) {
+			pr_info_ratelimited("%s: '%s' is neither original nor patched\n",
+					    param->name, text);
+			return -EINVAL;
+		}
+		*value = err;
+		return 0;
+	}
+
+	err = kstrtou64(text, 10, value);
+	if (!err && *value >= param->min && *value <= param->max)
+		return 0;
+	pr_info_ratelimited("%s: '%s' is not a number from %llu to %llu\n",
+			    param->name, text, param->min, param->max);
+	return -EINVAL;
+}
+
+static int timely_param_write(struct timely_net *tn, enum timely_param_id id,
+			      char *text)
+{
+	struct timely_conf *old, *conf;
+	const char *why;
+	u64 value;
+	int err;
+
+	err = timely_param_parse(id, text, &value);
+	if (err)
+		return err;
+
+	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
+	if (!conf)
+		return -ENOMEM;
+
+	mutex_lock(&tn->lock);
+	old = rcu_dereference_protected(tn->conf, lockdep_is_held(&tn->lock));
+	memcpy(conf->raw, old->raw, sizeof(conf->raw));
+	conf->raw[id] = value;
+	why = timely_conf_build(conf);
+	if (!why)
+		rcu_assign_pointer(tn->conf, conf);
+	mutex_unlock(&tn->lock);
+
+	if (why) {
+		pr_info_ratelimited("%s: '%s' refused: %s\n",
+				    timely_params[id].name, strim(text), why);
+		kfree(conf);
+		return -EINVAL;
+	}
+	kfree_rcu(old, rcu);
+	return 0;
+}
+
+static void timely_param_show(struct timely_net *tn, enum timely_param_id id,
+			      char *text, size_t size)
+{
+	u64 value;
+
+	rcu_read_lock();
+	value = rcu_dereference(tn->conf)->raw[id];
+	rcu_read_unlock();
+
+	if (id == TIMELY_P_MODE)
+		strscpy(text, timely_modes[value], size);
+	else
+		snprintf(text, size, "%llu", value);
+}
+
+/*
+ * Values are text here, whatever their width: proc_dostring() does the
+ * transfer, the range is ours. 32 characters hold the largest u64.
+ */
+static int timely_sysctl(const struct ctl_table *ctl, int write, void *buffer,
+			 size_t *lenp, loff_t *ppos)
+{
+	enum timely_param_id id = (unsigned long)ctl->extra2;
+	struct timely_net *tn = ctl->extra1;
+	char text[32] = "";
+	struct ctl_table tmp = {
+		.procname	= ctl->procname,
+		.data		= text,
+		.maxlen		= sizeof(text),
+		.mode		= ctl->mode,
+	};
+	int err;
+
+	if (!write)
+		timely_param_show(tn, id, text, sizeof(text));
+	/* What does not fit would be cut off, and might then be a valid number. */
+	else if (*lenp >= sizeof(text))
+		return -EINVAL;
+	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	return timely_param_write(tn, id, text);
+}
+COMPAT_PROC_HANDLER(timely_sysctl);
+
+static int timely_sysctl_register(struct timely_net *tn)
+{
+	struct ctl_table *table;
+	int i;
+
+	/* The last entry stays empty for kernels that look for it. */
+	table = kcalloc(TIMELY_P_MAX + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return -ENOMEM;
+
+	for (i = 0; i < TIMELY_P_MAX; i++) {
+		table[i].procname = timely_params[i].name;
+		table[i].mode = 0644;
+		table[i].proc_handler = compat_proc_handler(timely_sysctl);
+		table[i].extra1 = tn;
+		table[i].extra2 = (void *)(unsigned long)i;
+	}
+
+	tn->sysctl = register_net_sysctl_sz(tn->net, "net/ipv4/timely", table,
+					    TIMELY_P_MAX);
+	if (!tn->sysctl) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	tn->table = table;
+	return 0;
+}
+
+static void timely_sysctl_unregister(struct timely_net *tn)
+{
+	unregister_net_sysctl_table(tn->sysctl);
+	kfree(tn->table);
+}
+
+static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
+#define TIMELY_STAT(id, name) [TIMELY_STAT_##id] = #name,
+	TIMELY_STATS
+#undef TIMELY_STAT
+};
+
+static int timely_stats_show(struct seq_file *seq, void *v)
+{
+	struct timely_net *tn = timely_net(seq_file_single_net(seq));
+	unsigned long sum;
+	int i, cpu;
+
+	for (i = 0; i < TIMELY_STAT_MAX; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(tn->stats, cpu)->cnt[i]);
+		seq_printf(seq, "%s %lu\n", timely_stat_names[i], sum);
+	}
+	return 0;
+}
+
+/**
+ * timely_dev_get() - the egress device of a flow
+ * @tn: namespace of the socket
+ * @ifindex: device in that namespace
+ *
+ * Return: the device with a reference, or NULL if it is not known (any more).
+ */
+struct timely_dev *timely_dev_get(struct timely_net *tn, int ifindex)
+{
+	struct timely_dev *td;
+
+	rcu_read_lock();
+	td = xa_load(&tn->devs, ifindex);
+	if (td && !refcount_inc_not_zero(&td->ref))
+		td = NULL;
+	rcu_read_unlock();
+	return td;
+}
+
+/**
+ * timely_dev_put() - drop the reference of timely_dev_get()
+ * @td: device
+ */
+void timely_dev_put(struct timely_dev *td)
+{
+	if (refcount_dec_and_test(&td->ref))
+		kfree_rcu(td, rcu);
+}
+
+static void timely_dev_speed(struct timely_net *tn, struct timely_dev *td)
+{
+	struct ethtool_link_ksettings link;
+	struct net_device *dev;
+	u32 mbit = 0;
+
+	ASSERT_RTNL();
+	dev = __dev_get_by_index(tn->net, td->ifindex);
+	if (!dev)
+		return;
+	memset(&link, 0, sizeof(link));
+	if (!__ethtool_get_link_ksettings(dev, &link) &&
+	    ethtool_validate_speed(link.base.speed) &&
+	    link.base.speed != (u32)SPEED_UNKNOWN)
+		mbit = min_t(u32, link.base.speed,
+			     timely_params[TIMELY_P_LINE_RATE].max);
+	WRITE_ONCE(td->line_mbit, mbit);
+}
+
+static void timely_speed_work(struct work_struct *work)
+{
+	struct timely_net *tn = container_of(work, struct timely_net, speed_work);
+	struct timely_dev *td;
+	unsigned long ifindex;
+
+	rtnl_lock();
+	xa_for_each(&tn->devs, ifindex, td)
+		timely_dev_speed(tn, td);
+	rtnl_unlock();
+}
+
+static void timely_dev_add(struct timely_net *tn, int ifindex)
+{
+	struct timely_dev *td;
+
+	ASSERT_RTNL();
+	if (xa_load(&tn->devs, ifindex))
+		return;
+	td = kzalloc(sizeof(*td), GFP_KERNEL_ACCOUNT);
+	if (!td)
+		return;
+	refcount_set(&td->ref, 1);
+	td->ifindex = ifindex;
+	/* Flows on a device that could not be stored start alone, at C. */
+	if (xa_err(xa_store(&tn->devs, ifindex, td, GFP_KERNEL_ACCOUNT)))
+		kfree(td);
+}
+
+static void timely_dev_del(struct timely_net *tn, int ifindex)
+{
+	struct timely_dev *td = xa_erase(&tn->devs, ifindex);
+
+	if (td)
+		timely_dev_put(td);
+}
+
+static int timely_netdev_event(struct notifier_block *nb, unsigned long event,
+			       void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct timely_net *tn = timely_net(dev_net(dev));
+
+	switch (event) {
+	case NETDEV_REGISTER:
+		timely_dev_add(tn, dev->ifindex);
+		break;
+	case NETDEV_UP:
+	case NETDEV_CHANGE:
+		/* Drivers may not be asked from here under all locks; see the work. */
+		schedule_work(&tn->speed_work);
+		break;
+	case NETDEV_UNREGISTER:
+		timely_dev_del(tn, dev->ifindex);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block timely_netdev_nb = {
+	.notifier_call = timely_netdev_event,
+};
+
+static int __net_init timely_net_init(struct net *net)
+{
+	struct timely_net *tn = timely_net(net);
+	struct timely_conf *conf;
+	const char *why;
+	int err = -ENOMEM;
+	int i;
+
+	tn->net = net;
+	mutex_init(&tn->lock);
+	xa_init(&tn->devs);
+	INIT_WORK(&tn->speed_work, timely_speed_work);
+
+	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
+	if (!conf)
+		return -ENOMEM;
+	for (i = 0; i < TIMELY_P_MAX; i++)
+		conf->raw[i] = timely_params[i].def;
+	why = timely_conf_build(conf);
+	if (WARN_ONCE(why, "defaults refused: %s", why)) {
+		err = -EINVAL;
+		goto free_conf;
+	}
+	RCU_INIT_POINTER(tn->conf, conf);
+
+	tn->stats = alloc_percpu_gfp(struct timely_stats,
+				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!tn->stats)
+		goto free_conf;
+
+	err = timely_sysctl_register(tn);
+	if (err)
+		goto free_stats;
+
+	err = -ENOMEM;
+	if (!proc_create_net_single("timely", 0444, net->proc_net,
+				    timely_stats_show, NULL))
+		goto unregister_sysctl;
+	return 0;
+
+unregister_sysctl:
+	timely_sysctl_unregister(tn);
+free_stats:
+	free_percpu(tn->stats);
+free_conf:
+	kfree(conf);
+	return err;
+}
+
+static void __net_exit timely_net_exit(struct net *net)
+{
+	struct timely_net *tn = timely_net(net);
+	struct timely_dev *td;
+	unsigned long ifindex;
+
+	remove_proc_entry("timely", net->proc_net);
+	timely_sysctl_unregister(tn);
+	/*
+	 * No more events: either the notifier is gone, or all devices of the
+	 * namespace are. No more readers: sockets hold the module, and those
+	 * of a dying namespace are closed.
+	 */
+	cancel_work_sync(&tn->speed_work);
+	xa_for_each(&tn->devs, ifindex, td)
+		timely_dev_del(tn, ifindex);
+	xa_destroy(&tn->devs);
+	free_percpu(tn->stats);
+	kfree(rcu_dereference_protected(tn->conf, true));
+}
+
+static struct pernet_operations timely_net_ops = {
+	.init	= timely_net_init,
+	.exit	= timely_net_exit,
+	.id	= &timely_net_id,
+	.size	= sizeof(struct timely_net),
+};
+
+/**
+ * timely_net_register() - set up all namespaces, present and future
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int __init timely_net_register(void)
+{
+	int err;
+
+	err = register_pernet_subsys(&timely_net_ops);
+	if (err)
+		return err;
+
+	/* Replays NETDEV_REGISTER and NETDEV_UP of the devices there are. */
+	err = register_netdevice_notifier(&timely_netdev_nb);
+	if (err)
+		goto unregister_pernet;
+	return 0;
+
+unregister_pernet:
+	unregister_pernet_subsys(&timely_net_ops);
+	return err;
+}
+
+/**
+ * timely_net_unregister() - undo timely_net_register()
+ *
+ * Context: process, may sleep; no socket uses the module any more.
+ */
+void timely_net_unregister(void)
+{
+	/* Replays NETDEV_UNREGISTER, which empties all namespaces. */
+	unregister_netdevice_notifier(&timely_netdev_nb);
+	unregister_pernet_subsys(&timely_net_ops);
+}

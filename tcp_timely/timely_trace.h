@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of tcp_timely: every decision with all its inputs and outputs.
+ *
+ *	perf trace -e 'timely:*'
+ *	echo 1 > /sys/kernel/tracing/events/timely/timely_update/enable
+ *
+ * Times in ns, rates in bytes/s.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM timely
+
+#if !defined(_TIMELY_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _TIMELY_TRACE_H
+
+#include <linux/in6.h>
+#include <linux/tracepoint.h>
+#include <net/inet_sock.h>
+#include <net/sock.h>
+#include <trace/events/net_probe_common.h>
+
+#include "timely_core.h"
+
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_LOW);
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_HIGH);
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_INCREASE);
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_HAI);
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_DECREASE);
+TRACE_DEFINE_ENUM(TIMELY_BRANCH_WEIGHTED);
+
+#define timely_show_branch(branch)				\
+	__print_symbolic(branch,				\
+			 { TIMELY_BRANCH_LOW, "low" },		\
+			 { TIMELY_BRANCH_HIGH, "high" },	\
+			 { TIMELY_BRANCH_INCREASE, "increase" }, \
+			 { TIMELY_BRANCH_HAI, "hai" },		\
+			 { TIMELY_BRANCH_DECREASE, "decrease" }, \
+			 { TIMELY_BRANCH_WEIGHTED, "weighted" })
+
+#ifndef _TIMELY_TRACE_ENUMS
+#define _TIMELY_TRACE_ENUMS
+
+/* Why a completion gave no sample. */
+enum timely_drop {
+	TIMELY_DROP_FLOOR,	/* below rtt_floor_ns, or sent after it came back */
+	TIMELY_DROP_RETRANS,	/* a retransmission among the acknowledged data */
+	TIMELY_DROP_SACKED,	/* the segment was SACKed before */
+	TIMELY_DROP_DELAYED,	/* the receiver's delayed ACK timer is in it */
+};
+
+#endif /* _TIMELY_TRACE_ENUMS */
+
+TRACE_DEFINE_ENUM(TIMELY_DROP_FLOOR);
+TRACE_DEFINE_ENUM(TIMELY_DROP_RETRANS);
+TRACE_DEFINE_ENUM(TIMELY_DROP_SACKED);
+TRACE_DEFINE_ENUM(TIMELY_DROP_DELAYED);
+
+#define timely_show_drop(reason)				\
+	__print_symbolic(reason,				\
+			 { TIMELY_DROP_FLOOR, "floor" },	\
+			 { TIMELY_DROP_RETRANS, "retransmitted" }, \
+			 { TIMELY_DROP_SACKED, "sacked" },	\
+			 { TIMELY_DROP_DELAYED, "delayed_ack" })
+
+/* One completion event. gradient, scale: in millionths. */
+TRACE_EVENT(timely_update,
+
+	TP_PROTO(const struct sock *sk, u64 rtt_ns, u64 serialisation_ns,
+		 u64 prev_rtt_ns, u32 bytes, u64 old_bps, u64 new_bps,
+		 u64 cap_bps, const struct timely_result *res, u8 neg_count),
+
+	TP_ARGS(sk, rtt_ns, serialisation_ns, prev_rtt_ns, bytes, old_bps,
+		new_bps, cap_bps, res, neg_count),
+
+	TP_STRUCT__entry(
+		__array(__u8, saddr, sizeof(struct sockaddr_in6))
+		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		__field(u64, rtt_ns)
+		__field(u64, serialisation_ns)
+		__field(u64, prev_rtt_ns)
+		__field(s64, rtt_diff_ns)
+		__field(s64, gradient)
+		__field(u64, old_bps)
+		__field(u64, new_bps)
+		__field(u64, cap_bps)
+		__field(u32, bytes)
+		__field(u32, scale)
+		__field(u8, branch)
+		__field(u8, held)
+		__field(u8, neg_count)
+	),
+
+	TP_fast_assign(
+		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
+		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
+		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		__entry->rtt_ns = rtt_ns;
+		__entry->serialisation_ns = serialisation_ns;
+		__entry->prev_rtt_ns = prev_rtt_ns;
+		__entry->rtt_diff_ns = res->rtt_diff_ns;
+		__entry->gradient = res->gradient_ppm;
+		__entry->old_bps = old_bps;
+		__entry->new_bps = new_bps;
+		__entry->cap_bps = cap_bps;
+		__entry->bytes = bytes;
+		__entry->scale = res->scale_ppm;
+		__entry->branch = res->branch;
+		__entry->held = res->held;
+		__entry->neg_count = neg_count;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc branch=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu",
+		  __entry->saddr, __entry->daddr,
+		  timely_show_branch(__entry->branch), __entry->rtt_ns,
+		  __entry->prev_rtt_ns, __entry->serialisation_ns,
+		  __entry->bytes, __entry->rtt_diff_ns, __entry->gradient,
+		  __entry->scale, __entry->neg_count, __entry->held,
+		  __entry->new_bps, __entry->old_bps, __entry->cap_bps)
+);
+
+/* A completion that gave no sample. rtt: 0 where none was computed. */
+TRACE_EVENT(timely_drop,
+
+	TP_PROTO(const struct sock *sk, u8 reason, s64 rtt_ns),
+
+	TP_ARGS(sk, reason, rtt_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, saddr, sizeof(struct sockaddr_in6))
+		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		__field(s64, rtt_ns)
+		__field(u8, reason)
+	),
+
+	TP_fast_assign(
+		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
+		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
+		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		__entry->rtt_ns = rtt_ns;
+		__entry->reason = reason;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc reason=%s rtt=%lld",
+		  __entry->saddr, __entry->daddr,
+		  timely_show_drop(__entry->reason), __entry->rtt_ns)
+);
+
+/* A rate set without an RTT sample. active: N; idle: ns since the last one. */
+DECLARE_EVENT_CLASS(timely_rate,
+
+	TP_PROTO(const struct sock *sk, u64 old_bps, u64 new_bps, u64 cap_bps,
+		 u32 active, u64 idle_ns),
+
+	TP_ARGS(sk, old_bps, new_bps, cap_bps, active, idle_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, saddr, sizeof(struct sockaddr_in6))
+		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		__field(u64, old_bps)
+		__field(u64, new_bps)
+		__field(u64, cap_bps)
+		__field(u64, idle_ns)
+		__field(u32, active)
+	),
+
+	TP_fast_assign(
+		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
+		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
+		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		__entry->old_bps = old_bps;
+		__entry->new_bps = new_bps;
+		__entry->cap_bps = cap_bps;
+		__entry->idle_ns = idle_ns;
+		__entry->active = active;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc rate=%llu old_rate=%llu cap=%llu active=%u idle=%llu",
+		  __entry->saddr, __entry->daddr, __entry->new_bps,
+		  __entry->old_bps, __entry->cap_bps, __entry->active,
+		  __entry->idle_ns)
+);
+
+/* First data of a flow: C / (N + 1). */
+DEFINE_EVENT(timely_rate, timely_start,
+	TP_PROTO(const struct sock *sk, u64 old_bps, u64 new_bps, u64 cap_bps,
+		 u32 active, u64 idle_ns),
+	TP_ARGS(sk, old_bps, new_bps, cap_bps, active, idle_ns)
+);
+
+/* Data after idle_restart_ns without a completion: C / (N + 1) at most. */
+DEFINE_EVENT(timely_rate, timely_idle,
+	TP_PROTO(const struct sock *sk, u64 old_bps, u64 new_bps, u64 cap_bps,
+		 u32 active, u64 idle_ns),
+	TP_ARGS(sk, old_bps, new_bps, cap_bps, active, idle_ns)
+);
+
+/* The fallback cut, and its undo. */
+TRACE_EVENT(timely_loss,
+
+	TP_PROTO(const struct sock *sk, bool timeout, bool undo, u64 old_bps,
+		 u64 new_bps),
+
+	TP_ARGS(sk, timeout, undo, old_bps, new_bps),
+
+	TP_STRUCT__entry(
+		__array(__u8, saddr, sizeof(struct sockaddr_in6))
+		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		__field(u64, old_bps)
+		__field(u64, new_bps)
+		__field(bool, timeout)
+		__field(bool, undo)
+	),
+
+	TP_fast_assign(
+		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
+		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
+		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		__entry->old_bps = old_bps;
+		__entry->new_bps = new_bps;
+		__entry->timeout = timeout;
+		__entry->undo = undo;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc event=%s rate=%llu old_rate=%llu",
+		  __entry->saddr, __entry->daddr,
+		  __entry->undo ? "undo" : __entry->timeout ? "timeout" : "loss",
+		  __entry->new_bps, __entry->old_bps)
+);
+
+#endif /* _TIMELY_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE timely_trace
+#include <trace/define_trace.h>
