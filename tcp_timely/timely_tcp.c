@@ -16,8 +16,8 @@
  *	   + delta    |  falling, flat: + N * delta  |  * (1 - beta *
  *	              |  rising: * (1 - beta * g)    |    (1 - Thigh / rtt))
  *
- *	on ACK:   in_ack_event()   which segments does it complete? -> t_send
- *	          cong_control()   RTT, send rate, timely_update(), pacing
+ *	on ACK:   cong_control()   which segment does it complete? -> t_send;
+ *	                           RTT, send rate, timely_update(), pacing
  *	on send:  TX_START         first data: C / (N + 1); idle: start over
  *	on loss:  set_state()      fallback, once per RTT
  *
@@ -31,10 +31,12 @@
  *    signal cannot collapse. Undone when TCP finds it was spurious.
  *  - t_send and t_completion are TCP's own clock: when the stack hands the
  *    segment over (its departure time if a qdisc paces), and when it processes
- *    the ACK. Host jitter is in them. Another source of completions only has
- *    to fill struct timely_sock.done_*; the controller does not know.
- *  - The receiver's ACKs are software: samples with its delayed ACK timer in
- *    them are dropped.
+ *    the ACK. Host jitter is in them. timely_completion() is all that knows;
+ *    another source of completions takes its place.
+ *  - The receiver is software that delays the ACK of a single packet. If the
+ *    end of a segment is one, the RTT is taken where the ACK before it came. A
+ *    sample that may still contain the delay is an upper bound, and is dropped
+ *    unless it is below Tlow.
  *  - Serialisation counts headers and framing, not only the payload.
  *  - Data outstanding is limited to what the line rate sends in 2 Thigh; after
  *    a timeout TCP's own cwnd opens again by what is acknowledged.
@@ -69,18 +71,19 @@
 #define TIMELY_F_STARTED	BIT(1)	/* has sent data: C / (N + 1) was taken */
 #define TIMELY_F_ACTIVE		BIT(2)	/* counted in dev->active */
 #define TIMELY_F_CUT		BIT(3)	/* cut_seq is valid */
-#define TIMELY_F_PARTIAL	BIT(4)	/* part_* are valid */
-#define TIMELY_F_RETRANS	BIT(5)	/* this ACK covers retransmitted data */
-#define TIMELY_F_SACKED		BIT(6)	/* the newest segment was SACKed before */
+#define TIMELY_F_SEGMENT	BIT(4)	/* seg_* are valid */
+#define TIMELY_F_SACKED		BIT(5)	/* there was SACKed data at the last ACK */
 
 /**
  * struct timely_sock - congestion control state of a socket
  * @flow:	the controller
  * @dev:	egress device, with a reference; NULL: unknown
- * @done_send_ns: t_send of the newest segment this ACK completes, ns
- * @done_bytes:	its payload, bytes; 0: no completion in this ACK
- * @part_seq:	first byte of the segment that ACKs have covered in part
- * @part_end:	its end
+ * @seg_send_ns: t_send of the oldest segment not yet ACKed to its end, ns
+ * @seg_seq:	its first byte
+ * @seg_end:	its end
+ * @part_ns:	time from t_send to the last ACK that covered a part of it, ns,
+ *		saturating
+ * @part_packets: packets covered by then; 0: none
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
  * @undo_rate:	rate before the current recovery, units of 64 bytes/s
  * @sent:	tp->bytes_sent at the last completion, low half
@@ -94,25 +97,28 @@
 struct timely_sock {
 	struct timely_flow	flow;
 	struct timely_dev	*dev;
-	u64			done_send_ns;
-	u32			done_bytes;
-	u32			part_seq;
-	u32			part_end;
+	u64			seg_send_ns;
+	u32			seg_seq;
+	u32			seg_end;
+	u32			part_ns;
 	u32			cut_seq;
 	u32			undo_rate;
 	u32			sent;
 	u32			rtt_us;
 	u32			min_rtt_us;
 	u32			samples;
+	u16			part_packets;
 	u16			flags;
 };
 
-/*
- * in_ack_event() came before the acknowledged data left the queue, as it does
- * up to 6.15. Where it comes after, pkts_acked() has to do. A property of the
- * kernel: set once, by the first ACK that shows it.
- */
-static bool timely_ack_first __read_mostly;
+/* A completion event: what an ACK says about the newest segment it ends. */
+struct timely_completion {
+	s64	time_ns;	/* t_completion - t_send */
+	u32	bytes;		/* payload that time is about */
+	bool	ambiguous;	/* retransmitted: no RTT */
+	bool	sacked;		/* around SACKed data: no RTT */
+	bool	bound;		/* with the receiver's delay: an upper bound */
+};
 
 static struct tcp_congestion_ops timely_reno;
 
@@ -140,13 +146,20 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 	return (mbit ?: TIMELY_DEFAULT_LINE_MBIT) * TIMELY_MBIT;
 }
 
-/* Whole packets in a segment; at least one, whatever the MSS. */
+/*
+ * Whole packets in a segment; at least one, whatever the MSS, and an even
+ * number if it can be: receivers ACK every second packet, so the last one is
+ * not left waiting.
+ */
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
 	u32 mss = max_t(u32, tcp_sk(sk)->mss_cache, 1);
+	u32 packets = conf->core.segment_bytes / mss;
 
-	return clamp_t(u32, conf->core.segment_bytes / mss, 1, GSO_MAX_SEGS);
+	if (packets > 1)
+		packets &= ~1U;
+	return clamp_t(u32, packets, 1, GSO_MAX_SEGS);
 }
 
 /* The device's own bound on what leaves in one go, as sk_setup_caps() has it. */
@@ -238,6 +251,29 @@ static u32 timely_others(const struct timely_sock *ts)
 	return max(active, 0);
 }
 
+/* Remember the oldest segment in flight, the one the next ACKs are about. */
+static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq,
+			       u64 send_ns)
+{
+	ts->seg_seq = seq;
+	ts->seg_end = end_seq;
+	ts->seg_send_ns = send_ns;
+	ts->part_packets = 0;
+	ts->flags |= TIMELY_F_SEGMENT;
+}
+
+/* An ACK covered a part of the remembered segment: keep when, and how much. */
+static void timely_set_partial(const struct tcp_sock *tp, struct timely_sock *ts)
+{
+	s64 time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
+
+	if (!after(tp->snd_una, ts->seg_seq))
+		return;
+	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) /
+				      max_t(u32, tp->mss_cache, 1), U16_MAX);
+	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
+}
+
 /*
  * Data after none was in flight: a new flow takes C / (N + 1); one that was
  * idle for long takes it if it had more.
@@ -249,12 +285,19 @@ static void timely_tx_start(struct sock *sk)
 	u64 now_ns = tcp_sk(sk)->tcp_clock_cache;
 	u64 line_bps, old_bps, bps, idle_ns;
 	const struct timely_conf *conf;
+	struct sk_buff *skb;
 	bool was_active;
 	u32 others;
 
 	/* Data in SYN goes out before init(). */
 	if (!(ts->flags & TIMELY_F_INIT))
 		return;
+	/* Called while the first segment goes out: it is still to be sent. */
+	skb = tcp_send_head(sk);
+	if (!(ts->flags & TIMELY_F_SEGMENT) && skb)
+		timely_set_segment(ts, TCP_SKB_CB(skb)->seq,
+				   TCP_SKB_CB(skb)->end_seq, skb->skb_mstamp_ns);
+
 	was_active = ts->flags & TIMELY_F_ACTIVE;
 	timely_set_active(sk);
 
@@ -362,76 +405,94 @@ static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
 }
 
 /*
- * Before the acknowledged data leaves the queue: find the newest segment that
- * this ACK covers to its end. A segment that earlier ACKs covered in part has
- * lost its head by now, so its first byte is kept in part_seq.
+ * The remembered segment is covered to its end; the newest completed one is
+ *  - the last one that TCP took a stamp from, if all of that is acknowledged:
+ *    the queue is empty, or its head was sent at another time;
+ *  - else the remembered one: the stamp is that of the head, of which this ACK
+ *    covers only a part.
+ * Only the size of a segment that an ACK covers together with older ones is
+ * not known; it is a whole one at most.
  */
-static void timely_in_ack_event(struct sock *sk, u32 flags)
+static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
+			   const struct sk_buff *head, u32 whole,
+			   struct timely_completion *done)
 {
-	struct timely_sock *ts = timely_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *skb = tcp_rtx_queue_head(sk);
-	struct tcp_skb_cb *scb;
-	u32 seq;
+	const struct timely_sock *ts = timely_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 mss = max_t(u32, tp->mss_cache, 1);
+	u32 covered = ts->part_packets * mss;
+	u64 send_us;
 
-	if (!skb || !before(TCP_SKB_CB(skb)->seq, tp->snd_una))
+	done->ambiguous = rs->rtt_us < 0;
+	done->sacked = tp->sacked_out || (ts->flags & TIMELY_F_SACKED);
+	done->bound = rs->is_ack_delayed;
+	if (done->ambiguous)
 		return;
-	/* Once true it stays so: no write, no shared line to bounce. */
-	if (!READ_ONCE(timely_ack_first))
-		WRITE_ONCE(timely_ack_first, true);
 
-	for (; skb; skb = skb_rb_next(skb)) {
-		scb = TCP_SKB_CB(skb);
-		if (!before(scb->seq, tp->snd_una))
-			break;
-
-		seq = scb->seq;
-		if ((ts->flags & TIMELY_F_PARTIAL) && ts->part_end == scb->end_seq)
-			seq = ts->part_seq;
-		if (before(tp->snd_una, scb->end_seq)) {
-			ts->part_seq = seq;
-			ts->part_end = scb->end_seq;
-			ts->flags |= TIMELY_F_PARTIAL;
-			return;
-		}
-
-		if (scb->sacked & TCPCB_RETRANS)
-			ts->flags |= TIMELY_F_RETRANS;
-		if (scb->sacked & TCPCB_SACKED_ACKED)
-			ts->flags |= TIMELY_F_SACKED;
-		else
-			ts->flags &= ~TIMELY_F_SACKED;
-		ts->done_send_ns = skb->skb_mstamp_ns;
-		ts->done_bytes = scb->end_seq - seq;
+	send_us = tp->tcp_mstamp - rs->rtt_us;
+	if (div_u64(ts->seg_send_ns, NSEC_PER_USEC) != send_us &&
+	    !(head && tcp_skb_timestamp_us(head) == send_us)) {
+		done->time_ns = tp->tcp_clock_cache - send_us * NSEC_PER_USEC;
+		done->bytes = min(tp->snd_una - ts->seg_end, whole);
+		return;
 	}
-	ts->flags &= ~TIMELY_F_PARTIAL;
+
+	done->time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
+	done->bytes = ts->seg_end - ts->seg_seq;
+	if (done->bytes > covered + mss)
+		return;
+	/* One packet was left, and its ACK was perhaps delayed. */
+	if (covered && ts->part_ns < U32_MAX) {
+		done->time_ns = ts->part_ns;
+		done->bytes = min(done->bytes, covered);
+		done->bound = false;
+	} else {
+		done->bound = true;
+	}
 }
 
 /*
- * The same from what is left, for kernels that call in_ack_event() late. The
- * sample's stamp is that of the newest data acknowledged; if the head of the
- * queue has the very same one, it was covered in part: no completion.
+ * Does this ACK complete a segment? What it covers has left the queue, and a
+ * segment covered in part has lost its head, so the oldest one is remembered
+ * from ACK to ACK.
  */
-static void timely_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
+			      struct timely_completion *done)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *head;
-	u64 send_us;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 whole = (u32)sk->sk_gso_max_segs * tp->mss_cache;
+	struct sk_buff *head = tcp_rtx_queue_head(sk);
+	struct tcp_skb_cb *scb;
+	u32 end = ts->seg_end;
+	bool completed;
+	u32 seq;
 
-	if (READ_ONCE(timely_ack_first) || sample->rtt_us < 0 ||
-	    !sample->pkts_acked)
-		return;
+	completed = (ts->flags & TIMELY_F_SEGMENT) && !before(tp->snd_una, end);
 
-	send_us = tp->tcp_mstamp - sample->rtt_us;
-	head = tcp_rtx_queue_head(sk);
-	if (head && tcp_skb_timestamp_us(head) == send_us)
-		return;
-	if (tp->sacked_out || inet_csk(sk)->icsk_ca_state != TCP_CA_Open)
+	if (completed)
+		timely_measure(sk, rs, head, whole, done);
+
+	if (tp->sacked_out)
 		ts->flags |= TIMELY_F_SACKED;
-	ts->done_send_ns = send_us * NSEC_PER_USEC;
-	ts->done_bytes = min_t(u32, sample->pkts_acked, sk->sk_gso_max_segs) *
-			 tp->mss_cache;
+	else
+		ts->flags &= ~TIMELY_F_SACKED;
+
+	if (!head) {
+		ts->flags &= ~TIMELY_F_SEGMENT;
+		return completed;
+	}
+	if (completed || !(ts->flags & TIMELY_F_SEGMENT)) {
+		scb = TCP_SKB_CB(head);
+		seq = scb->seq;
+		/* If its head is gone, it began where the last one ended. */
+		if (completed && seq == tp->snd_una)
+			seq = scb->end_seq - min(scb->end_seq - end,
+						 max(whole, scb->end_seq - seq));
+		timely_set_segment(ts, seq, scb->end_seq, head->skb_mstamp_ns);
+	}
+	timely_set_partial(tp, ts);
+	return completed;
 }
 
 static void timely_drop(const struct sock *sk, struct timely_net *tn,
@@ -441,10 +502,10 @@ static void timely_drop(const struct sock *sk, struct timely_net *tn,
 	trace_timely_drop(sk, reason, rtt_ns);
 }
 
-/* The completion that in_ack_event() found, if any: the heart of it. */
+/* A completion event: the heart of it. */
 static void timely_complete(struct sock *sk, struct timely_net *tn,
 			    const struct timely_conf *conf, u64 line_bps,
-			    const struct rate_sample *rs)
+			    const struct timely_completion *done)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -462,17 +523,17 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	BUILD_BUG_ON(TIMELY_STAT_DROP_DELAYED - TIMELY_STAT_DROP_FLOOR !=
 		     TIMELY_DROP_DELAYED);
 
-	if (ts->flags & TIMELY_F_RETRANS)
+	if (done->ambiguous)
 		return timely_drop(sk, tn, TIMELY_DROP_RETRANS, 0);
-	if (ts->flags & TIMELY_F_SACKED)
+	if (done->sacked)
 		return timely_drop(sk, tn, TIMELY_DROP_SACKED, 0);
 
-	wire = timely_wire_bytes(sk, ts->done_bytes);
+	wire = timely_wire_bytes(sk, done->bytes);
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
-	rtt_ns = (s64)(now_ns - ts->done_send_ns) - (s64)serialisation_ns;
+	rtt_ns = done->time_ns - (s64)serialisation_ns;
 	if (rtt_ns < (s64)p->rtt_floor_ns)
 		return timely_drop(sk, tn, TIMELY_DROP_FLOOR, rtt_ns);
-	if (rs->is_ack_delayed)
+	if (done->bound && rtt_ns >= (s64)p->t_low_ns)
 		return timely_drop(sk, tn, TIMELY_DROP_DELAYED, rtt_ns);
 
 	sent = (u32)tp->bytes_sent - ts->sent;
@@ -489,9 +550,8 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	if (res.held)
 		timely_count(tn, TIMELY_STAT_HELD);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
-			    ts->done_bytes, old_bps,
-			    timely_rate_bps(&ts->flow), line_bps, &res,
-			    ts->flow.neg_count);
+			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
+			    line_bps, &res, ts->flow.neg_count);
 
 	/* get_info() reads these without the socket lock. */
 	WRITE_ONCE(ts->rtt_us, max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1));
@@ -574,6 +634,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	struct timely_completion done;
 	const struct timely_conf *conf;
 	u64 line_bps;
 
@@ -587,12 +648,10 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, false);
-	if (ts->done_bytes) {
-		timely_complete(sk, tn, conf, line_bps, rs);
+	if (timely_completion(sk, rs, &done)) {
+		timely_complete(sk, tn, conf, line_bps, &done);
 		timely_bound_segment(sk, conf);
-		ts->done_bytes = 0;
 	}
-	ts->flags &= ~(TIMELY_F_RETRANS | TIMELY_F_SACKED);
 	timely_set_cwnd(sk, conf, line_bps, rs);
 	timely_pace(sk);
 	rcu_read_unlock();
@@ -647,8 +706,6 @@ static struct tcp_congestion_ops timely_ops __read_mostly = {
 	.undo_cwnd	= timely_undo_cwnd,
 	.set_state	= timely_set_state,
 	compat_cwnd_event_tx_start(timely_tx_start),
-	.in_ack_event	= timely_in_ack_event,
-	.pkts_acked	= timely_pkts_acked,
 	.cong_control	= compat_cong_control(timely_cong_control),
 	.min_tso_segs	= timely_min_tso_segs,
 	.sndbuf_expand	= timely_sndbuf_expand,

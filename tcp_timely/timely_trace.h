@@ -45,7 +45,7 @@ enum timely_drop {
 	TIMELY_DROP_FLOOR,	/* below rtt_floor_ns, or sent after it came back */
 	TIMELY_DROP_RETRANS,	/* a retransmission among the acknowledged data */
 	TIMELY_DROP_SACKED,	/* the segment was SACKed before */
-	TIMELY_DROP_DELAYED,	/* the receiver's delayed ACK timer is in it */
+	TIMELY_DROP_DELAYED,	/* the receiver may have delayed the ACK */
 };
 
 #endif /* _TIMELY_TRACE_ENUMS */
