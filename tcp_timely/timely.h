@@ -130,7 +130,7 @@ struct timely_dev {
  */
 struct timely_net {
 	struct timely_conf __rcu	*conf;
-	struct mutex			lock;
+	struct mutex			lock;	/* writers of conf */
 	struct timely_stats __percpu	*stats;
 	struct xarray			devs;
 	struct work_struct		speed_work;

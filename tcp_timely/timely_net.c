@@ -90,8 +90,8 @@ static int timely_param_parse(enum timely_param_id id, char *text, u64 *value)
 	if (id == TIMELY_P_MODE) {
 		err = match_string(timely_modes, ARRAY_SIZE(timely_modes), text);
 		if (err < 0) {
-			pr_info_ratelimited("%s: '%s' is neither original nor patched\n",
-					    param->name, text);
+			pr_info_ratelimited("%s: '%*pE' is neither original nor patched\n",
+					    param->name, (int)strlen(text), text);
 			return -EINVAL;
 		}
 		*value = err;
@@ -101,8 +101,9 @@ static int timely_param_parse(enum timely_param_id id, char *text, u64 *value)
 	err = kstrtou64(text, 10, value);
 	if (!err && *value >= param->min && *value <= param->max)
 		return 0;
-	pr_info_ratelimited("%s: '%s' is not a number from %llu to %llu\n",
-			    param->name, text, param->min, param->max);
+	pr_info_ratelimited("%s: '%*pE' is not a number from %llu to %llu\n",
+			    param->name, (int)strlen(text), text, param->min,
+			    param->max);
 	return -EINVAL;
 }
 
@@ -132,8 +133,8 @@ static int timely_param_write(struct timely_net *tn, enum timely_param_id id,
 	mutex_unlock(&tn->lock);
 
 	if (why) {
-		pr_info_ratelimited("%s: '%s' refused: %s\n",
-				    timely_params[id].name, strim(text), why);
+		pr_info_ratelimited("%s: %llu refused: %s\n",
+				    timely_params[id].name, value, why);
 		kfree(conf);
 		return -EINVAL;
 	}
@@ -157,8 +158,9 @@ static void timely_param_show(struct timely_net *tn, enum timely_param_id id,
 }
 
 /*
- * Values are text here, whatever their width: proc_dostring() does the
- * transfer, the range is ours. 32 characters hold the largest u64.
+ * Values are text here, whatever their width. proc_dostring() would take the
+ * first line of a write and drop the rest, so it only reads. 32 characters hold
+ * the largest u64.
  */
 static int timely_sysctl(const struct ctl_table *ctl, int write, void *buffer,
 			 size_t *lenp, loff_t *ppos)
@@ -174,16 +176,22 @@ static int timely_sysctl(const struct ctl_table *ctl, int write, void *buffer,
 	};
 	int err;
 
-	if (!write)
+	if (!write) {
 		timely_param_show(tn, id, text, sizeof(text));
-	/* What does not fit would be cut off, and might then be a valid number. */
-	else if (*lenp >= sizeof(text))
+		return proc_dostring(&tmp, write, buffer, lenp, ppos);
+	}
+
+	/* A value is written in one go, from the start. */
+	if (!*lenp || *lenp >= sizeof(text) || *ppos ||
+	    memchr(buffer, '\0', *lenp))
 		return -EINVAL;
-	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
-	if (err || !write)
-		return err;
-	return timely_param_write(tn, id, text);
+	memcpy(text, buffer, *lenp);
+	err = timely_param_write(tn, id, text);
+	if (!err)
+		*ppos += *lenp;
+	return err;
 }
+
 COMPAT_PROC_HANDLER(timely_sysctl);
 
 static int timely_sysctl_register(struct timely_net *tn)
@@ -221,7 +229,7 @@ static void timely_sysctl_unregister(struct timely_net *tn)
 }
 
 static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
-#define TIMELY_STAT(id, name) [TIMELY_STAT_##id] = #name,
+#define TIMELY_STAT(id, name) #name,
 	TIMELY_STATS
 #undef TIMELY_STAT
 };

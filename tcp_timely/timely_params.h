@@ -16,7 +16,8 @@
 TIMELY_PARAM(MODE, mode, 0, 1, 0, "original|patched", \
 	     "rate law between Tlow and Thigh", "TIMELY Alg. 1; Zhu et al. Alg. 2") \
 TIMELY_PARAM(LINE_RATE, line_rate_mbit, 0, 1600000, 0, "Mbit/s", \
-	     "NIC line rate, cap of every flow; 0 asks the device, 10000 if it has no speed", "TIMELY 5") \
+	     "NIC line rate, cap of every flow; 0 asks the device, 10000 if it has no speed", \
+	     "TIMELY 5") \
 TIMELY_PARAM(T_LOW, t_low_ns, 0, 10000000000ULL, 50000, "ns", \
 	     "Tlow at 16 KB segments, larger ones scale it up", "TIMELY 4.3, 6") \
 TIMELY_PARAM(T_HIGH, t_high_ns, 0, 10000000000ULL, 500000, "ns", \
@@ -27,8 +28,8 @@ TIMELY_PARAM(RTT_FLOOR, rtt_floor_ns, 0, 10000000000ULL, 1000, "ns", \
 	     "samples below are dropped and counted", "no path is shorter") \
 TIMELY_PARAM(DELTA, delta_kbit, 1, 100000000, 10000, "kbit/s", \
 	     "additive step delta", "TIMELY 6") \
-TIMELY_PARAM(MIN_RATE, min_rate_kbit, 8, 100000000, 1000, "kbit/s", \
-	     "rate floor of a flow", "a tenth of delta") \
+TIMELY_PARAM(MIN_RATE, min_rate_kbit, 8, 100000000, 10000, "kbit/s", \
+	     "rate floor of a flow", "one step of delta; not in the paper") \
 TIMELY_PARAM(ALPHA, alpha_permille, 1, 1000, 875, "1/1000", \
 	     "EWMA weight of the newest RTT difference", "Zhu et al.; not stated in TIMELY") \
 TIMELY_PARAM(BETA, beta_permille, 1, 1000, 800, "1/1000", \
@@ -48,6 +49,7 @@ TIMELY_PARAM(APP_LIMITED, app_limited_percent, 0, 100, 80, "%", \
 TIMELY_PARAM(LOSS_BETA, loss_beta_permille, 0, 1000, 500, "1/1000", \
 	     "share of the rate taken by a loss, once per RTT", "TCP fallback, not in the paper") \
 TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
-	     "idle time after which a flow starts over at C/(N+1) at most; 0 is never", "20 x Thigh; TCP fallback, not in the paper")
+	     "idle time after which a flow starts over at C/(N+1) at most; 0 is never", \
+	     "20 x Thigh; not in the paper")
 
 #endif /* _TIMELY_PARAMS_H */

@@ -162,13 +162,21 @@ static u32 timely_segment_packets(const struct sock *sk,
 	return clamp_t(u32, packets, 1, GSO_MAX_SEGS);
 }
 
-/* The device's own bound on what leaves in one go, as sk_setup_caps() has it. */
+/*
+ * The device's own bound on what leaves in one go, as sk_setup_caps() has it.
+ * release() may come without the socket lock, on a socket nobody else has.
+ */
 static u32 timely_device_segs(struct sock *sk)
 {
-	struct dst_entry *dst = __sk_dst_get(sk);
+	u32 segs = sk->sk_gso_max_segs;
+	struct dst_entry *dst;
 
-	return dst ? max_t(u32, READ_ONCE(dst_dev(dst)->gso_max_segs), 1) :
-		     sk->sk_gso_max_segs;
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst)
+		segs = max_t(u32, READ_ONCE(dst_dev_rcu(dst)->gso_max_segs), 1);
+	rcu_read_unlock();
+	return segs;
 }
 
 /*
@@ -205,11 +213,11 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 
 static void timely_pace(struct sock *sk)
 {
-	unsigned long rate = timely_rate_bps(&timely_sk(sk)->flow);
+	u64 rate = timely_rate_bps(&timely_sk(sk)->flow);
 
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate,
-		   min(rate, READ_ONCE(sk->sk_max_pacing_rate)));
+		   min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
 static void timely_set_inactive(struct timely_sock *ts)
@@ -226,13 +234,14 @@ static void timely_set_active(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	struct dst_entry *dst = __sk_dst_get(sk);
-	int ifindex = dst ? dst_dev(dst)->ifindex : 0;
 
-	if (!ts->dev || ts->dev->ifindex != ifindex) {
+	/* Without a route there is nothing better than the last device. */
+	if (dst && (!ts->dev || ts->dev->ifindex != dst_dev(dst)->ifindex)) {
 		timely_set_inactive(ts);
 		if (ts->dev)
 			timely_dev_put(ts->dev);
-		ts->dev = timely_dev_get(timely_sock_net(sk), ifindex);
+		ts->dev = timely_dev_get(timely_sock_net(sk),
+					 dst_dev(dst)->ifindex);
 	}
 	if (ts->flags & TIMELY_F_ACTIVE)
 		return;
@@ -292,9 +301,9 @@ static void timely_tx_start(struct sock *sk)
 	/* Data in SYN goes out before init(). */
 	if (!(ts->flags & TIMELY_F_INIT))
 		return;
-	/* Called while the first segment goes out: it is still to be sent. */
+	/* Called while the first segment goes out: it is not in flight yet. */
 	skb = tcp_send_head(sk);
-	if (!(ts->flags & TIMELY_F_SEGMENT) && skb)
+	if (skb && tcp_rtx_queue_empty(sk))
 		timely_set_segment(ts, TCP_SKB_CB(skb)->seq,
 				   TCP_SKB_CB(skb)->end_seq, skb->skb_mstamp_ns);
 
@@ -336,6 +345,7 @@ static void timely_tx_start(struct sock *sk)
 unlock:
 	rcu_read_unlock();
 }
+
 COMPAT_CWND_EVENT_TX_START(timely_tx_start);
 
 static void timely_init(struct sock *sk)
@@ -618,14 +628,12 @@ static u32 timely_undo_cwnd(struct sock *sk)
 static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
 			    u64 line_bps, const struct rate_sample *rs)
 {
-	u32 limit = timely_cwnd_limit(sk, conf, line_bps);
+	u32 cwnd = timely_cwnd_limit(sk, conf, line_bps);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
 
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-		limit = min_t(u32, limit, cwnd + max(rs->acked_sacked, 0));
-	if (cwnd != limit)
-		tcp_snd_cwnd_set(tp, max_t(u32, limit, 1));
+		cwnd = min(cwnd, tcp_snd_cwnd(tp) + max(rs->acked_sacked, 0));
+	tcp_snd_cwnd_set(tp, max(cwnd, 1U));
 }
 
 static void timely_cong_control(struct sock *sk, u32 ack, int flag,
@@ -634,8 +642,9 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct timely_completion done;
 	const struct timely_conf *conf;
+	struct timely_completion done;
+	bool completed;
 	u64 line_bps;
 
 	/* The ACK of the handshake comes before init(). */
@@ -648,18 +657,21 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, false);
-	if (timely_completion(sk, rs, &done)) {
+	completed = timely_completion(sk, rs, &done);
+	if (completed) {
 		timely_complete(sk, tn, conf, line_bps, &done);
 		timely_bound_segment(sk, conf);
+		timely_pace(sk);
 	}
-	timely_set_cwnd(sk, conf, line_bps, rs);
-	timely_pace(sk);
+	if (completed || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		timely_set_cwnd(sk, conf, line_bps, rs);
 	rcu_read_unlock();
 
 	/* All delivered and nothing waiting: no longer one of the N. */
 	if (!tp->packets_out && tp->write_seq == tp->snd_nxt)
 		timely_set_inactive(ts);
 }
+
 COMPAT_CONG_CONTROL(timely_cong_control);
 
 static u32 timely_ssthresh(struct sock *sk)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# What people type; the kernel's build system reads Kbuild, not this file.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := modules
+
+# Everything in here that is built is built under build/, one directory for each
+# kernel.  Nothing else writes to the source tree.
+TOP := $(CURDIR)
+SETUP := tools/setup --quiet
+
+# O= and the like mean something else to the makes further down.
+MAKEOVERRIDES =
+
+# As in the kernel's own Makefile, a CC that happens to be in the environment
+# is not a choice of compiler: it has to be given on the command line.
+from_anywhere := KVER KDIR O V LLVM INSTALL_MOD_PATH DESTDIR
+from_command_line := W C CHECK CF CC KCFLAGS
+given = $(if $(filter $(2),$(origin $(1))),$(1)='$($(1))',$(1)=)
+kbuild = $(foreach v,$(from_anywhere),$(call given,$(v),command% environment%)) \
+	 $(foreach v,$(from_command_line),$(call given,$(v),command%)) tools/kbuild
+
+# Userspace goes to one place, whatever kernel it is run on.
+userspace := $(TOP)/build
+
+.PHONY: help
+help:	## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'Variables: KVER=6.1|6.12|7.x|RELEASE or KDIR=DIR choose the kernel (default: the'
+	@echo 'running one), O=DIR the output, LLVM=1 or CC=... the compiler, V=1 shows commands,'
+	@echo 'INSTALL_MOD_PATH=DIR or DESTDIR=DIR the root to install in.'
+
+.PHONY: modules
+modules: ## Build all modules (the default): build/RELEASE/*.ko
+	@$(SETUP) build
+	+@$(kbuild) modules
+
+.PHONY: install
+install: ## Install the modules built for KVER or KDIR
+	+@$(kbuild) install
+
+.PHONY: uninstall
+uninstall: ## Remove exactly the modules that `make install` put there
+	@$(kbuild) uninstall
+
+.PHONY: clean
+clean: ## Remove what was built; downloads stay in the cache
+	@$(if $(filter command%,$(origin O)),$(kbuild) clean,rm -rf build)
+
+.PHONY: setup
+setup: ## Install everything that any target needs (as root)
+	@tools/setup
+
+.PHONY: tools
+tools: ## Build the userspace tools: build/bin
+	@$(SETUP) build
+	+@$(MAKE) --no-print-directory -C tools/dcload O=$(userspace)/bin
+
+.PHONY: demo
+demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
+	@$(SETUP) build vm plot
+	@MAKEFLAGS= tools/demo/run
+
+.PHONY: check
+check: ## Run every test
+	@$(SETUP) build vm check trixie
+	@MAKEFLAGS= selftests/run-check
+
+.PHONY: unit
+unit: ## Run the unit tests of the algorithms, 64 and 32 bit
+	@$(SETUP) build check
+	+@$(MAKE) --no-print-directory -C selftests/unit run O=$(userspace)/unit
+
+.PHONY: fuzz
+fuzz: ## Run the fuzzers for a bounded time
+	@$(SETUP) build check
+	+@$(MAKE) --no-print-directory -C selftests/fuzz run O=$(userspace)/fuzz
+
+.PHONY: kselftest
+kselftest: ## Run the kselftests in the VM on KVER (default: 6.1 and 6.12)
+	@$(SETUP) build vm
+	@for kernel in $(or $(filter 6.1 6.12 /%,$(KVER)),6.1 6.12); do \
+		MAKEFLAGS= selftests/run-check kselftest "$$kernel" || exit 1; \
+	done
+
+.PHONY: style
+style: ## Run the kernel's checkpatch, and look for licence lines
+	@$(SETUP) check
+	@tools/style
+
+.PHONY: sparse
+sparse: ## Run sparse, and the compiler with W=1 (default: on 6.12)
+	@$(SETUP) build check
+	@tools/sparse $(or $(KDIR),$(KVER),6.12)
+
+.PHONY: compat-check
+compat-check: ## Test the shims on 6.1, 6.12 and 7.x (or on KVER)
+	@$(SETUP) build
+	@compat/test/run $(KVER)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Included before everything else in every file of every module, so that the
+ * modules are written against the newest kernel's interfaces only.
+ *
+ * COMPAT_* flags are found by compat/probe in the target's headers; nothing
+ * asks for a version number, since distributions backport. One file for each
+ * interface, so that dropping an old kernel means deleting files.
+ */
+#ifndef _ONRAMP_COMPAT_H
+#define _ONRAMP_COMPAT_H
+
+#include "generated/version.h"
+
+#if !defined(COMPAT_HAS_TCP_SND_CWND_SET) || !defined(COMPAT_HAS_PERNET_HASHINFO)
+#error "onramp needs Linux 6.1 or newer"
+#endif
+
+/* Assembler files are given the flags, but no C. */
+#ifndef __ASSEMBLY__
+#include "shims/tcp_ca.h"
+#include "shims/sysctl.h"
+#include "shims/timer.h"
+#include "shims/dst_dev.h"
+#include "shims/trace.h"
+#endif
+
+#endif /* _ONRAMP_COMPAT_H */

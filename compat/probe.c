@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every header whose interfaces compat/probes.txt asks about. It is only ever
+ * preprocessed, by the target kernel's own build system with its own options.
+ */
+#include <linux/ethtool.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
+#include <linux/sysctl.h>
+#include <linux/timer.h>
+#include <net/dst.h>
+#include <net/inet_hashtables.h>
+#include <net/mptcp.h>
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+
+#if __has_include("linux/unaligned.h")
+int compat_have_linux_unaligned_h;
+#endif
+
+#if __has_include("trace/stages/stage6_event_callback.h")
+#include <trace/stages/stage6_event_callback.h>
+#endif
