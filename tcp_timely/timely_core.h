@@ -35,6 +35,7 @@
  *    within one minRTT then always weigh 1 in sum, however uneven the ACKs.
  *  - One update takes away at most half of the rate, whatever the gradient.
  *  - The rate has a floor; the paper names only the cap.
+ *  - A smoothed difference below 1 ns counts as no gradient.
  *  - Tlow grows linearly with segments above 16 KB, the measured shape of
  *    figure 15 (50 us at 16 KB, 100 us at 32 KB, 200 us at 64 KB).
  *
@@ -78,6 +79,12 @@
  */
 #define TIMELY_DIFF_SHIFT	16
 #define TIMELY_MAX_RTT_NS	10000000000ULL
+
+/*
+ * A smoothed difference below 1 ns is none. Of a constant RTT an ever smaller
+ * rest of the last change would remain, and its sign would decide for ever.
+ */
+#define TIMELY_DIFF_ZERO	(1LL << TIMELY_DIFF_SHIFT)
 
 /*
  * Largest gradient that a trace tells apart from larger ones: 1024, in Q30 (40
@@ -365,8 +372,8 @@ static inline void timely_loss(struct timely_flow *f,
  * @sent_bytes: bytes sent since the last call, < 2^31
  * @rtt_ns: newest RTT, ns
  *
- * TIMELY section 5: the target rises only while the application sends at more
- * than 80 % of it. A window is at least one RTT and TIMELY_WIN_SEGMENTS
+ * TIMELY section 5: the target rises only while the application sends at 80 %
+ * of it or more. A window is at least one RTT and TIMELY_WIN_SEGMENTS
  * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
  * bytes; the share is taken of the lowest target inside it, because the rate
  * moves while it is open.
@@ -471,8 +478,10 @@ static inline void timely_update(struct timely_flow *f,
 	f->prev_rtt_ns = max_t(u64, rtt_ns, 1);
 	f->last_ns = max_t(u64, f->last_ns, now_ns);
 
-	neg = f->rtt_diff_q < 0;
-	gradient = neg ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
+	neg = f->rtt_diff_q <= -TIMELY_DIFF_ZERO;
+	gradient = f->rtt_diff_q < 0 ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
+	if (gradient < TIMELY_DIFF_ZERO)
+		gradient = 0;
 	gradient = div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT),
 			     p->min_rtt_ns);
 
@@ -485,12 +494,9 @@ static inline void timely_update(struct timely_flow *f,
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);
 	res->gradient_ppm = (s64)((min_t(u64, gradient, TIMELY_GRADIENT_MAX) *
 				   1000000) >> TIMELY_FRAC_SHIFT);
-	res->rtt_diff_ns = (s64)((neg ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q) >>
-				 TIMELY_DIFF_SHIFT);
-	if (neg) {
+	res->rtt_diff_ns = f->rtt_diff_q / (1LL << TIMELY_DIFF_SHIFT);
+	if (neg)
 		res->gradient_ppm = -res->gradient_ppm;
-		res->rtt_diff_ns = -res->rtt_diff_ns;
-	}
 
 	if (rtt_ns < p->t_low_ns) {
 		res->branch = TIMELY_BRANCH_LOW;
