@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults on demand, to test that the VM runner sees each of them. A word
+ * written to /sys/module/vm_fault/parameters/inject chooses one:
+ *
+ *	warn	WARN(), taints and goes on
+ *	lockdep	the headline of a lockdep report; distribution kernels have none
+ *	oops	write through a null pointer
+ *	bug	BUG()
+ *	spin	every CPU loops with interrupts off, for ever
+ *	pin	takes a reference on this module that nobody gives back
+ *	leave	a /proc directory stays when the module goes
+ *	end	ends QEMU as the runner's init does after its verdict
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bug.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/proc_fs.h>
+#include <linux/stop_machine.h>
+#include <linux/string.h>
+
+/* As in tools/vm/init.c. */
+#define DEBUG_EXIT_PORT		0xf4
+#define DEBUG_EXIT_OK		42
+
+static int spin(void *unused)
+{
+	for (;;)
+		cpu_relax();
+	return 0;
+}
+
+static int inject_set(const char *val, const struct kernel_param *kp)
+{
+	/* A volatile store, so that the compiler does not see the null. */
+	int *volatile nowhere = NULL;
+
+	pr_info("asked to inject: %s", val);
+	if (sysfs_streq(val, "warn")) {
+		WARN(1, "injected\n");
+	} else if (sysfs_streq(val, "lockdep")) {
+		pr_warn("possible circular locking dependency detected (injected)\n");
+	} else if (sysfs_streq(val, "oops")) {
+		*nowhere = 1;
+	} else if (sysfs_streq(val, "bug")) {
+		BUG();
+	} else if (sysfs_streq(val, "spin")) {
+		stop_machine(spin, NULL, cpu_online_mask);
+	} else if (sysfs_streq(val, "pin")) {
+		__module_get(THIS_MODULE);
+	} else if (sysfs_streq(val, "leave")) {
+		if (!proc_mkdir(KBUILD_MODNAME, NULL))
+			return -ENOMEM;
+	} else if (sysfs_streq(val, "end")) {
+		outb(DEBUG_EXIT_OK, DEBUG_EXIT_PORT);
+	} else {
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops inject_ops = {
+	.set = inject_set,
+};
+
+module_param_cb(inject, &inject_ops, NULL, 0200);
+MODULE_PARM_DESC(inject, "fault to inject: warn, lockdep, oops, bug, spin, pin, leave or end");
+
+static int __init vm_fault_init(void)
+{
+	return 0;
+}
+
+static void __exit vm_fault_exit(void)
+{
+}
+
+module_init(vm_fault_init);
+module_exit(vm_fault_exit);
+MODULE_DESCRIPTION("Faults on demand for the tests of the VM runner");
+MODULE_LICENSE("GPL");
