@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcload.h"
+#include "net.h"
+
+#define NETNS_DIR	"/run/netns"	/* where ip-netns(8) keeps them */
+
+/**
+ * netns_open() - find a network namespace
+ * @ns: result
+ * @name: name as in "ip netns", or a path if it has a slash, or NULL for the
+ *	namespace the process is in
+ */
+void netns_open(struct netns *ns, const char *name)
+{
+	char path[4096];
+
+	if (!name)
+		snprintf(path, sizeof(path), "/proc/self/ns/net");
+	else if (strchr(name, '/'))
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
+
+	ns->name = name;
+	ns->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns->fd < 0)
+		die("cannot open network namespace %s: %s", path,
+		    strerror(errno));
+}
+
+/**
+ * netns_enter() - make the namespace that of sockets to come
+ * @ns: namespace
+ *
+ * Sockets already open stay where they are.
+ */
+void netns_enter(const struct netns *ns)
+{
+	static const struct netns *current;
+
+	if (ns == current)
+		return;
+	/* Unprivileged users are fine as long as they never leave their own. */
+	if (!current && !ns->name) {
+		current = ns;
+		return;
+	}
+	if (setns(ns->fd, CLONE_NEWNET))
+		die("cannot enter network namespace %s: %s",
+		    ns->name ? ns->name : "of this process", strerror(errno));
+	current = ns;
+}
+
+/**
+ * endpoint_sockaddr() - socket address of an endpoint
+ * @ep: endpoint
+ * @default_port: port if the endpoint names none
+ * @ss: result
+ *
+ * A scope is looked up in the current network namespace.
+ *
+ * Return: length of the address.
+ */
+socklen_t endpoint_sockaddr(const struct endpoint *ep, uint16_t default_port,
+			    struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	uint16_t port = htons(ep->port ? ep->port : default_port);
+
+	memset(ss, 0, sizeof(*ss));
+	if (ep->family == AF_INET) {
+		struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
+		sin->sin_family = AF_INET;
+		sin->sin_addr = ep->v4;
+		sin->sin_port = port;
+		return sizeof(*sin);
+	}
+
+	sin6->sin6_family = AF_INET6;
+	sin6->sin6_addr = ep->v6;
+	sin6->sin6_port = port;
+	if (*ep->scope) {
+		sin6->sin6_scope_id = if_nametoindex(ep->scope);
+		if (!sin6->sin6_scope_id)
+			die("address %s%%%s: there is no device %s", ep->text,
+			    ep->scope, ep->scope);
+	}
+	return sizeof(*sin6);
+}
+
+void set_option(int fd, int level, int name, int value, const char *what)
+{
+	if (setsockopt(fd, level, name, &value, sizeof(value)))
+		die("cannot set %s to %d: %s", what, value, strerror(errno));
+}
+
+/**
+ * set_cc() - choose a socket's congestion control, or exit saying why not
+ * @fd: TCP socket
+ * @cc: name
+ */
+void set_cc(int fd, const char *cc)
+{
+	char available[512] = "unknown";
+	FILE *f;
+
+	if (!setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc,
+			(socklen_t)strlen(cc)))
+		return;
+	if (errno == EPERM)
+		die("congestion control %s is only for root here: add it to net.ipv4.tcp_allowed_congestion_control",
+		    cc);
+	if (errno != ENOENT)
+		die("cannot set congestion control %s: %s", cc,
+		    strerror(errno));
+	f = fopen("/proc/sys/net/ipv4/tcp_available_congestion_control", "re");
+	if (f) {
+		if (fgets(available, sizeof(available), f))
+			available[strcspn(available, "\n")] = '\0';
+		fclose(f);
+	}
+	die("the kernel has no congestion control %s, or its module tcp_%s is not loaded; available: %s",
+	    cc, cc, available);
+}
+
+void get_cc(int fd, char cc[CC_NAME_MAX])
+{
+	socklen_t len = CC_NAME_MAX;
+
+	memset(cc, 0, CC_NAME_MAX);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cc, &len))
+		die("cannot read a socket's congestion control: %s",
+		    strerror(errno));
+	cc[CC_NAME_MAX - 1] = '\0';
+}
+
+/**
+ * get_tcp_info() - read a connection's counters
+ * @fd: TCP socket
+ * @info: result; fields the kernel does not know are 0
+ *
+ * Return: false if the socket has none to give.
+ */
+bool get_tcp_info(int fd, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len);
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of dcload's pure parts, in KTAP.
+ */
+#include <arpa/inet.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../dcload.h"
+#include "../hist.h"
+#include "../json.h"
+#include "../parse.h"
+#include "../stats.h"
+#include "../tstamp.h"
+
+static bool test_failed;
+
+#define CHECK(cond) do {						\
+	if (!(cond)) {							\
+		printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond);	\
+		test_failed = true;					\
+	}								\
+} while (0)
+
+static bool near(double a, double b, double relative)
+{
+	return fabs(a - b) <= relative * fabs(b);
+}
+
+static void hist_index__buckets_touch(void)
+{
+	unsigned int i;
+
+	CHECK(hist_lower(0) == 0);
+	for (i = 0; i < HIST_BUCKETS - 1; i++) {
+		CHECK(hist_upper(i) == hist_lower(i + 1));
+		CHECK(hist_index(hist_lower(i)) == i);
+		CHECK(hist_index(hist_upper(i) - 1) == i);
+	}
+	CHECK(hist_upper(HIST_BUCKETS - 1) == 1ULL << HIST_MAX_BITS);
+	CHECK(hist_index((1ULL << HIST_MAX_BITS) - 1) == HIST_BUCKETS - 1);
+	CHECK(hist_index(1ULL << HIST_MAX_BITS) == HIST_BUCKETS - 1);
+	CHECK(hist_index(UINT64_MAX) == HIST_BUCKETS - 1);
+}
+
+static void hist_index__error_below_one_percent(void)
+{
+	uint64_t v;
+
+	for (v = 1; v < 1ULL << HIST_MAX_BITS; v += v / 977 + 1) {
+		unsigned int i = hist_index(v);
+		double mid = (double)(hist_lower(i) + hist_upper(i) - 1) / 2;
+
+		CHECK(near(mid, (double)v, 0.005));
+	}
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void hist_quantile__matches_sorting(void)
+{
+	static const double qs[] = { 0.001, 0.25, 0.5, 0.9, 0.99, 0.999 };
+	static uint64_t v[100000];
+	struct hist *h = xcalloc(1, sizeof(*h));
+	struct rng rng = { .state = 42 };
+	double sum = 0;
+	size_t i;
+
+	hist_init(h);
+	for (i = 0; i < ARRAY_SIZE(v); i++) {
+		/* Over nine decades. */
+		v[i] = (uint64_t)pow(10, 1 + 9 * (double)rng_below(&rng, 1000000) / 1e6);
+		hist_add(h, v[i]);
+		sum += (double)v[i];
+	}
+	qsort(v, ARRAY_SIZE(v), sizeof(v[0]), compare_u64);
+	for (i = 0; i < ARRAY_SIZE(qs); i++) {
+		size_t rank = (size_t)ceil(qs[i] * (double)ARRAY_SIZE(v));
+
+		CHECK(near(hist_quantile(h, qs[i]), (double)v[rank - 1], 0.01));
+	}
+	CHECK(hist_quantile(h, 0) == (double)v[0]);
+	CHECK(hist_quantile(h, 1) == (double)v[ARRAY_SIZE(v) - 1]);
+	CHECK(near(hist_mean(h), sum / (double)ARRAY_SIZE(v), 1e-9));
+	free(h);
+}
+
+static void hist_quantile__edges(void)
+{
+	struct hist *h = xcalloc(1, sizeof(*h));
+
+	hist_init(h);
+	CHECK(hist_quantile(h, 0.5) == 0);
+	CHECK(hist_mean(h) == 0);
+	hist_add(h, 100);
+	CHECK(hist_quantile(h, 0) == 100);
+	CHECK(hist_quantile(h, 0.5) == 100);
+	CHECK(hist_quantile(h, 1) == 100);
+	hist_add(h, UINT64_MAX);
+	CHECK(h->max == UINT64_MAX);
+	CHECK(hist_quantile(h, 0.99) == (double)UINT64_MAX);
+	free(h);
+}
+
+static void jain_index__known_values(void)
+{
+	static const double same[] = { 5, 5, 5, 5 }, one[] = { 0, 7, 0, 0 };
+	static const double mixed[] = { 1, 2, 3 }, zero[] = { 0, 0 };
+
+	CHECK(near(jain_index(same, 4), 1, 1e-12));
+	CHECK(near(jain_index(one, 4), 0.25, 1e-12));
+	CHECK(near(jain_index(mixed, 3), 36.0 / 42, 1e-12));
+	CHECK(isnan(jain_index(zero, 2)));
+	CHECK(isnan(jain_index(NULL, 0)));
+}
+
+static void rng__same_seed_same_numbers(void)
+{
+	struct rng a = { .state = 7 }, b = { .state = 7 }, c = { .state = 8 };
+	int i, differ = 0;
+
+	for (i = 0; i < 100; i++) {
+		uint64_t v = rng_below(&a, 1000);
+
+		CHECK(v < 1000);
+		CHECK(v == rng_below(&b, 1000));
+		differ += v != rng_below(&c, 1000);
+	}
+	CHECK(differ > 90);
+}
+
+static void parse_u64__range_and_rubbish(void)
+{
+	static const char *const bad[] = {
+		"", " 5", "+5", "-5", "5x", "0x5", "5.0", "18446744073709551616",
+		"4", "101",
+	};
+	uint64_t v = 77;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(!parse_u64(bad[i], 5, 100, &v));
+	CHECK(v == 77);
+	CHECK(parse_u64("5", 5, 100, &v) && v == 5);
+	CHECK(parse_u64("100", 5, 100, &v) && v == 100);
+	CHECK(parse_u64("18446744073709551615", 0, UINT64_MAX, &v) &&
+	      v == UINT64_MAX);
+}
+
+static void parse_seconds__fractions(void)
+{
+	static const char *const bad[] = {
+		"", ".", "-1", "1e3", "1s", "inf", "nan", "0x1", "3601", "0.0005",
+	};
+	uint64_t v = 77;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(!parse_seconds(bad[i], 0.001, 3600, &v));
+	CHECK(v == 77);
+	CHECK(parse_seconds("1", 0, 10, &v) && v == NSEC_PER_SEC);
+	CHECK(parse_seconds("0.25", 0, 10, &v) && v == 250 * NSEC_PER_MSEC);
+	CHECK(parse_seconds(".5", 0, 10, &v) && v == 500 * NSEC_PER_MSEC);
+	CHECK(parse_seconds("3600", 0, 3600, &v) && v == 3600 * NSEC_PER_SEC);
+}
+
+static void parse_size__suffixes(void)
+{
+	uint64_t v = 77;
+
+	CHECK(!parse_size("0", &v));
+	CHECK(!parse_size("1T", &v));
+	CHECK(!parse_size("K", &v));
+	CHECK(!parse_size("1e3", &v));
+	CHECK(!parse_size("9007199254740993G", &v));
+	CHECK(v == 77);
+	CHECK(parse_size("1", &v) && v == 1);
+	CHECK(parse_size("64K", &v) && v == 65536);
+	CHECK(parse_size("64k", &v) && v == 65536);
+	CHECK(parse_size("1.5M", &v) && v == 1572864);
+	CHECK(parse_size("2G", &v) && v == 2147483648ULL);
+}
+
+static void parse_bitrate__suffixes(void)
+{
+	uint64_t v = 77;
+
+	CHECK(!parse_bitrate("10m", &v));
+	CHECK(!parse_bitrate("0mbit", &v));
+	CHECK(v == 77);
+	CHECK(parse_bitrate("1000", &v) && v == 1000);
+	CHECK(parse_bitrate("8bit", &v) && v == 8);
+	CHECK(parse_bitrate("20kbit", &v) && v == 20000);
+	CHECK(parse_bitrate("1.5mbit", &v) && v == 1500000);
+	CHECK(parse_bitrate("100GBIT", &v) && v == 100000000000ULL);
+}
+
+static void parse_endpoint__forms(void)
+{
+	static const char *const bad[] = {
+		"", "host", "1.2.3", "1.2.3.4:", "1.2.3.4:0", "1.2.3.4:65536",
+		"[1.2.3.4]:80", "[::1", "[::1]x", "[::1]:", "fe80::1%",
+		"fe80::1%name-longer-than-a-device", "1.2.3.4%eth0", "::g",
+	};
+	struct endpoint ep;
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(!parse_endpoint(bad[i], &ep));
+
+	CHECK(parse_endpoint("192.0.2.1", &ep));
+	CHECK(ep.family == AF_INET && ep.port == 0);
+	CHECK(ep.v4.s_addr == htonl(0xc0000201));
+	CHECK(parse_endpoint("192.0.2.1:99", &ep) && ep.port == 99);
+	CHECK(parse_endpoint("2001:db8::1", &ep));
+	CHECK(ep.family == AF_INET6 && ep.port == 0);
+	CHECK(inet_ntop(AF_INET6, &ep.v6, text, sizeof(text)) &&
+	      !strcmp(text, "2001:db8::1"));
+	CHECK(parse_endpoint("[2001:db8::1]:5001", &ep) && ep.port == 5001);
+	CHECK(parse_endpoint("fe80::1%eth0", &ep) && !strcmp(ep.scope, "eth0"));
+	CHECK(parse_endpoint("[fe80::1%eth0]:7", &ep) && ep.port == 7 &&
+	      !strcmp(ep.scope, "eth0") && !strcmp(ep.text, "fe80::1"));
+	CHECK(parse_endpoint("::ffff:192.0.2.1", &ep) && ep.family == AF_INET6);
+}
+
+static void parse_list__items(void)
+{
+	char **items;
+	size_t n, i;
+
+	CHECK(!parse_list("", ',', &n));
+	CHECK(!parse_list("a,,b", ',', &n));
+	CHECK(!parse_list("a,", ',', &n));
+	items = parse_list("a,bc,d", ',', &n);
+	CHECK(items && n == 3 && !strcmp(items[1], "bc"));
+	for (i = 0; items && i < n; i++)
+		free(items[i]);
+	free(items);
+}
+
+static enum rtt_verdict acked(struct rtt_tracker *t, uint32_t id, uint32_t retrans,
+			      uint64_t ns, uint64_t *rtt, unsigned int *lost)
+{
+	struct rtt_event ev = { RTT_EV_ACK, id, retrans, ns };
+
+	return rtt_acked(t, &ev, rtt, lost);
+}
+
+static void transmitted(struct rtt_tracker *t, uint32_t id, uint32_t retrans,
+			uint64_t ns)
+{
+	struct rtt_event ev = { RTT_EV_TX, id, retrans, ns };
+
+	rtt_transmitted(t, &ev);
+}
+
+static void rtt_acked__plain_sample(void)
+{
+	struct rtt_tracker t = { 0 };
+	unsigned int lost;
+	uint64_t rtt = 0;
+
+	CHECK(rtt_expect(&t, 999) == 0);
+	transmitted(&t, 999, 3, 1000);
+	CHECK(acked(&t, 999, 3, 51000, &rtt, &lost) == RTT_VALID);
+	CHECK(rtt == 50000 && lost == 0 && t.count == 0);
+	CHECK(acked(&t, 999, 3, 51000, &rtt, &lost) == RTT_UNKNOWN);
+}
+
+static void rtt_acked__retransmission_excluded(void)
+{
+	struct rtt_tracker t = { 0 };
+	unsigned int lost;
+	uint64_t rtt = 0;
+
+	/* The byte itself, sent twice. */
+	rtt_expect(&t, 1);
+	transmitted(&t, 1, 0, 1000);
+	transmitted(&t, 1, 0, 2000);
+	CHECK(acked(&t, 1, 0, 3000, &rtt, &lost) == RTT_RETRANS);
+	/* Something before it. */
+	rtt_expect(&t, 2);
+	transmitted(&t, 2, 0, 1000);
+	CHECK(acked(&t, 2, 1, 3000, &rtt, &lost) == RTT_RETRANS);
+	/* Before it was sent: no harm. */
+	rtt_expect(&t, 3);
+	transmitted(&t, 3, 1, 1000);
+	CHECK(acked(&t, 3, 1, 3000, &rtt, &lost) == RTT_VALID);
+	CHECK(rtt == 2000);
+}
+
+static void rtt_acked__lost_stamps(void)
+{
+	struct rtt_tracker t = { 0 };
+	unsigned int lost, i;
+	uint64_t rtt = 0;
+
+	/* ACK stamps of 1 and 2 never come. */
+	for (i = 1; i <= 4; i++) {
+		rtt_expect(&t, i);
+		transmitted(&t, i, 0, i);
+	}
+	CHECK(acked(&t, 3, 0, 100, &rtt, &lost) == RTT_VALID);
+	CHECK(lost == 2 && t.count == 1 && rtt == 97);
+	CHECK(acked(&t, 4, 0, 100, &rtt, &lost) == RTT_VALID && lost == 0);
+	/* No transmit stamp; a clock set back. */
+	rtt_expect(&t, 5);
+	CHECK(acked(&t, 5, 0, 100, &rtt, &lost) == RTT_NO_TX);
+	rtt_expect(&t, 6);
+	transmitted(&t, 6, 0, 200);
+	CHECK(acked(&t, 6, 0, 100, &rtt, &lost) == RTT_UNKNOWN);
+}
+
+static void rtt_expect__full_forgets_oldest(void)
+{
+	struct rtt_tracker t = { 0 };
+	unsigned int lost, i;
+	uint64_t rtt = 0;
+
+	for (i = 0; i < RTT_PENDING; i++) {
+		CHECK(rtt_room(&t));
+		CHECK(rtt_expect(&t, i) == 0);
+	}
+	CHECK(!rtt_room(&t));
+	CHECK(rtt_expect(&t, RTT_PENDING) == 1);
+	CHECK(acked(&t, 0, 0, 1, &rtt, &lost) == RTT_UNKNOWN);
+	transmitted(&t, RTT_PENDING, 0, 1);
+	CHECK(acked(&t, RTT_PENDING, 0, 5, &rtt, &lost) == RTT_VALID);
+	CHECK(lost == RTT_PENDING - 1 && t.count == 0);
+}
+
+static void json__written_is_read(void)
+{
+	struct json_writer w;
+	struct json_value *v;
+	char text[1024];
+	size_t at;
+	FILE *f;
+
+	f = fmemopen(text, sizeof(text), "w");
+	if (!f)
+		die("fmemopen failed");
+	json_begin(&w, f);
+	json_open(&w, NULL, '{', false);
+	json_string(&w, "name", "a\"b\\c\n\x01");
+	json_double(&w, "none", NAN);
+	json_double(&w, "half", 0.5);
+	json_u64(&w, "big", UINT64_MAX);
+	json_open(&w, "list", '[', true);
+	json_open(&w, NULL, '[', true);
+	json_u64(&w, NULL, 1);
+	json_u64(&w, NULL, 2);
+	json_close(&w, ']');
+	json_open(&w, NULL, '{', true);
+	json_bool(&w, "yes", true);
+	json_close(&w, '}');
+	json_close(&w, ']');
+	json_open(&w, "empty", '{', false);
+	json_close(&w, '}');
+	json_close(&w, '}');
+	json_finish(&w);
+	fclose(f);
+
+	v = json_parse(text, strlen(text), &at);
+	CHECK(v);
+	if (!v)
+		return;
+	CHECK(!strcmp(json_path(v, "name")->text, "a\"b\\c\n\x01"));
+	CHECK(json_path(v, "none")->type == JSON_NULL);
+	CHECK(!strcmp(json_path(v, "half")->text, "0.5"));
+	CHECK(!strcmp(json_path(v, "big")->text, "18446744073709551615"));
+	CHECK(!strcmp(json_path(v, "list.0.1")->text, "2"));
+	CHECK(json_path(v, "list.1.yes")->type == JSON_TRUE);
+	CHECK(json_path(v, "empty")->type == JSON_OBJECT);
+	CHECK(!json_path(v, "list.2"));
+	CHECK(!json_path(v, "nam"));
+	CHECK(!json_path(v, "half.x"));
+	CHECK(json_path(v, "") == v);
+	json_free(v);
+}
+
+static void json_parse__rejects(void)
+{
+	static const char *const bad[] = {
+		"", "{", "[1,]", "{\"a\":}", "{\"a\" 1}", "{a:1}", "[1 2]", "01x",
+		"tru", "\"abc", "\"\\q\"", "\"\\u12\"", "1.", "-", "[1]]", "\"\\",
+		"1e", "{\"a\":1,}",
+	};
+	char deep[4096];
+	size_t i, at;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(!json_parse(bad[i], strlen(bad[i]), &at));
+	memset(deep, '[', sizeof(deep));
+	CHECK(!json_parse(deep, sizeof(deep), &at));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+#define TEST(f)	{ #f, f }
+	TEST(hist_index__buckets_touch),
+	TEST(hist_index__error_below_one_percent),
+	TEST(hist_quantile__matches_sorting),
+	TEST(hist_quantile__edges),
+	TEST(jain_index__known_values),
+	TEST(rng__same_seed_same_numbers),
+	TEST(parse_u64__range_and_rubbish),
+	TEST(parse_seconds__fractions),
+	TEST(parse_size__suffixes),
+	TEST(parse_bitrate__suffixes),
+	TEST(parse_endpoint__forms),
+	TEST(parse_list__items),
+	TEST(rtt_acked__plain_sample),
+	TEST(rtt_acked__retransmission_excluded),
+	TEST(rtt_acked__lost_stamps),
+	TEST(rtt_expect__full_forgets_oldest),
+	TEST(json__written_is_read),
+	TEST(json_parse__rejects),
+};
+
+int main(void)
+{
+	bool any = false;
+	size_t i;
+
+	printf("KTAP version 1\n1..%zu\n", ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		test_failed = false;
+		tests[i].run();
+		printf("%s %zu %s\n", test_failed ? "not ok" : "ok", i + 1,
+		       tests[i].name);
+		fflush(stdout);
+		any |= test_failed;
+	}
+	return any;
+}
