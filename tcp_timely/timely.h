@@ -27,8 +27,8 @@
 #include "timely_params.h"
 
 /*
- * Line rate of a device that reports none (veth and virtio without a
- * configured speed, tunnels, loopback), Mbit/s: that of the paper's NICs.
+ * Line rate of a device that reports none (virtio without a configured speed,
+ * tunnels, loopback), Mbit/s: that of the paper's NICs.
  */
 #define TIMELY_DEFAULT_LINE_MBIT	10000U
 

@@ -41,7 +41,7 @@ TIMELY_PARAM(HAI_THRESH, hai_thresh, 1, 255, 5, "completions", \
 TIMELY_PARAM(HAI_FACTOR, hai_factor, 1, 100, 5, "", \
 	     "N, steps per update in hyperactive increase", "TIMELY Alg. 1") \
 TIMELY_PARAM(SEGMENT, segment_bytes, 536, 524288, 16384, "bytes", \
-	     "segment: unit of pacing and of RTT samples", "TIMELY 6") \
+	     "segment, in whole pairs of packets: unit of pacing and of RTT samples", "TIMELY 6") \
 TIMELY_PARAM(MAX_OUTSTANDING, max_outstanding_bytes, 0, 1073741824, 0, "bytes", \
 	     "limit on outstanding data; 0 is line rate x 2 Thigh", "TIMELY 3.3") \
 TIMELY_PARAM(APP_LIMITED, app_limited_percent, 0, 100, 80, "%", \

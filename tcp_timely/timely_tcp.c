@@ -73,6 +73,7 @@
 #define TIMELY_F_CUT		BIT(3)	/* cut_seq is valid */
 #define TIMELY_F_SEGMENT	BIT(4)	/* seg_* are valid */
 #define TIMELY_F_SACKED		BIT(5)	/* there was SACKed data at the last ACK */
+#define TIMELY_F_RETRANS	BIT(6)	/* retrans_seq is valid */
 
 /**
  * struct timely_sock - congestion control state of a socket
@@ -83,13 +84,15 @@
  * @seg_end:	its end
  * @part_ns:	time from t_send to the last ACK that covered a part of it, ns,
  *		saturating
- * @part_packets: packets covered by then; 0: none
+ * @part_packets: packets covered by then, saturating; 0: none
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
+ * @retrans_seq: snd_nxt when a retransmission was noticed: what is ACKed up to
+ *		here may be either copy
  * @undo_rate:	rate before the current recovery, units of 64 bytes/s
  * @sent:	tp->bytes_sent at the last completion, low half
- * @rtt_us:	newest RTT sample, for get_info()
  * @min_rtt_us:	smallest RTT sample, for get_info()
  * @samples:	number of RTT samples, for get_info()
+ * @retrans:	tp->total_retrans at the last ACK, low half
  * @flags:	TIMELY_F_*
  *
  * Under the socket lock; get_info() alone reads without it.
@@ -102,13 +105,14 @@ struct timely_sock {
 	u32			seg_end;
 	u32			part_ns;
 	u32			cut_seq;
+	u32			retrans_seq;
 	u32			undo_rate;
 	u32			sent;
-	u32			rtt_us;
 	u32			min_rtt_us;
 	u32			samples;
-	u16			part_packets;
-	u16			flags;
+	u16			retrans;
+	u8			part_packets;
+	u8			flags;
 };
 
 /* A completion event: what an ACK says about the newest segment it ends. */
@@ -147,19 +151,15 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 }
 
 /*
- * Whole packets in a segment; at least one, whatever the MSS, and an even
- * number if it can be: receivers ACK every second packet, so the last one is
- * not left waiting.
+ * Packets in a segment: an even number, since receivers ACK every second one
+ * at once and would let a last odd one wait, and so at least two.
  */
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
 	u32 mss = max_t(u32, tcp_sk(sk)->mss_cache, 1);
-	u32 packets = conf->core.segment_bytes / mss;
 
-	if (packets > 1)
-		packets &= ~1U;
-	return clamp_t(u32, packets, 1, GSO_MAX_SEGS);
+	return clamp_t(u32, (conf->core.segment_bytes / mss) & ~1U, 2, GSO_MAX_SEGS);
 }
 
 /*
@@ -279,7 +279,7 @@ static void timely_set_partial(const struct tcp_sock *tp, struct timely_sock *ts
 	if (!after(tp->snd_una, ts->seg_seq))
 		return;
 	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) /
-				      max_t(u32, tp->mss_cache, 1), U16_MAX);
+				      max_t(u32, tp->mss_cache, 1), U8_MAX);
 	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
 }
 
@@ -370,6 +370,7 @@ static void timely_init(struct sock *sk)
 
 	memset(ts, 0, sizeof(*ts));
 	ts->flags = TIMELY_F_INIT;
+	ts->retrans = (u16)tp->total_retrans;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
@@ -433,7 +434,7 @@ static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
 	u32 covered = ts->part_packets * mss;
 	u64 send_us;
 
-	done->ambiguous = rs->rtt_us < 0;
+	done->ambiguous = rs->rtt_us < 0 || (ts->flags & TIMELY_F_RETRANS);
 	done->sacked = tp->sacked_out || (ts->flags & TIMELY_F_SACKED);
 	done->bound = rs->is_ack_delayed;
 	if (done->ambiguous)
@@ -478,6 +479,16 @@ static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
 	bool completed;
 	u32 seq;
 
+	/*
+	 * TCP falls back to its timestamp option here, so that rs->rtt_us does
+	 * not tell. Any retransmission makes all that was in flight ambiguous.
+	 */
+	if (ts->retrans != (u16)tp->total_retrans) {
+		ts->retrans = (u16)tp->total_retrans;
+		ts->retrans_seq = tp->snd_nxt;
+		ts->flags |= TIMELY_F_RETRANS;
+	}
+
 	completed = (ts->flags & TIMELY_F_SEGMENT) && !before(tp->snd_una, end);
 
 	if (completed)
@@ -487,6 +498,8 @@ static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
 		ts->flags |= TIMELY_F_SACKED;
 	else
 		ts->flags &= ~TIMELY_F_SACKED;
+	if (!before(tp->snd_una, ts->retrans_seq))
+		ts->flags &= ~TIMELY_F_RETRANS;
 
 	if (!head) {
 		ts->flags &= ~TIMELY_F_SEGMENT;
@@ -523,7 +536,7 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	u64 now_ns = tp->tcp_clock_cache;
 	u64 serialisation_ns, prev_rtt_ns, old_bps;
 	struct timely_result res;
-	u32 wire, sent;
+	u32 wire, sent, rtt_us;
 	s64 rtt_ns;
 
 	BUILD_BUG_ON(TIMELY_STAT_DROP_RETRANS - TIMELY_STAT_DROP_FLOOR !=
@@ -564,9 +577,9 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 			    line_bps, &res, ts->flow.neg_count);
 
 	/* get_info() reads these without the socket lock. */
-	WRITE_ONCE(ts->rtt_us, max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1));
-	if (!ts->samples || ts->rtt_us < ts->min_rtt_us)
-		WRITE_ONCE(ts->min_rtt_us, ts->rtt_us);
+	rtt_us = max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1);
+	if (!ts->samples || rtt_us < ts->min_rtt_us)
+		WRITE_ONCE(ts->min_rtt_us, rtt_us);
 	WRITE_ONCE(ts->samples, ts->samples + 1);
 }
 
@@ -691,7 +704,11 @@ static u32 timely_sndbuf_expand(struct sock *sk)
 	return 3;
 }
 
-/* INET_DIAG_VEGASINFO: last RTT, smallest RTT, number of samples. */
+/*
+ * INET_DIAG_VEGASINFO: number of samples, smallest RTT, and the newest one, or 0
+ * if there was none since the flow last started over. Without the socket lock:
+ * on 32 bits the newest may be half of two.
+ */
 static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 			      union tcp_cc_info *info)
 {
@@ -702,7 +719,7 @@ static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 		return 0;
 	info->vegas.tcpv_enabled = samples != 0;
 	info->vegas.tcpv_rttcnt = samples;
-	info->vegas.tcpv_rtt = READ_ONCE(ts->rtt_us);
+	info->vegas.tcpv_rtt = div_u64(READ_ONCE(ts->flow.prev_rtt_ns), NSEC_PER_USEC);
 	info->vegas.tcpv_minrtt = READ_ONCE(ts->min_rtt_us);
 	*attr = INET_DIAG_VEGASINFO;
 	return sizeof(struct tcpvegas_info);
