@@ -84,6 +84,19 @@ kselftest: ## Run the kselftests in the VM on KVER (default: 6.1 and 6.12)
 		MAKEFLAGS= selftests/run-check kselftest "$$kernel" || exit 1; \
 	done
 
+.PHONY: lab
+lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
+	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \
+		$(if $(SEED),--seed '$(SEED)') '$(EXP)'
+
+.PHONY: lab-list
+lab-list: ## List the experiments of the lab
+	@selftests/lab/run --list
+
+.PHONY: lab-kernel
+lab-kernel: ## Build the kernel of the lab, if it is not in the cache [DEBUG=1]
+	@MAKEFLAGS= selftests/lab/kernel/build $(if $(filter 1,$(DEBUG)),--debug)
+
 .PHONY: style
 style: ## Run the kernel's checkpatch, and look for licence lines
 	@$(SETUP) check

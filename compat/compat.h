@@ -23,6 +23,7 @@
 #include "shims/timer.h"
 #include "shims/dst_dev.h"
 #include "shims/trace.h"
+#include "shims/hwtstamp.h"
 #endif
 
 #endif /* _ONRAMP_COMPAT_H */

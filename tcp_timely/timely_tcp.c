@@ -66,6 +66,9 @@
 /* Smallest limit on outstanding data, in segments: one moves, one is ACKed. */
 #define TIMELY_MIN_SEGMENTS	2
 
+/* Packets sent in one go during a recovery where the rate asks for no more. */
+#define TIMELY_RECOVERY_SEGS	2
+
 /* struct timely_sock.flags */
 #define TIMELY_F_INIT		BIT(0)	/* init() has run, release() must undo */
 #define TIMELY_F_STARTED	BIT(1)	/* has sent data: C / (N + 1) was taken */
@@ -692,9 +695,16 @@ static u32 timely_ssthresh(struct sock *sk)
 	return tcp_sk(sk)->snd_ssthresh;
 }
 
-/* A whole segment at once, even where the rate would have TCP cut smaller. */
+/*
+ * A whole segment at once, even where the rate would have TCP cut smaller. Not
+ * during a recovery: what a socket may have waiting in a qdisc is in proportion
+ * to the skb it is about to send, so that with segments of new data waiting in
+ * fq a retransmission of one packet would wait until it times out.
+ */
 static u32 timely_min_tso_segs(struct sock *sk)
 {
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+		return min_t(u32, sk->sk_gso_max_segs, TIMELY_RECOVERY_SEGS);
 	return sk->sk_gso_max_segs;
 }
 

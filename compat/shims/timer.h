@@ -4,6 +4,7 @@
  *  - 6.2, commit 9b13df3fb64e: timer_delete_sync() for del_timer_sync();
  *  - 6.2, commit f571faf6e443: timer_shutdown_sync(). Without it a timer that
  *    rearms itself must be told to stop first;
+ *  - 6.13, commit 908a1d775422: hrtimer_setup() sets the function as well;
  *  - 6.16, commit 41cb08555c41: timer_container_of() for from_timer().
  */
 #ifndef _ONRAMP_COMPAT_TIMER_H
@@ -15,6 +16,13 @@
 
 #ifndef COMPAT_HAS_TIMER_SHUTDOWN_SYNC
 #define timer_shutdown_sync(timer)	timer_delete_sync(timer)
+#endif
+
+#ifndef COMPAT_HAS_HRTIMER_SETUP
+#define hrtimer_setup(timer, fn, clock, mode) do {			\
+	hrtimer_init(timer, clock, mode);				\
+	(timer)->function = fn;						\
+} while (0)
 #endif
 
 #ifndef COMPAT_HAS_TIMER_CONTAINER_OF

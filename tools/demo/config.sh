@@ -22,11 +22,11 @@
 CCS=${CCS:-cubic bbr dctcp timely}
 NIC_MBIT=${NIC_MBIT:-250}
 RATE_MBIT=${RATE_MBIT:-500}
-SENDERS=${SENDERS:-4}
-FLOWS=${FLOWS:-8}		# over all senders
+SENDERS=${SENDERS:-10}
+FLOWS=${FLOWS:-40}		# over all senders
 WARMUP_S=${WARMUP_S:-1.5}
 DURATION_S=${DURATION_S:-2.5}
-START_GAP_MS=${START_GAP_MS:-20}	# between one flow and the next
+START_GAP_MS=${START_GAP_MS:-5}	# between one flow and the next
 
 MTU=9000			# bytes, without the Ethernet header
 SEGMENT_BYTES=$((2 * (MTU - 52)))	# 52: IPv4, TCP with timestamps
