@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Helpers of the kselftests, sourced as the first thing a test does.
+#
+#	ksft_plan 2
+#	ksft_case "what holds" function [ARG...]
+#	ksft_case "what else holds" function [ARG...]
+#
+# A case is a function that runs in a subshell under `set -eu`: the first
+# command that fails fails it, and what it printed is shown. Namespaces,
+# processes and settings are undone when the test ends, however it ends.
+set -u
+
+KSFT_DIR=$(cd "$(dirname "$0")" && pwd)
+KSFT_TMP=$(mktemp -d /tmp/onramp.XXXXXX)
+KSFT_ID=${KSFT_TMP##*.}
+KSFT_PLAN=0
+KSFT_RAN=0
+KSFT_FAILED=0
+KSFT_SKIP_STATUS=4
+
+# What a helper starts or makes in a subshell has to be known out here.
+: >"$KSFT_TMP/pids"
+: >"$KSFT_TMP/namespaces"
+: >"$KSFT_TMP/undo"
+
+ksft_cleanup() {
+	local status=$? pid name line
+
+	trap - EXIT INT TERM HUP
+	# The shell reports what it finds killed.
+	exec 2>/dev/null
+	while read -r pid; do
+		kill -9 -- "-$pid"
+	done <"$KSFT_TMP/pids"
+	while read -r name; do
+		ip netns del "$name"
+	done <"$KSFT_TMP/namespaces"
+	while read -r line; do
+		eval "$line" >/dev/null || {
+			echo "# this could not be undone: $line"
+			status=1
+		}
+	done <"$KSFT_TMP/undo"
+	rm -rf "$KSFT_TMP"
+	if [ "$status" -eq 0 ] && [ "$KSFT_RAN" -ne "$KSFT_PLAN" ]; then
+		echo "# only $KSFT_RAN of $KSFT_PLAN planned cases ran"
+		status=1
+	fi
+	[ "$KSFT_FAILED" -eq 0 ] || status=1
+	exit "$status"
+}
+trap ksft_cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# ksft_plan N: how many cases there are.
+ksft_plan() {
+	echo "KTAP version 1"
+	[ "$(id -u)" -eq 0 ] || {
+		echo "1..0 # SKIP needs root"
+		exit "$KSFT_SKIP_STATUS"
+	}
+	KSFT_PLAN=$1
+	echo "1..$KSFT_PLAN"
+}
+
+# ksft_case DESCRIPTION FUNCTION [ARG...]
+ksft_case() {
+	local what=$1 status
+	shift
+
+	(
+		set -euE
+		trap 'echo "line $LINENO: $BASH_COMMAND"' ERR
+		"$@"
+	) >"$KSFT_TMP/log" 2>&1
+	status=$?
+	KSFT_RAN=$((KSFT_RAN + 1))
+	if [ "$status" -eq 0 ]; then
+		# Measurements that a case prints are worth a line.
+		sed -n 's/^measured: /# /p' "$KSFT_TMP/log"
+		echo "ok $KSFT_RAN $what"
+		return 0
+	fi
+	sed 's/^/# /' "$KSFT_TMP/log" | tail -n 40
+	KSFT_FAILED=$((KSFT_FAILED + 1))
+	echo "not ok $KSFT_RAN $what"
+	return 1
+}
+
+# ksft_skip DESCRIPTION WHY: count a case that cannot run here.
+ksft_skip() {
+	KSFT_RAN=$((KSFT_RAN + 1))
+	echo "ok $KSFT_RAN $1 # SKIP $2"
+}
+
+fail() {
+	echo "$*"
+	return 1
+}
+
+# expect WHAT A OPERATOR B: a comparison of numbers, fractions allowed.
+expect() {
+	awk -v a="$2" -v op="$3" -v b="$4" 'BEGIN {
+		number = "^-?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
+		if (a !~ number || b !~ number)
+			exit 1
+		exit !(op == "-eq" ? a + 0 == b + 0 : op == "-ne" ? a + 0 != b + 0 :
+		       op == "-lt" ? a + 0 < b + 0 : op == "-le" ? a + 0 <= b + 0 :
+		       op == "-gt" ? a + 0 > b + 0 : op == "-ge" ? a + 0 >= b + 0 : 0)
+	}' || fail "$1 is '$2', not $3 '$4'"
+}
+
+# expect_same WHAT GOT WANTED
+expect_same() {
+	[ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
+}
+
+# refused COMMAND...: the command fails.
+refused() {
+	if "$@"; then
+		fail "this should have been refused: $*"
+	fi
+}
+
+# calc EXPRESSION: in awk's arithmetic.
+calc() {
+	awk "BEGIN { printf \"%.0f\\n\", $1 }"
+}
+
+# wait_for SECONDS COMMAND...: poll until the command succeeds.
+wait_for() {
+	local end=$((SECONDS + $1)) limit=$1
+	shift
+
+	until "$@"; do
+		[ "$SECONDS" -le "$end" ] || {
+			echo "after $limit s still not true: $*"
+			return 1
+		}
+		sleep 0.05
+	done
+}
+
+gone() {
+	! kill -0 -- "-$1" 2>/dev/null
+}
+
+# spawn COMMAND...: run in the background as a process group of its own, ended
+# with the test; sets SPAWNED.
+spawn() {
+	set -m
+	"$@" >>"$KSFT_TMP/spawned" 2>&1 </dev/null &
+	set +m
+	SPAWNED=$!
+	echo "$SPAWNED" >>"$KSFT_TMP/pids"
+}
+
+# stop PID [SIGNAL]: end a spawned process and wait until it is gone.
+stop() {
+	kill "-${2:-TERM}" -- "-$1" 2>/dev/null || :
+	wait "$1" 2>/dev/null || :
+	wait_for 10 gone "$1"
+}
+
+# undo COMMAND: run it when the test ends.
+undo() {
+	echo "$1" >>"$KSFT_TMP/undo"
+}
+
+# Namespaces -----------------------------------------------------------------
+
+# ns_name LETTER: namespaces of two tests never have the same name.
+ns_name() {
+	echo "$1-$KSFT_ID"
+}
+
+# ns_add NAME...
+ns_add() {
+	local name
+
+	for name in "$@"; do
+		echo "$name" >>"$KSFT_TMP/namespaces"
+		ip netns add "$name"
+		ip -n "$name" link set lo up
+	done
+}
+
+ns_del() {
+	ip netns del "$1"
+}
+
+# in_ns NAME COMMAND...: cheaper than `ip netns exec`, which mounts /sys. Give it
+# bash for a shell: busybox's would take its own ip and tc.
+in_ns() {
+	local name=$1
+	shift
+
+	nsenter --net="/run/netns/$name" "$@"
+}
+
+# ns_set NAME KEY VALUE [KEY VALUE]...: sysctls of a namespace, / in keys.
+ns_set() {
+	local name=$1
+	shift
+
+	# shellcheck disable=SC2016
+	in_ns "$name" bash -euc '
+		while [ $# -gt 0 ]; do
+			echo "$2" >"/proc/sys/net/$1"
+			shift 2
+		done' bash "$@"
+}
+
+# ns_get NAME KEY
+ns_get() {
+	in_ns "$1" cat "/proc/sys/net/$2"
+}
+
+# timely_set NAME PARAMETER VALUE...: net.ipv4.timely.*, in the order given.
+timely_set() {
+	local name=$1 args=()
+	shift
+
+	while [ $# -gt 0 ]; do
+		args+=("ipv4/timely/$1" "$2")
+		shift 2
+	done
+	ns_set "$name" "${args[@]}"
+}
+
+# timely_count NAME COUNTER: of /proc/net/timely.
+timely_count() {
+	in_ns "$1" awk -v name="$2" '
+		$1 == name { print $2; found = 1 }
+		END { exit !found }' /proc/net/timely
+}
+
+# Modules --------------------------------------------------------------------
+
+# need_module: load tcp_timely, and unload it at the end if it was not there.
+need_module() {
+	if [ ! -d /sys/module/tcp_timely ]; then
+		modprobe tcp_timely || {
+			echo "Bail out! the module tcp_timely cannot be loaded"
+			exit 1
+		}
+		undo 'wait_for 20 rmmod tcp_timely'
+	fi
+}
+
+# Load -----------------------------------------------------------------------
+
+# serve NAME [OPTION...]: a sink in a namespace; sets SPAWNED.
+serve() {
+	local name=$1
+	shift
+
+	spawn dcload server --netns "$name" "$@"
+	wait_for 10 listening "$name"
+}
+
+listening() {
+	[ -n "$(ss -N "$1" -Hltn)" ]
+}
+
+# load NAME OPTION...: dcload client; its result is in $KSFT_TMP/load.json.
+load() {
+	local name=$1
+	shift
+
+	dcload client --netns "$name" --rtt-sample-us 0 \
+		--json "$KSFT_TMP/load.json" "$@"
+}
+
+# loaded PATH: a value of that result.
+loaded() {
+	dcload get "$KSFT_TMP/load.json" "$1"
+}
+
+# Tracing --------------------------------------------------------------------
+
+KSFT_TRACE=/sys/kernel/tracing/instances/onramp-$KSFT_ID
+
+# trace_on EVENT...: into a buffer of our own, from empty.
+trace_on() {
+	local event
+
+	if [ ! -d "$KSFT_TRACE" ]; then
+		mkdir "$KSFT_TRACE"
+		undo "rmdir $KSFT_TRACE"
+		echo 8192 >"$KSFT_TRACE/buffer_size_kb"
+	fi
+	echo 0 >"$KSFT_TRACE/events/enable"
+	: >"$KSFT_TRACE/trace"
+	for event in "$@"; do
+		echo 1 >"$KSFT_TRACE/events/timely/$event/enable"
+	done
+	echo 1 >"$KSFT_TRACE/tracing_on"
+}
+
+# trace_off FILE: stop, and write what was traced to FILE. Lost events fail.
+trace_off() {
+	local lost
+
+	echo 0 >"$KSFT_TRACE/tracing_on"
+	echo 0 >"$KSFT_TRACE/events/enable"
+	grep -v '^#' "$KSFT_TRACE/trace" >"$1" || :
+	lost=$(awk '/^(overrun|dropped events):/ { n += $NF } END { print n + 0 }' \
+		"$KSFT_TRACE"/per_cpu/cpu*/stats)
+	: >"$KSFT_TRACE/trace"
+	[ "$lost" -eq 0 ] || fail "the trace buffer lost $lost events"
+}
+
+# For awk programs over a trace: v("rtt") is the value of "rtt=" in the line,
+# when() the time in seconds.
+# shellcheck disable=SC2034
+TRACE_AWK='
+function value(text) {
+	return text ~ /^-?[0-9]+$/ ? text + 0 : text
+}
+function v(key,  i) {
+	for (i = NF; i > 0; i--)
+		if (index($i, key "=") == 1)
+			return value(substr($i, length(key) + 2))
+	return ""
+}
+function when(  i) {
+	for (i = 1; i <= NF; i++)
+		if ($i ~ /^[0-9]+\.[0-9]+:$/)
+			return substr($i, 1, length($i) - 1) + 0
+}
+'
+
+# Topologies -----------------------------------------------------------------
+#
+# net_pair: two hosts on one link
+#
+#	A a0 ------------------ b0 B
+#	  10.77.1.1              10.77.1.2
+#	  fd77:1::  .. see V6_*
+#
+# net_line: two hosts, a router between them whose port towards B can be shaped
+#
+#	A a0 --------- r0 R r1 --------- b0 B
+#	  10.77.1.1            10.77.2.2
+#
+# IPv6 addresses have four 32-bit words that are distinct and not zero.
+
+# shellcheck disable=SC2034
+{
+A=$(ns_name A) B=$(ns_name B) R=$(ns_name R)
+V4_A=10.77.1.1
+V6_A=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c1
+V6_AR=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c2
+V6_BR=2001:db8:4d3c:2b1a:8170:6f5e:c1b4:a391
+V6_B2=2001:db8:4d3c:2b1a:8170:6f5e:c1b4:a392
+V6_B1=$V6_AR
+}
+
+net_pair() {
+	ns_add "$A" "$B"
+	ip link add a0 netns "$A" type veth peer b0 netns "$B"
+	ip -n "$A" -batch - <<-END
+		addr add $V4_A/24 dev a0
+		addr add $V6_A/64 dev a0 nodad
+		link set a0 up
+	END
+	ip -n "$B" -batch - <<-END
+		addr add 10.77.1.2/24 dev b0
+		addr add $V6_B1/64 dev b0 nodad
+		link set b0 up
+	END
+	# shellcheck disable=SC2034
+	V4_B=10.77.1.2 V6_B=$V6_B1
+}
+
+net_line() {
+	ns_add "$A" "$R" "$B"
+	ip link add a0 netns "$A" type veth peer r0 netns "$R"
+	ip link add b0 netns "$B" type veth peer r1 netns "$R"
+	ns_set "$R" ipv4/ip_forward 1 ipv6/conf/all/forwarding 1
+	ip -n "$A" -batch - <<-END
+		addr add $V4_A/24 dev a0
+		addr add $V6_A/64 dev a0 nodad
+		link set a0 up
+		route add default via 10.77.1.2
+		route add default via $V6_AR
+	END
+	ip -n "$R" -batch - <<-END
+		addr add 10.77.1.2/24 dev r0
+		addr add $V6_AR/64 dev r0 nodad
+		addr add 10.77.2.1/24 dev r1
+		addr add $V6_BR/64 dev r1 nodad
+		link set r0 up
+		link set r1 up
+	END
+	ip -n "$B" -batch - <<-END
+		addr add 10.77.2.2/24 dev b0
+		addr add $V6_B2/64 dev b0 nodad
+		link set b0 up
+		route add default via 10.77.2.1
+		route add default via $V6_BR
+	END
+	# shellcheck disable=SC2034
+	V4_B=10.77.2.2 V6_B=$V6_B2
+}
+
+# shape RATE_MBIT [BUFFER_BYTES]: the router's port towards B.
+shape() {
+	tc -n "$R" qdisc replace dev r1 root tbf rate "$1mbit" burst 65536 \
+		limit "${2:-1000000}"
+}
+
+# ack_delay MS: the base RTT of the line, added where it shapes no data.
+ack_delay() {
+	tc -n "$R" qdisc replace dev r0 root netem delay "$1ms" limit 100000
+}
+
+# timely_slow NAME MBIT: parameters for an emulated path with a bottleneck of that
+# rate behind a NIC that is a quarter faster. An emulated machine answers within
+# milliseconds, not microseconds: times are those of the data center times 300
+# to 500, the step is a fiftieth of the bottleneck's rate.
+timely_slow() {
+	local name=$1 mbit=$2
+
+	timely_set "$name" line_rate_mbit "$((mbit * 5 / 4))" \
+		t_high_ns 150000000 t_low_ns 15000000 min_rtt_ns 10000000 \
+		delta_kbit "$((mbit * 20))" min_rate_kbit "$((mbit * 10))" \
+		idle_restart_ns 2000000000
+}

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Losses: the rate is cut once per RTT, the data arrives.
+#
+#	A a0 ---- r0 R r1 ---- b0 B
+#	  no TSO      20 Mbit/s, 10 ms, losses; 10 ms on the way back
+. "$(dirname "$0")/onramp.sh"
+
+helper=$KSFT_DIR/timely_helper
+
+# path NETEM...
+path() {
+	tc -n "$R" qdisc replace dev r1 root netem rate 20mbit delay 10ms \
+		limit 1000 "$@"
+}
+
+# transfer BYTES: the data is checked, byte for byte.
+transfer() {
+	start_transfer "$1"
+	finish_transfer
+}
+
+start_transfer() {
+	rm -f "$KSFT_TMP/receiving"
+	spawn in_ns "$B" "$helper" receive "$V4_B" 5003 "$1" "$KSFT_TMP/receiving"
+	receiver=$SPAWNED
+	wait_for 10 test -e "$KSFT_TMP/receiving"
+	spawn in_ns "$A" "$helper" send "$V4_B" 5003 timely "$1"
+	sender=$SPAWNED
+}
+
+finish_transfer() {
+	wait "$sender"
+	wait "$receiver"
+}
+
+# grown COUNTER: since the last snapshot.
+snapshot() {
+	in_ns "$A" cat /proc/net/timely >"$KSFT_TMP/snapshot"
+}
+
+grown() {
+	echo "$(($(timely_count "$A" "$1") - $(awk -v name="$1" '$1 == name { print $2 }' \
+		"$KSFT_TMP/snapshot")))"
+}
+
+# random_loss PERCENT BYTES
+random_loss() {
+	local loss=$1 dropped cuts
+
+	path loss "$loss"
+	snapshot
+	trace_on timely_loss timely_drop
+	transfer "$2"
+	trace_off "$KSFT_TMP/trace"
+	dropped=$(($(grown DropRetransmitted) + $(grown DropSacked)))
+	cuts=$(grown LossCuts)
+	echo "measured: $cuts cuts, $(grown TimeoutCuts) at timeouts, $(grown Undos) undone; $dropped samples dropped"
+	expect "cuts" "$cuts" -ge 1
+	# A retransmission is lost now and then, but does not wait for a timeout.
+	expect "timeouts" "$(grown TimeoutCuts)" -le $((cuts / 2 + 1))
+	expect "cuts traced" "$(grep -c 'event=loss' "$KSFT_TMP/trace")" -eq "$cuts"
+	expect "samples dropped" "$dropped" -ge "$cuts"
+	expect "drops traced" "$(grep -Ec 'reason=(retransmitted|sacked)' "$KSFT_TMP/trace")" \
+		-eq "$dropped"
+}
+
+# Within 20 ms, the shortest RTT there is, there is at most one; after an undo
+# or a timeout it is a new matter. Half of the rate, but not below the floor.
+once_per_rtt() {
+	awk "$TRACE_AWK"'
+		/timely_loss/ {
+			at = when()
+			if (v("event") == "loss") {
+				if (last && at - last < 0.020) { print "too soon:", $0; bad = 1 }
+				last = at
+				want = int(v("old_rate") / 2)
+				if (want < 25000) want = 25000
+				got = v("rate")
+				if (got < want - 1 || got > want + 1) { print "want", want, $0; bad = 1 }
+				n++
+			} else {
+				last = 0
+			}
+		}
+		END { exit bad || !n }' "$KSFT_TMP/trace"
+}
+
+# Nothing gets through until TCP has timed out at least twice.
+blackhole() {
+	path
+	snapshot
+	trace_on timely_loss
+	start_transfer 3000000
+	wait_for 20 completions 20
+	path loss 100%
+	wait_for 30 timeouts 2
+	path
+	finish_transfer
+	trace_off "$KSFT_TMP/trace"
+	echo "measured: $(grown TimeoutCuts) timeouts"
+	expect "timeouts traced" "$(grep -c 'event=timeout' "$KSFT_TMP/trace")" \
+		-eq "$(grown TimeoutCuts)"
+}
+
+completions() {
+	[ "$(grown Completions)" -ge "$1" ]
+}
+
+timeouts() {
+	[ "$(grown TimeoutCuts)" -ge "$1" ]
+}
+
+# And without loss none of this happens.
+lossless() {
+	path
+	snapshot
+	transfer 2000000
+	expect "cuts" "$(grown LossCuts)" -eq 0
+	expect "timeouts" "$(grown TimeoutCuts)" -eq 0
+	expect "samples dropped" "$(($(grown DropRetransmitted) + $(grown DropSacked)))" -eq 0
+}
+
+ksft_plan 5
+need_module
+net_line
+in_ns "$A" ethtool -K a0 tso off >/dev/null
+tc -n "$A" qdisc replace dev a0 root fq
+ack_delay 10
+timely_slow "$A" 20
+# An outstanding limit that the path's buffer holds: losses are netem's alone.
+timely_set "$A" t_low_ns 40000000 max_outstanding_bytes 500000
+ksft_case "no losses, no cuts" lossless
+ksft_case "1 % of loss" random_loss 1% 3000000
+ksft_case "cuts are a round trip apart" once_per_rtt
+ksft_case "5 % of loss" random_loss 5% 1000000
+ksft_case "a black hole, and out of it again" blackhole

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What becomes an RTT sample: the end of a segment, not every ACK.
+#
+#	A a0 ---- r0 R r1 ---- b0 B
+#	  no TSO               no GRO: B acknowledges every second packet
+. "$(dirname "$0")/onramp.sh"
+
+bytes=2000000
+line_bps=$((200 * 125000))
+
+transfer() {
+	local acks
+
+	trace_on timely_update timely_drop
+	in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely $bytes
+	trace_off "$KSFT_TMP/trace"
+	acks=$(in_ns "$B" nstat -az TcpOutSegs | awk '/TcpOutSegs/ { print $2 }')
+	echo "measured: $(grep -c timely_update "$KSFT_TMP/trace") samples, $(
+		grep -c timely_drop "$KSFT_TMP/trace" || :) dropped, $acks ACKs"
+	# One ACK for two packets of 1448 bytes, or the test shows nothing.
+	expect "ACKs" "$acks" -ge $((bytes / 1448 / 3))
+	# Where a segment ends in an odd packet, its ACK may be late: dropped for that.
+	expect "samples dropped for another reason" \
+		"$(grep timely_drop "$KSFT_TMP/trace" | grep -vc reason=delayed_ack || :)" -eq 0
+	expect "dropped samples" "$(grep -c timely_drop "$KSFT_TMP/trace" || :)" -le 10
+}
+
+# Segments are what the trace says, and all that was sent was sent in them.
+per_segment() {
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			n++
+			sum += v("bytes")
+			if (v("bytes") > segment) { print "too long:", $0; bad = 1 }
+			if (v("bytes") > m) m = v("bytes")
+		}
+		END {
+			printf "measured: %d bytes in %d samples of at most %d bytes\n", sum, n, m
+			# An ACK that ends two segments is one sample.
+			if (sum > total || sum < total * 0.9) bad = 1
+			# The first segments are short, then all are whole.
+			if (n > total / (m * 0.7)) bad = 1
+			exit bad
+		}' segment=16384 total=$bytes "$KSFT_TMP/trace"
+}
+
+# 20 ms on the way back. The RTT begins when the segment is handed over, so all
+# but serialisation at the NIC is in it.
+delay() {
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			rtt = v("rtt")
+			if (!least || rtt < least) least = rtt
+			if (rtt + v("serialisation") < 20000000) { print "too short:", $0; bad = 1 }
+		}
+		END {
+			printf "measured: smallest RTT %.3f ms\n", least / 1e6
+			if (least > 25000000) bad = 1
+			exit bad
+		}' "$KSFT_TMP/trace"
+}
+
+# Payload, and 20 + 32 + 14 + 24 bytes for each packet of 1448.
+serialisation() {
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			wire = v("bytes") + int((v("bytes") + 1447) / 1448) * 90
+			if (v("serialisation") != int(wire * 1e9 / line) || v("cap") != line) {
+				print
+				bad = 1
+			}
+		}
+		END { exit bad || !NR }' line=$line_bps "$KSFT_TMP/trace"
+}
+
+# No RTT here is as long as 100 ms.
+floor() {
+	local completions drops
+
+	timely_set "$A" rtt_floor_ns 100000000
+	completions=$(timely_count "$A" Completions)
+	drops=$(timely_count "$A" DropBelowFloor)
+	trace_on timely_update timely_drop
+	in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely 300000
+	trace_off "$KSFT_TMP/trace"
+	expect "samples" "$(timely_count "$A" Completions)" -eq "$completions"
+	drops=$(($(timely_count "$A" DropBelowFloor) - drops))
+	expect "drops" "$drops" -ge 10
+	expect "traced drops" "$(grep -c 'timely_drop.* reason=floor ' "$KSFT_TMP/trace")" \
+		-eq "$drops"
+	awk "$TRACE_AWK"'v("rtt") >= 100000000 { print; exit 1 }' "$KSFT_TMP/trace"
+	timely_set "$A" rtt_floor_ns 1000
+}
+
+ksft_plan 5
+need_module
+net_line
+in_ns "$A" ethtool -K a0 tso off >/dev/null
+in_ns "$B" ethtool -K b0 gro off >/dev/null
+ack_delay 20
+timely_set "$A" line_rate_mbit 200 t_high_ns 500000000 max_outstanding_bytes 200000
+serve "$B" --rcvlowat 1
+ksft_case "a transfer whose receiver acknowledges every second packet" transfer
+ksft_case "one sample for each segment, none for the ACKs between" per_segment
+ksft_case "no sample is shorter than the path" delay
+ksft_case "serialisation is that of all bytes on the wire" serialisation
+ksft_case "samples below the floor are dropped and counted" floor

@@ -1,0 +1,268 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# net.ipv4.timely.*: defaults, ranges, cross-constraints, isolation.
+#
+#	A a0 ---------- b0 B
+. "$(dirname "$0")/onramp.sh"
+
+table=$KSFT_TMP/table
+dir=ipv4/timely
+
+# in_shell NAME SCRIPT [ARG...]: many accesses for the price of one process.
+in_shell() {
+	local name=$1 script=$2
+	shift 2
+
+	in_ns "$name" bash -euc "cd /proc/sys/net/$dir; $script" bash "$@"
+}
+
+values() {
+	in_shell "$1" 'for f in *; do read -r value <"$f"; echo "$f $value"; done'
+}
+
+default_values() {
+	awk '{ print $1, $1 == "mode" ? "original" : $4 }' "$table" | sort
+}
+
+reset() {
+	# Thigh first: the others must stay below it at every step.
+	in_shell "$1" 'echo 10000000000 >t_high_ns
+		while read -r name _ _ def; do
+			[ "$name" != mode ] || def=original
+			[ "$name" = t_high_ns ] || echo "$def" >"$name"
+		done
+		echo 500000 >t_high_ns' <"$table"
+	values "$1" | diff - "$KSFT_TMP/defaults"
+}
+
+defaults() {
+	values "$A" | diff - "$KSFT_TMP/defaults"
+	values "$B" | diff - "$KSFT_TMP/defaults"
+}
+
+isolated() {
+	timely_set "$A" t_low_ns 60000 mode patched segment_bytes 8192
+	expect_same "A's Tlow" "$(ns_get "$A" $dir/t_low_ns)" 60000
+	expect_same "A's mode" "$(ns_get "$A" $dir/mode)" patched
+	values "$B" | diff - "$KSFT_TMP/defaults"
+	ns_add "$C"
+	values "$C" | diff - "$KSFT_TMP/defaults"
+	cat /proc/sys/net/$dir/t_low_ns
+	reset "$A"
+}
+
+# A value that is written reads back; the extremes are allowed by the other
+# parameters being out of the way.
+extremes() {
+	in_shell "$A" '
+	echo 10000000000 >t_high_ns
+	check() {
+		echo "$2" >"$1" || { echo "$1=$2 is refused"; exit 1; }
+		read -r got <"$1"
+		[ "$got" = "$2" ] || { echo "$1=$2 reads $got"; exit 1; }
+	}
+	echo 536 >segment_bytes
+	while read -r name min max def; do
+		case $name in
+		mode)		check mode patched; check mode original; continue ;;
+		t_high_ns)	continue ;;
+		max_outstanding_bytes) min=32768; check $name 0 ;;
+		esac
+		check "$name" "$min"
+		check "$name" "$max"
+		check "$name" "$def"
+	done
+	echo 0 >t_low_ns
+	echo 0 >rtt_floor_ns
+	check t_high_ns 0
+	check t_high_ns 10000000000' <"$table"
+	reset "$A"
+}
+
+# What is not a number in the range is refused and changes nothing.
+garbage() {
+	in_shell "$A" '
+	two=$(printf "1000\n1000")
+	n=0
+	bad() {
+		if printf "%b" "$2" 2>/dev/null >"$1"; then
+			echo "$1 took <$2> and is now $(cat "$1")"; exit 1
+		fi
+		n=$((n + 1))
+	}
+	while read -r name min max _; do
+		read -r before <"$name"
+		if [ "$name" != mode ]; then
+			[ "$min" = 0 ] || bad "$name" "$((min - 1))"
+			bad "$name" "$((max + 1))"
+			bad "$name" 1000000001.5
+		fi
+		for text in -1 -0x1 0x3e8 "1e3" abc " " "1000 2000" "1000x" \
+			    "1000,1000" 18446744073709551616 \
+			    99999999999999999999999999999999999999 \
+			    00000000000000000000000000000000000001000 \
+			    patchedoriginal Original "original patched"; do
+			bad "$name" "$text"
+		done
+		# Bash would write two lines with two calls.
+		if cat >"$name" 2>/dev/null <<<$two; then
+			echo "$name took two lines"; exit 1
+		fi
+		read -r after <"$name"
+		[ "$after" = "$before" ] || {
+			echo "$name changed from $before to $after"; exit 1; }
+	done
+	echo "$n values refused"
+	[ "$n" -ge 280 ]' <"$table"
+	values "$A" | diff - "$KSFT_TMP/defaults"
+}
+
+# With and without the newline, and with blanks around.
+spelling() {
+	in_shell "$A" '
+	printf 61000 >t_low_ns;		[ "$(cat t_low_ns)" = 61000 ]
+	printf "62000\n" >t_low_ns;	[ "$(cat t_low_ns)" = 62000 ]
+	printf " 63000 \n" >t_low_ns;	[ "$(cat t_low_ns)" = 63000 ]
+	printf 064000 >t_low_ns;	[ "$(cat t_low_ns)" = 64000 ]'
+	# An empty write is no write.
+	in_shell "$A" ': >t_low_ns'
+	expect_same Tlow "$(ns_get "$A" $dir/t_low_ns)" 64000
+	reset "$A"
+}
+
+# contradict REASON PARAMETER VALUE...: the last pair is refused, and the log
+# tells why.
+contradict() {
+	local reason=$1 args value parameter
+	shift
+	args=("$@")
+	value=${args[$#-1]}
+	parameter=${args[$#-2]}
+	unset "args[$#-1]" "args[$#-2]"
+
+	reset "$A"
+	[ "${#args[@]}" -eq 0 ] || timely_set "$A" "${args[@]}"
+	values "$A" >"$KSFT_TMP/before"
+	# The kernel limits the rate of these messages: ten in five seconds.
+	wait_for 12 contradiction_logged "$parameter" "$value" "$reason"
+	values "$A" | diff - "$KSFT_TMP/before"
+}
+
+contradiction_logged() {
+	local before after shown=$2
+
+	# Modes are numbers in there.
+	[ "$1" != mode ] || shown=1
+	before=$(dmesg | grep -c "tcp_timely: $1: $shown refused: $3")
+	refused timely_set "$A" "$1" "$2" || exit 1
+	after=$(dmesg | grep -c "tcp_timely: $1: $shown refused: $3")
+	[ "$after" -gt "$before" ]
+}
+
+contradictions() {
+	contradict "t_low_ns, scaled by segment_bytes / 16384" t_low_ns 500001
+	contradict "t_low_ns, scaled by segment_bytes / 16384" t_high_ns 49999
+	# 128 KB segments make it 400 us, 256 KB would make it 800 us.
+	contradict "t_low_ns, scaled by segment_bytes / 16384" \
+		segment_bytes 131072 segment_bytes 262144
+	contradict "t_low_ns, scaled by segment_bytes / 16384" \
+		segment_bytes 131072 t_low_ns 62501
+	contradict "rtt_floor_ns must not exceed t_high_ns" rtt_floor_ns 500001
+	contradict "mode patched divides by t_low_ns" t_low_ns 999 mode patched
+	contradict "mode patched divides by t_low_ns" mode patched t_low_ns 0
+	contradict "min_rate_kbit must not exceed line_rate_mbit" \
+		line_rate_mbit 100 min_rate_kbit 100001
+	contradict "min_rate_kbit must not exceed line_rate_mbit" \
+		min_rate_kbit 100001 line_rate_mbit 100
+	contradict "max_outstanding_bytes must be 0 or at least two segments" \
+		max_outstanding_bytes 32767
+	contradict "max_outstanding_bytes must be 0 or at least two segments" \
+		max_outstanding_bytes 32768 segment_bytes 16385
+	reset "$A"
+}
+
+# The limits themselves are allowed.
+limits() {
+	timely_set "$A" t_low_ns 500000 t_low_ns 50000 \
+		segment_bytes 131072 t_low_ns 62500 segment_bytes 16384 \
+		rtt_floor_ns 500000 rtt_floor_ns 1000 \
+		t_low_ns 1000 mode patched mode original \
+		line_rate_mbit 100 min_rate_kbit 100000 \
+		max_outstanding_bytes 32768
+	reset "$A"
+}
+
+unprivileged() {
+	expect_same "the files' modes" \
+		"$(in_shell "$A" 'stat -c %a * | sort -u')" 644
+	refused in_ns "$A" "$KSFT_DIR/timely_helper" user 65534 \
+		bash -c "echo 60000 >/proc/sys/net/$dir/t_low_ns"
+	in_ns "$A" "$KSFT_DIR/timely_helper" user 65534 \
+		cat /proc/sys/net/$dir/t_low_ns
+	values "$A" | diff - "$KSFT_TMP/defaults"
+}
+
+# A namespace goes while one of its files is open, and while one is written.
+deletion() {
+	ns_add "$D"
+	timely_set "$D" t_low_ns 70000
+	in_ns "$D" bash -c "exec 3</proc/sys/net/$dir/t_low_ns; ip netns del $D; cat <&3"
+	ns_add "$D"
+	values "$D" | diff - "$KSFT_TMP/defaults"
+	spawn in_ns "$D" bash -c "
+		while echo 60000 >/proc/sys/net/$dir/t_low_ns; do :; done"
+	ns_del "$D"
+	stop "$SPAWNED"
+}
+
+# Writers of parameters that bound each other, while traffic reads them.
+concurrent() {
+	local writers=() pid i
+
+	serve "$B"
+	for i in 1 2 3; do
+		spawn in_shell "$A" '
+		i=0
+		while [ "$i" -lt 400 ]; do
+			echo $((i % 2 * 400000 + 1000)) >t_low_ns || :
+			echo $((i % 3 * 400000 + 100000)) >t_high_ns || :
+			echo $((i % 5 * 60000 + 600)) >segment_bytes || :
+			echo $((i % 7 * 32768)) >max_outstanding_bytes || :
+			i=$((i + 1))
+		done 2>/dev/null'
+		writers+=("$SPAWNED")
+	done
+	load "$A" --to "$V4_B" --cc timely --flows 4 --duration 2
+	expect "bytes acknowledged" "$(loaded counters.bytes_acked)" -gt 1000000
+	for pid in "${writers[@]}"; do
+		wait "$pid"
+	done
+	# Whatever came last, together it is allowed: Tlow can be written again.
+	in_shell "$A" 'echo "$(cat t_low_ns)" >t_low_ns
+		echo "$(cat t_high_ns)" >t_high_ns
+		echo "$(cat segment_bytes)" >segment_bytes
+		echo "$(cat max_outstanding_bytes)" >max_outstanding_bytes
+		echo 0 >max_outstanding_bytes
+		echo 0 >t_low_ns
+		echo 16384 >segment_bytes'
+	reset "$A"
+}
+
+ksft_plan 10
+need_module
+"$KSFT_DIR/timely_params_table" >"$table"
+default_values >"$KSFT_TMP/defaults"
+C=$(ns_name C)
+D=$(ns_name D)
+net_pair
+ksft_case "every parameter is there, and no other, with its default" defaults
+ksft_case "namespaces do not see each other's values" isolated
+ksft_case "smallest and largest values are taken" extremes
+ksft_case "what is not a number in the range is refused" garbage
+ksft_case "blanks and newlines around a number do not matter" spelling
+ksft_case "values that contradict others are refused with the reason" contradictions
+ksft_case "values on the limits of others are taken" limits
+ksft_case "only root writes" unprivileged
+ksft_case "a namespace can be deleted with its files in use" deletion
+ksft_case "writers and traffic do not disturb each other" concurrent
