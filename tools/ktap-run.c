@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (!commands == (optind == argc)) {
+	if (!commands == !(argc - optind)) {
 		fputs("usage: ktap-run [-t SECONDS] DIR [COLLECTION[:PROGRAM]...] | -c FILE\n",
 		      stderr);
 		return 2;

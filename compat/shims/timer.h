@@ -20,8 +20,10 @@
 
 #ifndef COMPAT_HAS_HRTIMER_SETUP
 #define hrtimer_setup(timer, fn, clock, mode) do {			\
-	hrtimer_init(timer, clock, mode);				\
-	(timer)->function = fn;						\
+	struct hrtimer *_timer = (timer);				\
+									\
+	hrtimer_init(_timer, clock, mode);				\
+	_timer->function = fn;						\
 } while (0)
 #endif
 

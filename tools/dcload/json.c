@@ -219,7 +219,8 @@ static char *parse_string(struct parser *ps)
 			q++;
 	if (q >= ps->end)
 		return NULL;
-	s = out = xcalloc((size_t)(q - ps->p) + 1, 1);
+	out = xcalloc((size_t)(q - ps->p) + 1, 1);
+	s = out;
 	while (*ps->p != '"') {
 		if ((unsigned char)*ps->p < 0x20)
 			goto bad;

@@ -24,8 +24,7 @@ enum {
  */
 void usage(FILE *f)
 {
-	fputs(
-"Usage: dcload server [OPTION...]\n"
+	fputs("Usage: dcload server [OPTION...]\n"
 "       dcload client --to ADDR[:PORT][,...] --duration S [OPTION...]\n"
 "       dcload get FILE PATH...\n"
 "       dcload --help | --version\n"

@@ -297,13 +297,15 @@ static void print_summary(const struct client *c, const struct totals *t)
 	printf(", %" PRIu64 " retransmitted, %" PRIu64 " CE\n",
 	       t->measured.retrans_segs, t->measured.delivered_ce);
 	if (c->rtt.count)
-		printf("RTT us: mean %.1f p50 %.1f p90 %.1f p99 %.1f p99.9 %.1f max %.1f (%" PRIu64 " samples, %" PRIu64 " excluded)\n",
+		printf("RTT us: mean %.1f p50 %.1f p90 %.1f p99 %.1f p99.9 %.1f max %.1f (%llu samples, %llu excluded)\n",
 		       hist_mean(&c->rtt) / 1e3,
 		       hist_quantile(&c->rtt, 0.5) / 1e3,
 		       hist_quantile(&c->rtt, 0.9) / 1e3,
 		       hist_quantile(&c->rtt, 0.99) / 1e3,
 		       hist_quantile(&c->rtt, 0.999) / 1e3,
-		       (double)c->rtt.max / 1e3, c->rtt.count, c->rtt_retrans);
+		       (double)c->rtt.max / 1e3,
+		       (unsigned long long)c->rtt.count,
+		       (unsigned long long)c->rtt_retrans);
 	else if (c->rtt_no_tx)
 		printf("RTT: the device's driver gives no transmit stamps; try --rtt-origin qdisc\n");
 	if (c->completion.count)

@@ -432,7 +432,7 @@ static void restore_defaults(void)
 
 static void send_results(void)
 {
-	char *argv[] = { "busybox", "tar", "-cz", "-C", "/results", "-f", "-",
+	char *argv[9] = { "busybox", "tar", "-cz", "-C", "/results", "-f", "-",
 			 ".", NULL };
 	struct dirent *de;
 	bool empty = true;
@@ -497,7 +497,7 @@ static void check_left(const char *mod)
 		"/proc/%s", "/sys/kernel/debug/%s", "/sys/kernel/tracing/events/%s",
 	};
 	const char *stem = strchr(mod, '_');
-	const char *name[] = { mod, stem ? stem + 1 : NULL };
+	const char *name[2] = { mod, stem ? stem + 1 : NULL };
 	char path[256];
 	size_t i, j;
 
@@ -546,7 +546,7 @@ static const char * const bad_log[] = {
 	"bad unlock balance", "lock held when returning", "held lock changed",
 	"possible irq lock inversion", "unsafe locking scenario",
 	"Invalid wait context", "DEBUG_LOCKS_WARN_ON",
-	"KASAN:", "KFENCE:", "UBSAN:", "KCSAN:", "KMSAN:", "kmemleak:",
+	"KASAN:", "KFENCE:", "UBSAN:", "KCSAN:", "KMSAN:", "suspected memory leaks",
 	"blocked for more than", "self-detected stall", "detected stalls",
 	"rcu_preempt kthread", "soft lockup", "hard LOCKUP", "scheduling while atomic",
 	"sleeping function called from invalid context",
@@ -625,7 +625,7 @@ static void finish(int status)
 
 int main(void)
 {
-	char *lo_up[] = { "ip", "link", "set", "lo", "up", NULL };
+	char *lo_up[6] = { "ip", "link", "set", "lo", "up", NULL };
 	sigset_t set;
 	unsigned int i;
 	int status;

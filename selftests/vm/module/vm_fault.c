@@ -35,9 +35,10 @@ static int spin(void *unused)
 
 static int inject_set(const char *val, const struct kernel_param *kp)
 {
-	/* A volatile store, so that the compiler does not see the null. */
-	int *volatile nowhere = NULL;
+	int *nowhere = NULL;
 
+	/* Or the compiler would see the null. */
+	OPTIMIZER_HIDE_VAR(nowhere);
 	pr_info("asked to inject: %s", val);
 	if (sysfs_streq(val, "warn")) {
 		WARN(1, "injected\n");
