@@ -56,6 +56,7 @@ setup: ## Install everything that any target needs (as root)
 tools: ## Build the userspace tools: build/bin
 	@$(SETUP) build
 	+@$(MAKE) --no-print-directory -C tools/dcload O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/labnic O=$(userspace)/bin
 
 .PHONY: demo
 demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
