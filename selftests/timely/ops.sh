@@ -76,7 +76,7 @@ addresses() {
 	done
 }
 
-# rtt and minrtt of ss are those of the samples, not TCP's smoothed ones.
+# ss prints TCP's own rtt and minrtt, and the name.
 shown_by_ss() {
 	local line rtt minrtt
 
@@ -94,6 +94,28 @@ shown_by_ss() {
 	expect "smallest RTT, ms" "$minrtt" -lt 500
 	[[ $line == *" timely "* ]]
 	[[ $line == *"pacing_rate "* ]]
+}
+
+# What the module reports of a flow is what it did: the traced decisions.
+vegas_info() {
+	local info
+
+	trace_on timely_update
+	info=$(in_ns "$A" "$helper" info "$V4_B" 5001 timely 1000000)
+	trace_off "$KSFT_TMP/trace"
+	echo "measured: enabled, samples, newest and smallest RTT in us: $info"
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			n++
+			us = int(v("rtt") / 1000)
+			newest = us
+			if (us < 1) us = 1
+			if (n == 1 || us < least) least = us
+		}
+		END {
+			want = "1 " n " " newest " " least
+			if (n < 10 || want != info) { print "want:", want; exit 1 }
+		}' info="$info" "$KSFT_TMP/trace"
 }
 
 shown() {
@@ -202,7 +224,7 @@ held_by_nobody() {
 	[ "$(cat /sys/module/tcp_timely/refcnt)" -eq 0 ]
 }
 
-ksft_plan 15
+ksft_plan 16
 need_module
 C=$(ns_name C) D=$(ns_name D)
 ns_add "$C"
@@ -214,6 +236,7 @@ ksft_case "a namespace's default" by_default
 ksft_case "connections have their listener's" by_listener
 ksft_case "IPv4, IPv6 and v4-mapped count their own headers" addresses
 ksft_case "ss shows name, RTT and smallest RTT" shown_by_ss
+ksft_case "TCP_CC_INFO says what the trace says" vegas_info
 ksft_case "MPTCP is refused: its subflows run timely-reno" mptcp
 ksft_case "a socket passed to another namespace keeps its parameters" passed_on
 ksft_case "a socket outlives the name of its namespace" namespace_gone

@@ -13,6 +13,7 @@
 #include <grp.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <linux/inet_diag.h>
 #include <linux/sockios.h>
 #include <linux/types.h>
 #include <netinet/in.h>
@@ -532,6 +533,33 @@ static int cmd_send(int argc, char **argv)
 }
 
 /*
+ * info ADDR PORT CC BYTES: send zeros, then print what TCP_CC_INFO says when all
+ * is acknowledged: enabled, number of samples, newest and smallest RTT in us.
+ */
+static int cmd_info(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int fd = cc_socket(&a, argv[2]);
+	struct tcpvegas_info info;
+	socklen_t len = sizeof(info);
+
+	(void)argc;
+	do_connect(fd, &a);
+	want_cc(fd, argv[2]);
+	send_zeros(fd, number(argv[3]));
+	drain(fd);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CC_INFO, &info, &len))
+		die("TCP_CC_INFO");
+	if (len != sizeof(info)) {
+		errno = EPROTO;
+		die("TCP_CC_INFO has %u bytes", len);
+	}
+	printf("%u %u %u %u\n", info.tcpv_enabled, info.tcpv_rttcnt,
+	       info.tcpv_rtt, info.tcpv_minrtt);
+	return 0;
+}
+
+/*
  * switch ADDR PORT CC1 CC2 TIMES BYTES: change between two congestion controls
  * under traffic, BYTES between two changes; ends with CC2.
  */
@@ -795,6 +823,7 @@ static const struct {
 	{ "receive",		4, cmd_receive },
 	{ "reconnect",		5, cmd_reconnect },
 	{ "send",		4, cmd_send },
+	{ "info",		4, cmd_info },
 	{ "stall",		5, cmd_stall },
 	{ "stall-listen",	3, cmd_stall_listen },
 	{ "switch",		6, cmd_switch },

@@ -34,13 +34,18 @@ static void next_phase(struct timer *t)
 	timer_arm(&c->loop, t, t->at_ns + c->opt->phases_ns[c->phase]);
 }
 
+static uint64_t bulk_begin_ns(const struct client *c, size_t index)
+{
+	return c->start_ns + index * c->opt->start_gap_ns;
+}
+
 static void bulk_start(struct client *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->n_flows; i++)
-		connect_at(&c->flows[i],
-			   c->start_ns + i * c->opt->start_gap_ns);
+		connect_at(&c->flows[i], c->opt->connect_first ? c->start_ns :
+			   bulk_begin_ns(c, i));
 	if (c->opt->n_phases) {
 		c->phase_timer.expired = next_phase;
 		timer_arm(&c->loop, &c->phase_timer,
@@ -68,6 +73,10 @@ static void bulk_expired(struct flow *f)
 	const struct client_options *o = f->client->opt;
 	uint64_t portion = rate_portion(o);
 
+	if (!o->rate_limit_bit_s) {
+		flow_allow(f, UINT64_MAX);
+		return;
+	}
 	if (!f->paused && f->limit - f->written < RATE_BACKLOG * portion)
 		flow_allow(f, f->limit + portion);
 	timer_arm(&f->client->loop, &f->timer, f->timer.at_ns +
@@ -77,11 +86,14 @@ static void bulk_expired(struct flow *f)
 
 static void bulk_up(struct flow *f)
 {
-	if (!f->client->opt->rate_limit_bit_s) {
-		flow_allow(f, UINT64_MAX);
+	uint64_t at_ns = bulk_begin_ns(f->client, f->index), now = now_ns();
+
+	/* With --connect-first the connection is there before its time. */
+	if (at_ns > now) {
+		timer_arm(&f->client->loop, &f->timer, at_ns);
 		return;
 	}
-	f->timer.at_ns = now_ns();
+	f->timer.at_ns = now;
 	bulk_expired(f);
 }
 

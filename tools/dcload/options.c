@@ -15,7 +15,7 @@ enum {
 	OPT_CSV, OPT_DSCP, OPT_DURATION, OPT_FLOWS, OPT_HELP, OPT_IDLE,
 	OPT_INTERVAL, OPT_JSON, OPT_LOWAT, OPT_NETNS, OPT_PARALLEL, OPT_PORT,
 	OPT_PROGRESS, OPT_RATE_LIMIT, OPT_RTT_ORIGIN, OPT_RTT_SAMPLE, OPT_SEED,
-	OPT_SIZE, OPT_START_GAP, OPT_TO, OPT_WARMUP,
+	OPT_SIZE, OPT_START_GAP, OPT_TO, OPT_WARMUP, OPT_CONNECT_FIRST,
 };
 
 /**
@@ -52,6 +52,8 @@ void usage(FILE *f)
 "  --duration S          length of the measured interval, 0.01..86400\n"
 "  --warmup S            time before it, 0..3600 (default 0)\n"
 "  --start-gap MS        flow i starts i times this later, 0..60000 (default 0)\n"
+"  --connect-first       all connections are made at once, before any load; only\n"
+"                        the data starts at the gap\n"
 "  --connect-timeout S   how long a refused connection is tried again, 0..60\n"
 "                        (default 5)\n"
 "  --cc NAME             congestion control; it is an error if a flow gets another\n"
@@ -199,6 +201,7 @@ static const struct option client_longopts[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "start-gap", required_argument, NULL, OPT_START_GAP },
+	{ "connect-first", no_argument, NULL, OPT_CONNECT_FIRST },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ NULL, 0, NULL, 0 },
@@ -229,6 +232,8 @@ static void client_check(struct client_options *o, bool flows_given,
 				die("--size excludes --idle, --rate-limit and --start-gap");
 		}
 	}
+	if (o->connect_first && o->mode != MODE_BULK)
+		die("--connect-first goes with long flows only");
 	if (o->csv && !o->interval_ns)
 		o->interval_ns = 100 * NSEC_PER_MSEC;
 	if (o->interval_ns && !o->csv)
@@ -290,6 +295,9 @@ void client_options_parse(struct client_options *o, int argc, char **argv)
 			break;
 		case OPT_START_GAP:
 			o->start_gap_ns = need_ms("start-gap", 60000);
+			break;
+		case OPT_CONNECT_FIRST:
+			o->connect_first = true;
 			break;
 		case OPT_CONNECT_TIMEOUT:
 			o->connect_timeout_ns = need_seconds("connect-timeout",

@@ -29,6 +29,7 @@ struct client_options {
 	uint64_t duration_ns;	/* measured part, 0: no limit (churn) */
 	uint64_t warmup_ns;
 	uint64_t start_gap_ns;
+	bool connect_first;
 	uint64_t connect_timeout_ns;
 	uint64_t interval_ns;	/* of the time series, 0: none */
 	uint64_t rate_limit_bit_s;	/* per flow, 0: none */

@@ -96,6 +96,7 @@ static void put_parameters(struct json_writer *w, const struct client *c)
 	json_double(w, "duration_s", (double)o->duration_ns / 1e9);
 	json_double(w, "warmup_s", (double)o->warmup_ns / 1e9);
 	json_double(w, "start_gap_s", (double)o->start_gap_ns / 1e9);
+	json_bool(w, "connect_first", o->connect_first);
 	json_u64(w, "rate_limit_bit_s", o->rate_limit_bit_s);
 	json_u64(w, "size_bytes", o->size);
 	json_u64(w, "churn_cycles", o->churn);

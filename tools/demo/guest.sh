@@ -195,7 +195,7 @@ run_cc() {
 
 	dcload client --to 10.0.0.1 --netns "${list%,}" --flows "$FLOWS" \
 		--warmup "$WARMUP_S" --duration "$DURATION_S" --cc "$cc" \
-		--start-gap "$START_GAP_MS" \
+		--start-gap "$START_GAP_MS" --connect-first \
 		--chunk 16K --rtt-sample-us 1000 --interval-ms 50 \
 		--json "$dir/dcload.json" --csv "$dir/series.csv" ||
 		die "$cc: the load generator failed"
