@@ -134,6 +134,12 @@ static struct timely_sock *timely_sk(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
+/* Payload of a full packet, never 0: it is divided by. */
+static u32 timely_mss(const struct sock *sk)
+{
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
 static struct timely_net *timely_sock_net(const struct sock *sk)
 {
 	return timely_net(sock_net(sk));
@@ -160,9 +166,8 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
-	u32 mss = max_t(u32, tcp_sk(sk)->mss_cache, 1);
-
-	return clamp_t(u32, (conf->core.segment_bytes / mss) & ~1U, 2, GSO_MAX_SEGS);
+	return clamp_t(u32, (conf->core.segment_bytes / timely_mss(sk)) & ~1U,
+		       2, GSO_MAX_SEGS);
 }
 
 /*
@@ -208,7 +213,7 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 	if (!limit)
 		limit = div_u64(line_bps * div_u64(conf->core.t_high_ns, 500),
 				USEC_PER_SEC);
-	limit = div_u64(limit, max_t(u32, tcp_sk(sk)->mss_cache, 1));
+	limit = div_u64(limit, timely_mss(sk));
 	floor = TIMELY_MIN_SEGMENTS * timely_segment_packets(sk, conf);
 	limit = max_t(u64, limit, floor);
 	return min_t(u64, limit, tcp_sk(sk)->snd_cwnd_clamp);
@@ -275,14 +280,16 @@ static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq,
 }
 
 /* An ACK covered a part of the remembered segment: keep when, and how much. */
-static void timely_set_partial(const struct tcp_sock *tp, struct timely_sock *ts)
+static void timely_set_partial(const struct sock *sk)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct timely_sock *ts = timely_sk(sk);
 	s64 time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
 
 	if (!after(tp->snd_una, ts->seg_seq))
 		return;
-	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) /
-				      max_t(u32, tp->mss_cache, 1), U8_MAX);
+	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) / timely_mss(sk),
+				 U8_MAX);
 	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
 }
 
@@ -415,7 +422,7 @@ static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
 	u32 header = tp->tcp_header_len + ETH_HLEN + TIMELY_FRAMING +
 		     inet_csk(sk)->icsk_af_ops->net_header_len;
 
-	return bytes + DIV_ROUND_UP(bytes, max_t(u32, tp->mss_cache, 1)) * header;
+	return bytes + DIV_ROUND_UP(bytes, timely_mss(sk)) * header;
 }
 
 /*
@@ -433,7 +440,7 @@ static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 mss = max_t(u32, tp->mss_cache, 1);
+	u32 mss = timely_mss(sk);
 	u32 covered = ts->part_packets * mss;
 	u64 send_us;
 
@@ -517,7 +524,7 @@ static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
 						 max(whole, scb->end_seq - seq));
 		timely_set_segment(ts, seq, scb->end_seq, head->skb_mstamp_ns);
 	}
-	timely_set_partial(tp, ts);
+	timely_set_partial(sk);
 	return completed;
 }
 
