@@ -87,12 +87,12 @@ link_state() {
 
 # Taking the link down loses what is on the wire, and says so.
 down_loses() {
-	pair delay 200ms
+	pair delay 1s
 	udp count=20 hw=0 wait_ms=10
 	expect "received in 10 ms" "$(got received)" -eq 0
 	labnic -n "$A" set a0 link off
 	labnic -n "$A" set a0 link on
-	sleep 0.3
+	sleep 1.1
 	expect "arrived later" "$(count "$B" b0 rx0_packets)" -eq 0
 	expect "in order to arrive" "$(count "$A" a0 tx0_packets)" -eq 20
 }
@@ -130,11 +130,7 @@ large_frames() {
 
 # Flows spread over the RX queues; each TX queue sends.
 queues() {
-	ip -n "$A" link del a0 2>/dev/null || :
-	labnic add a0 netns "$A" address "$MAC_A" queues 4 \
-		peer b0 netns "$B" address "$MAC_B" queues 4
-	end_up "$A" a0 "$V4_A" "$B4" "$MAC_B"
-	end_up "$B" b0 "$B4" "$V4_A" "$MAC_A"
+	pair queues 4 peer queues 4
 	serve "$B"
 	load "$A" --to "$B4" --flows 32 --duration 0.3
 	stop "$SPAWNED"
@@ -164,8 +160,8 @@ addresses() {
 }
 
 ksft_plan 9
-need_labnic
-ns_add "$A" "$B"
+need_module labnic
+hosts "$A" "$B"
 ksft_case "settings are per end and shown" settings
 ksft_case "a bad setting changes nothing and is explained" all_or_nothing
 ksft_case "ethtool shows and sets" ethtool_says

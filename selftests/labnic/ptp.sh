@@ -78,8 +78,8 @@ phc2sys_follows() {
 }
 
 ksft_plan 3
-need_labnic
-ns_add "$A" "$B"
+need_module labnic
+hosts "$A" "$B"
 ksft_case "ptp4l synchronises over Ethernet" converges -2
 ksft_case "ptp4l synchronises over UDP" converges -4
 ksft_case "phc2sys follows the clock" phc2sys_follows

@@ -149,8 +149,8 @@ phc_tools() {
 }
 
 ksft_plan 8
-need_labnic
-ns_add "$A" "$B"
+need_module labnic
+hosts "$A" "$B"
 ksft_case "software stamps, and hardware stamps once they are on" software_too
 ksft_case "TX stamps without a slot are skipped and counted" slots
 ksft_case "missing stamps are those the seed says" missing

@@ -114,7 +114,8 @@ tso() {
 	echo "measured: goodput at 200 Mbit/s is $rate bit/s"
 	# An emulated machine starts late; what it then sends cannot exceed the wire.
 	expect goodput "$rate" -gt $((200000000 * 80 / 100))
-	rate=${rate%.*}; expect goodput "$rate" -le $((200000000 * 1448 / 1538))
+	# ACKs that cover 64 KB each blur the ends of the second in which it is measured.
+	expect goodput "$rate" -le $((200000000 * 1448 / 1538 + 2 * 65536 * 8))
 }
 
 # BQL keeps the ring short; what does not fit waits in the qdisc.
@@ -163,13 +164,13 @@ ring_full() {
 		"$(tc -n "$A" -s qdisc show dev a0 | sed -n 's/.*dropped \([0-9]*\),.*/\1/p')" -eq 0
 }
 
-# All 40 frames of 49 us are one interrupt after 100 us, or several without.
+# 40 frames, 123 us each, are one interrupt after 10 ms, or several without.
 moderation() {
-	pair rx_usecs 0
-	labnic -n "$B" set b0 rx_usecs 100
+	pair rate 100mbit
+	labnic -n "$B" set b0 rx_usecs 10000
 	udp count=40 gso=40
 	expect interrupts "$(count "$B" b0 rx0_irqs)" -eq 1
-	expect "stamps do not wait" "$(got span_ns)" -lt 48100
+	near "stamps, which do not wait" "$(got span_ns)" "39 * 1538 * 8 * 10" 3
 	labnic -n "$B" set b0 rx_usecs 100000 rx_frames 40
 	udp count=80 gso=40 gap_us=1000 wait_ms=300
 	expect interrupts "$(count "$B" b0 rx0_irqs)" -eq 3
@@ -188,17 +189,24 @@ rx_ring_full() {
 
 # Software sees host jitter, the wire's own times stay what they are.
 jitter() {
-	pair delay 1us host_dist uniform host_base 50us host_spread 100us \
-		irq_dist exponential irq_base 20us irq_spread 50us tx_stamp_slots 64
+	local rtt
+
+	pair delay 1us host_dist uniform host_base 4ms host_spread 2ms \
+		irq_dist exponential irq_base 8ms irq_spread 2ms tx_stamp_slots 64
 	udp count=50 gap_us=2000
 	expect received "$(got received)" -eq 50
 	apart 1000
-	in_ns "$A" ping -c 20 -i 0.05 -W 2 "$B4"
+	# busybox has a ping of its own, which prints no deviation.
+	ip netns exec "$A" ping -c 20 -i 0.05 -W 2 "$B4" | tee "$KSFT_TMP/ping"
+	IFS=/ read -r -a rtt <<<"$(sed -n 's/^rtt.* = \(.*\) ms.*/\1/p' "$KSFT_TMP/ping")"
+	expect "smallest RTT in ms" "${rtt[0]}" -ge 24
+	# Of two uniform and two exponential times: sqrt(2 * 0.58^2 + 2 * 2^2) = 2.9 ms
+	expect "deviation of the RTT in ms" "${rtt[3]}" -ge 1
 }
 
 ksft_plan 12
-need_labnic
-ns_add "$A" "$B"
+need_module labnic
+hosts "$A" "$B"
 ksft_case "propagation delay is exact" delay_exact
 ksft_case "USO segments are cut and serialised exactly" serialisation
 ksft_case "short frames are padded" padding

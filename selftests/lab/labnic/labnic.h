@@ -7,6 +7,7 @@
  *	RTNL		configuration, carrier, up and down
  *	tx.lock		rings and wire of the direction this end sends in
  *	rxq.lock	of the *other* end: what is on that wire or in its RX ring
+ *	pfc.lock	of the *other* end: pause frames on that wire; leaf
  *	stamps.lock	TX stamps in flight; leaf
  *	phc.lock	the hardware clock; leaf
  *
@@ -25,6 +26,7 @@
 #include <linux/u64_stats_sync.h>
 
 #include "labnic_core.h"
+#include "labnic_pfc.h"
 
 /* Descriptors that must be free for a TX queue to run: data and all fragments. */
 #define LABNIC_TX_DESCS		(MAX_SKB_FRAGS + 1)
@@ -64,6 +66,8 @@ LABNIC_X(duplicated) \
 LABNIC_X(reordered) \
 LABNIC_X(corrupted) \
 LABNIC_X(down)		/* lost since nobody receives */ \
+LABNIC_X(pauses_sent)	/* pause frames, those that end a pause as well */ \
+LABNIC_X(pauses_received) \
 LABNIC_X(stamps)	/* TX stamps delivered */ \
 LABNIC_X(stamps_skipped) /* no slot was free */ \
 LABNIC_X(stamps_missed)	/* never delivered */ \
@@ -106,6 +110,7 @@ struct labnic_rxq_stats { LABNIC_RXQ_STATS; };
  * @bytes: for BQL
  * @descs: descriptors it takes
  * @cut: it is in labnic_txq.segs, too
+ * @prio: what it can be paused by
  * @stamp: clone to stamp, holding a slot, or NULL
  */
 struct labnic_tx_cb {
@@ -114,6 +119,7 @@ struct labnic_tx_cb {
 	u32 bytes;
 	u16 descs;
 	bool cut;
+	u8 prio;
 	struct sk_buff *stamp;
 };
 
@@ -189,6 +195,35 @@ struct labnic_tx {
 };
 
 /**
+ * struct labnic_pfc - priority flow control of one end
+ * @want: priorities that the other end is to hold back; under tx.lock
+ * @told: what the last pause frame to it said; under tx.lock
+ * @paused: priorities that this end holds back; written under tx.lock
+ * @enabled: @want may come to be something else than 0
+ * @since_ns: @paused_ns has the time until then
+ * @paused_ns: time each priority has been held back; under tx.lock
+ * @lock: protects the rest
+ * @running: the device is up
+ * @frames: pause frames that arrive later, in order
+ * @next_ns: the first of them arrives, U64_MAX without any
+ * @timer: then
+ */
+struct labnic_pfc {
+	u8 want;
+	u8 told;
+	u8 paused;
+	bool enabled;
+	u64 since_ns;
+	u64 paused_ns[LABNIC_PRIOS];
+	/* see above */
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	bool running;
+	struct list_head frames;
+	u64 next_ns;
+	struct hrtimer timer;
+};
+
+/**
  * struct labnic_rxq - RX queue
  * @napi: the interrupt handler's other half
  * @timer: the interrupt; hard, since all it does is to schedule @napi
@@ -252,6 +287,7 @@ struct labnic_priv {
 	int hwtstamp_rx;
 
 	struct labnic_tx tx ____cacheline_aligned_in_smp;
+	struct labnic_pfc pfc;
 	struct labnic_stamps stamps;
 	struct labnic_txq *txqs;
 	struct labnic_rxq *rxqs;
@@ -271,7 +307,20 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev);
 void labnic_tx_init(struct labnic_priv *priv);
 void labnic_tx_start(struct labnic_priv *priv);
 void labnic_tx_stop(struct labnic_priv *priv);
+void labnic_tx_kick(struct labnic_priv *priv);
+void labnic_tx_limit(struct labnic_priv *priv);
 void labnic_tx_seed(struct labnic_priv *priv, u64 seed);
+
+/* labnic_pfc.c */
+void labnic_pfc_init(struct labnic_priv *priv);
+void labnic_pfc_start(struct labnic_priv *priv);
+void labnic_pfc_stop(struct labnic_priv *priv);
+void labnic_pfc_link(struct labnic_priv *priv);
+void labnic_pfc_receive(struct labnic_priv *priv, u64 now);
+int labnic_pfc_send(struct labnic_priv *priv, const struct labnic_config *cfg,
+		    struct labnic_priv *peer, u64 now);
+u64 labnic_pfc_retry_ns(u64 now);
+void labnic_pfc_read(struct labnic_priv *priv, u64 *paused_ns);
 
 /* labnic_rx.c */
 void labnic_rx_init(struct labnic_priv *priv);

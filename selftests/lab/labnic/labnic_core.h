@@ -98,7 +98,8 @@ static inline u32 labnic_wire_bytes(u32 len)
 /**
  * labnic_wire_send() - put one frame on the wire
  * @wire: when the wire is free; then, when it is free again
- * @ready_ns: the frame can't start before
+ * @ready_ns: the frame can't start before; it was rounded up, so if that is the
+ *	nanosecond in which the wire becomes free the frame follows without a gap
  * @len: frame in bytes, without check sequence
  * @rate_bit: bit/s
  *
@@ -110,7 +111,7 @@ static inline struct labnic_slot labnic_wire_send(struct labnic_time *wire,
 	u32 frame = LABNIC_PREAMBLE_BYTES + labnic_frame_bytes(len) + LABNIC_FCS_BYTES;
 	struct labnic_slot slot;
 
-	if (ready_ns > wire->ns) {
+	if (ready_ns > labnic_time_ceil(*wire)) {
 		wire->ns = ready_ns;
 		wire->part = 0;
 	}

@@ -23,7 +23,7 @@ static int labnic_get_sset_count(struct net_device *dev, int sset)
 {
 	if (sset != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return ARRAY_SIZE(labnic_wire_names) +
+	return ARRAY_SIZE(labnic_wire_names) + LABNIC_PRIOS +
 	       dev->num_tx_queues * ARRAY_SIZE(labnic_txq_names) +
 	       dev->num_rx_queues * ARRAY_SIZE(labnic_rxq_names);
 }
@@ -36,6 +36,8 @@ static void labnic_get_strings(struct net_device *dev, u32 sset, u8 *data)
 		return;
 	for (j = 0; j < ARRAY_SIZE(labnic_wire_names); j++)
 		ethtool_sprintf(&data, "wire_%s", labnic_wire_names[j]);
+	for (i = 0; i < LABNIC_PRIOS; i++)
+		ethtool_sprintf(&data, "wire_paused%u_ns", i);
 	for (i = 0; i < dev->num_tx_queues; i++)
 		for (j = 0; j < ARRAY_SIZE(labnic_txq_names); j++)
 			ethtool_sprintf(&data, "tx%u_%s", i, labnic_txq_names[j]);
@@ -64,6 +66,8 @@ static void labnic_get_stats(struct net_device *dev, struct ethtool_stats *stats
 
 	labnic_stats_read(&priv->tx, data);
 	data += ARRAY_SIZE(labnic_wire_names);
+	labnic_pfc_read(priv, data);
+	data += LABNIC_PRIOS;
 	for (i = 0; i < dev->num_tx_queues; i++, data += ARRAY_SIZE(labnic_txq_names))
 		labnic_stats_read(&priv->txqs[i], data);
 	for (i = 0; i < dev->num_rx_queues; i++, data += ARRAY_SIZE(labnic_rxq_names))

@@ -16,7 +16,9 @@
  *	  to the ring of its queue; stop the queue if that is full
  *
  *	wire, whenever it becomes free:
- *	  queue = the one that could start first; of several, the next in turn
+ *	  a pause frame, if there is one to send: see below
+ *	  queue = the one that could start first; of several, the next in turn;
+ *	    none whose first packet is of a paused priority
  *	  frame = packet, or its next TSO or USO segment
  *	  start = max(wire free, packet.ready, the segment's pacing)
  *	  end   = start + (preamble + frame + FCS) / rate
@@ -38,7 +40,26 @@
  *
  *	interrupt: schedule NAPI, which empties the ring into GRO; then look again
  *
+ * Priority flow control, for ports of switches (labq) and what is behind them:
+ *
+ *	set(priorities):			the switch, by way of labnic_pfc.h
+ *	  a pause frame of 64 bytes waits for the frame on the wire and for no
+ *	    other; its serialisation and the propagation delay later it arrives
+ *
+ *	pause frame arrives:
+ *	  the frame on the wire is finished; no other of these priorities starts
+ *	  what is posted fills the ring and BQL's limit, and then the qdisc
+ *
+ * A packet's priority is its class selector or PCP, see labnic_skb_prio(). A TX
+ * queue is a FIFO: while its first packet is paused, so is what is behind it,
+ * whatever the priority. Qdiscs may ask labnic_pfc_paused() to avoid that.
+ *
  * What is simpler than hardware:
+ *  - A pause lasts until a frame ends it, where IEEE 802.1Qbb has a time in each
+ *    frame (up to 65535 times 512 bit times) that is renewed before it has run
+ *    out. The difference: renewals take no bandwidth, pause frames must not get
+ *    lost and do not, and a pause does not end by itself if the switch is stuck.
+ *  - A pause frame takes effect on its arrival, where 802.1Qbb allows some time.
  *  - A lone TX queue sends up to tx_burst bytes of a segmented packet in one go;
  *    a packet posted to another queue meanwhile waits for the end of that.
  *  - Completions of sent packets are not moderated, and cost no interrupt.
@@ -148,6 +169,10 @@ int labnic_config_set(struct labnic_priv *priv, const struct labnic_config *cfg,
 		NL_SET_ERR_MSG(extack, "phc can be chosen only when the link is made");
 		return -EBUSY;
 	}
+	if (!IS_ENABLED(CONFIG_BQL) && cfg->tx_limit_bytes != labnic_defaults.tx_limit_bytes) {
+		NL_SET_ERR_MSG(extack, "tx_limit needs a kernel with CONFIG_BQL");
+		return -EOPNOTSUPP;
+	}
 	new = kmemdup(cfg, sizeof(*cfg), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
@@ -183,6 +208,8 @@ static void labnic_config_act(struct labnic_priv *priv, struct nlattr *data[])
 	const struct labnic_config *cfg = rtnl_dereference(priv->cfg);
 	u64 raw = ktime_get_raw_ns();
 
+	if (data[IFLA_LABNIC_TX_LIMIT])
+		labnic_tx_limit(priv);
 	if (data[IFLA_LABNIC_SEED])
 		labnic_seed(priv);
 	spin_lock_irq(&priv->phc_lock);
@@ -222,6 +249,8 @@ static void labnic_update_link(struct labnic_priv *priv, struct net_device *peer
 		labnic_rx_cut(priv);
 		labnic_rx_cut(other);
 	}
+	labnic_pfc_link(priv);
+	labnic_pfc_link(other);
 }
 
 /* Device ------------------------------------------------------------------ */
@@ -231,6 +260,7 @@ static int labnic_open(struct net_device *dev)
 	struct labnic_priv *priv = netdev_priv(dev);
 
 	labnic_rx_start(priv);
+	labnic_pfc_start(priv);
 	labnic_stamps_start(priv);
 	labnic_tx_start(priv);
 	labnic_update_link(priv, rtnl_dereference(priv->peer));
@@ -242,6 +272,7 @@ static int labnic_stop(struct net_device *dev)
 	struct labnic_priv *priv = netdev_priv(dev);
 
 	labnic_update_link(priv, rtnl_dereference(priv->peer));
+	labnic_pfc_stop(priv);
 	labnic_tx_stop(priv);
 	labnic_stamps_stop(priv);
 	labnic_rx_stop(priv);
@@ -280,6 +311,8 @@ static int labnic_init(struct net_device *dev)
 		return err;
 	}
 	labnic_tx_init(priv);
+	labnic_tx_limit(priv);
+	labnic_pfc_init(priv);
 	labnic_stamps_init(priv);
 	labnic_rx_init(priv);
 	labnic_seed(priv);
@@ -360,6 +393,16 @@ static const struct net_device_ops labnic_netdev_ops = {
 	.ndo_validate_addr	= eth_validate_addr,
 	compat_ndo_hwtstamp(labnic_hwtstamp_get, labnic_hwtstamp_set),
 };
+
+/**
+ * labnic_is() - whether a device is one of these
+ * @dev: it
+ */
+bool labnic_is(const struct net_device *dev)
+{
+	return dev->netdev_ops == &labnic_netdev_ops;
+}
+EXPORT_SYMBOL_GPL(labnic_is);
 
 #define LABNIC_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA | \
 			 NETIF_F_HW_CSUM | NETIF_F_RXCSUM | \
@@ -506,17 +549,16 @@ static int labnic_request_parse(struct labnic_request *req, struct nlattr *data[
 	return 0;
 }
 
-static int labnic_newlink(struct net *src_net, struct net_device *dev,
-			  struct nlattr *tb[], struct nlattr *data[],
+static int labnic_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
 			  struct netlink_ext_ack *extack)
 {
+	struct nlattr **tb = params->tb, **data = params->data;
 	unsigned char name_assign = NET_NAME_ENUM;
 	char name[IFNAMSIZ] = DRV_NAME "%d";
 	struct ifinfomsg *ifm = NULL;
 	struct labnic_request *req;
 	struct labnic_priv *priv;
 	struct net_device *peer;
-	struct net *net;
 	int err;
 
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
@@ -532,22 +574,18 @@ static int labnic_newlink(struct net *src_net, struct net_device *dev,
 		name_assign = NET_NAME_USER;
 	}
 
-	net = rtnl_link_get_net(src_net, req->tb);
-	if (IS_ERR(net)) {
-		err = PTR_ERR(net);
-		goto free_request;
-	}
-	peer = rtnl_create_link(net, name, name_assign, &labnic_link_ops, req->tb, extack);
+	peer = rtnl_create_link(rtnl_newlink_peer_net(params), name, name_assign,
+				&labnic_link_ops, req->tb, extack);
 	if (IS_ERR(peer)) {
 		err = PTR_ERR(peer);
-		goto put_net;
+		goto free_request;
 	}
 	if (ifm && dev->ifindex)
 		peer->ifindex = ifm->ifi_index;
 	err = labnic_register(peer, req->tb, &req->peer_cfg);
 	if (err) {
 		free_netdev(peer);
-		goto put_net;
+		goto free_request;
 	}
 	err = rtnl_configure_link(peer, ifm, 0, NULL);
 	if (err)
@@ -563,16 +601,16 @@ static int labnic_newlink(struct net *src_net, struct net_device *dev,
 	rcu_assign_pointer(priv->peer, peer);
 	priv = netdev_priv(peer);
 	rcu_assign_pointer(priv->peer, dev);
-	goto put_net;
+	goto free_request;
 
 unregister_peer:
 	unregister_netdevice(peer);
-put_net:
-	put_net(net);
 free_request:
 	kfree(req);
 	return err;
 }
+
+COMPAT_RTNL_NEWLINK(labnic_newlink, IFLA_LABNIC_PEER);
 
 static int labnic_changelink(struct net_device *dev, struct nlattr *tb[],
 			     struct nlattr *data[], struct netlink_ext_ack *extack)
@@ -650,7 +688,7 @@ static struct rtnl_link_ops labnic_link_ops __read_mostly = {
 	.maxtype	= IFLA_LABNIC_MAX,
 	.policy		= labnic_policy,
 	.validate	= labnic_validate,
-	.newlink	= labnic_newlink,
+	compat_rtnl_newlink(labnic_newlink, IFLA_LABNIC_PEER),
 	.changelink	= labnic_changelink,
 	.dellink	= labnic_dellink,
 	.get_size	= labnic_get_size,

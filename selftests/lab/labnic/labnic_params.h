@@ -95,7 +95,11 @@ LABNIC_X(STAMP_LATE_DELAY, stamp_late_ns, NS, 1, 1000000000, 100000, \
 LABNIC_X(STAMP_DISORDER, stamp_disorder_ppb, PPB, 0, 1000000000, 0, \
 	 "RX: carry the stamp of the packet before; TX: delivered after the next") \
 LABNIC_X(LINK, link, BOOL, 0, 1, 1, \
-	 "the cable is plugged in at this end")
+	 "the cable is plugged in at this end") \
+LABNIC_X(TX_LIMIT, tx_limit_bytes, BYTES, 0, 1879048192, 1879048192, \
+	 "bytes posted to a TX queue (limit_max of BQL); 0: one packet at a time") \
+LABNIC_X(GRO, gro, BOOL, 0, 1, 1, \
+	 "received packets go through GRO; off for ports of switches")
 
 enum {
 	IFLA_LABNIC_UNSPEC,

@@ -19,15 +19,10 @@
  */
 u64 labnic_raw_from_mono(u64 mono_ns)
 {
-	struct system_time_snapshot now;
-	ktime_t real;
+	ktime_t mono, raw;
 
-	/* A snapshot has no CLOCK_MONOTONIC, and CLOCK_REALTIME may be set. */
-	do {
-		real = ktime_mono_to_real(0);
-		ktime_get_snapshot(&now);
-	} while (real != ktime_mono_to_real(0));
-	return ktime_to_ns(now.raw) + mono_ns - ktime_to_ns(ktime_sub(now.real, real));
+	compat_snapshot_mono(&mono, &raw);
+	return ktime_to_ns(raw) + mono_ns - ktime_to_ns(mono);
 }
 
 /**
@@ -98,12 +93,9 @@ static int labnic_getcrosststamp(struct ptp_clock_info *info,
 				 struct system_device_crosststamp *xts)
 {
 	struct labnic_priv *priv = container_of(info, struct labnic_priv, ptp_info);
-	struct system_time_snapshot now;
 
-	ktime_get_snapshot(&now);
-	xts->sys_realtime = now.real;
-	xts->sys_monoraw = now.raw;
-	xts->device = ns_to_ktime(labnic_phc_from_raw(priv, ktime_to_ns(now.raw)));
+	compat_crosststamp(xts);
+	xts->device = ns_to_ktime(labnic_phc_from_raw(priv, ktime_to_ns(xts->sys_monoraw)));
 	return 0;
 }
 

@@ -188,8 +188,8 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 	u32 bytes = 0, packets = 0, too_long = 0, bad_fcs = 0;
 	u64 raw_offset = 0, now = ktime_get_ns();
 	struct sk_buff *skb;
+	bool stamp, gro;
 	int work = 0;
-	bool stamp;
 
 	__skb_queue_head_init(&list);
 	__skb_queue_head_init(&drop);
@@ -197,6 +197,7 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 
 	rcu_read_lock();
 	cfg = rcu_dereference(priv->cfg);
+	gro = cfg->gro;
 	spin_lock(&q->lock);
 	labnic_rx_advance(q, cfg, now, &drop);
 	while (work < budget && (skb = __skb_dequeue(&q->ring))) {
@@ -231,7 +232,10 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 				ns_to_ktime(labnic_phc_from_raw(priv, cb.sfd_ns + raw_offset));
 		skb->protocol = eth_type_trans(skb, dev);
 		skb_record_rx_queue(skb, q - priv->rxqs);
-		napi_gro_receive(napi, skb);
+		if (gro)
+			napi_gro_receive(napi, skb);
+		else
+			netif_receive_skb(skb);
 	}
 
 	spin_lock(&q->lock);

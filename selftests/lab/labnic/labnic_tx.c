@@ -19,11 +19,6 @@
 
 #include "labnic.h"
 
-static u32 labnic_skb_len(const struct sk_buff *skb)
-{
-	return skb->len + (skb_vlan_tag_present(skb) ? VLAN_HLEN : 0);
-}
-
 /* Faults ------------------------------------------------------------------ */
 
 /*
@@ -317,7 +312,7 @@ static void labnic_tx_complete(struct labnic_priv *priv, const struct labnic_con
 	}
 }
 
-/* The queue whose turn it is, and when it can send; NULL if none has anything. */
+/* The queue whose turn it is, and when it can send; NULL if none can. */
 static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u64 *ready_ns,
 					 bool *alone)
 {
@@ -336,6 +331,9 @@ static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u64 *ready_ns
 			at -= n;
 		q = &priv->txqs[at];
 		if (skb_queue_empty(&q->ring))
+			continue;
+		/* What is behind it in the same queue waits with it. */
+		if (BIT(LABNIC_TX_CB(skb_peek(&q->ring))->prio) & priv->pfc.paused)
 			continue;
 		ready = max(LABNIC_TX_CB(skb_peek(&q->ring))->ready_ns, q->pace.ns);
 		/* Who can start when the wire is free has to wait for nothing else. */
@@ -360,6 +358,7 @@ static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u64 *ready_ns
 static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head *done)
 	__must_hold(&priv->tx.lock)
 {
+	struct labnic_priv *other = NULL;
 	struct labnic_tx *tx = &priv->tx;
 	const struct labnic_config *cfg;
 	struct net_device *peer;
@@ -368,30 +367,42 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 	rcu_read_lock();
 	cfg = rcu_dereference(priv->cfg);
 	peer = rcu_dereference(priv->peer);
+	if (peer)
+		other = netdev_priv(peer);
 	if (tx->rate_bit != cfg->rate_bit) {
 		tx->wire.part = 0;
 		tx->rate_bit = cfg->rate_bit;
 	}
+	labnic_pfc_receive(priv, now);
 	for (;;) {
 		unsigned int last = tx->last;
 		struct labnic_txq *q;
 		bool alone;
 		u64 ready;
+		int err;
 
 		if (tx->frame_end_ns > now) {
 			next = tx->frame_end_ns;
 			break;
 		}
+		err = labnic_pfc_send(priv, cfg, other, now);
+		if (!err)
+			continue;
+		if (err == -ENOMEM)
+			next = labnic_pfc_retry_ns(now);
 		q = labnic_tx_pick(priv, &ready, &alone);
 		if (!q)
 			break;
 		if (ready > now) {
 			/* Another one may be ready earlier, and then comes first. */
 			tx->last = last;
-			next = ready;
+			next = next ? min(next, ready) : ready;
 			break;
 		}
-		labnic_tx_send(priv, cfg, peer ? netdev_priv(peer) : NULL, q, alone);
+		/* It can be paused between any two frames. */
+		if (other && READ_ONCE(other->pfc.enabled))
+			alone = false;
+		labnic_tx_send(priv, cfg, other, q, alone);
 	}
 	labnic_tx_complete(priv, cfg, now, done);
 	rcu_read_unlock();
@@ -407,9 +418,14 @@ static void labnic_tx_free(struct sk_buff_head *done)
 		dev_consume_skb_any(skb);
 }
 
-static enum hrtimer_restart labnic_tx_timer(struct hrtimer *timer)
+/**
+ * labnic_tx_kick() - something may have become due
+ * @priv: the end
+ *
+ * Context: bottom halves off, not under tx.lock.
+ */
+void labnic_tx_kick(struct labnic_priv *priv)
 {
-	struct labnic_priv *priv = container_of(timer, struct labnic_priv, tx.timer);
 	struct sk_buff_head done;
 
 	__skb_queue_head_init(&done);
@@ -418,6 +434,11 @@ static enum hrtimer_restart labnic_tx_timer(struct hrtimer *timer)
 		labnic_tx_run(priv, ktime_get_ns(), &done);
 	spin_unlock(&priv->tx.lock);
 	labnic_tx_free(&done);
+}
+
+static enum hrtimer_restart labnic_tx_timer(struct hrtimer *timer)
+{
+	labnic_tx_kick(container_of(timer, struct labnic_priv, tx.timer));
 	return HRTIMER_NORESTART;
 }
 
@@ -506,6 +527,7 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		.ready_ns = ready,
 		.bytes = skb->len,
 		.descs = descs,
+		.prio = labnic_skb_prio(skb),
 		.stamp = stamp,
 	};
 	q->used += descs;
@@ -539,6 +561,27 @@ void labnic_tx_seed(struct labnic_priv *priv, u64 seed)
 	for (i = 0; i < LABNIC_RNG_TX_MAX; i++)
 		labnic_rng_seed(&priv->tx.rng[i], seed, i);
 	spin_unlock_bh(&priv->tx.lock);
+}
+
+/**
+ * labnic_tx_limit() - hand the limit of posted bytes to BQL
+ * @priv: the end
+ *
+ * BQL lets a packet be posted while no more than its limit is under way, so that
+ * with a limit of 0 there is one packet at a time. The next completion heeds it.
+ *
+ * Context: RTNL.
+ */
+void labnic_tx_limit(struct labnic_priv *priv)
+{
+#ifdef CONFIG_BQL
+	u32 limit = rtnl_dereference(priv->cfg)->tx_limit_bytes;
+	unsigned int i;
+
+	/* Others read it without a lock, and sysfs writes it so. */
+	for (i = 0; i < priv->dev->num_tx_queues; i++)
+		WRITE_ONCE(netdev_get_tx_queue(priv->dev, i)->dql.max_limit, limit);
+#endif
 }
 
 void labnic_tx_init(struct labnic_priv *priv)

@@ -89,11 +89,41 @@ static void wire_send__not_before_ready(void)
 	labnic_wire_send(&wire, 0, 60, 10000000000);
 	slot = labnic_wire_send(&wire, 67, 60, 10000000000);
 	CHECK_EQ(slot.sfd_ns, 74);	/* 67.2 + 6.4 = 73.6 */
-	/* and ready just after, it starts on the nanosecond */
+	/* ready at the end of that, rounded up, it may have been waiting: the same */
 	wire = (struct labnic_time){};
 	labnic_wire_send(&wire, 0, 60, 10000000000);
 	slot = labnic_wire_send(&wire, 68, 60, 10000000000);
-	CHECK_EQ(slot.sfd_ns, 75);	/* 68 + 6.4 = 74.4 */
+	CHECK_EQ(slot.sfd_ns, 74);
+	/* and ready after that, it starts on the nanosecond */
+	wire = (struct labnic_time){};
+	labnic_wire_send(&wire, 0, 60, 10000000000);
+	slot = labnic_wire_send(&wire, 69, 60, 10000000000);
+	CHECK_EQ(slot.sfd_ns, 76);	/* 69 + 6.4 = 75.4 */
+}
+
+/*
+ * A port that posts the next packet when the last has left, its end rounded up,
+ * still sends without gaps, however short the gap between frames is.
+ */
+static void wire_send__posted_one_by_one_is_exact(void)
+{
+	static const u64 rates[] = {
+		10000000000, 40000000000, 100000000000, 333333333333, 1600000000000,
+	};
+	size_t i;
+	u64 n;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct labnic_time wire = {};
+		struct labnic_slot slot = {};
+
+		for (n = 1; n <= 10000; n++) {
+			slot = labnic_wire_send(&wire, slot.end_ns, 1514, rates[i]);
+			if (slot.end_ns != end_of_frame(n, 1514, rates[i]))
+				break;
+		}
+		CHECK_EQ(n, 10001);
+	}
 }
 
 static void rng__repeats_and_streams_differ(void)
@@ -329,6 +359,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(wire_send__idle),
 	KTAP_CASE(wire_send__back_to_back_is_exact),
 	KTAP_CASE(wire_send__not_before_ready),
+	KTAP_CASE(wire_send__posted_one_by_one_is_exact),
 	KTAP_CASE(rng__repeats_and_streams_differ),
 	KTAP_CASE(rng_hit__probability),
 	KTAP_CASE(rng_hit__never_and_always),

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of a switch and of its ports. What they model is told in labq_main.c.
+ *
+ * Locks, outer to inner; each is taken with bottom halves off:
+ *
+ *	RTNL		settings, ports that come and go
+ *	root lock	of a port's qdisc: its lists of packets
+ *	switch.lock	everything else here, of all ports of the switch
+ *	tx.lock		of a labnic, to have a pause frame sent
+ */
+#ifndef _LABQ_H
+#define _LABQ_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <net/sch_generic.h>
+
+#include "../labnic/labnic_pfc.h"
+#include "labq_core.h"
+
+/**
+ * struct labq_switch - all ports in one network namespace
+ * @lock: see above
+ * @shared: the buffer less what is set aside for queues and in headrooms
+ * @cfg: settings of scope SWITCH; the others are not used. RTNL
+ * @ingress: struct labq_ingress of all ports
+ * @ports: struct labq_port; RTNL
+ */
+struct labq_switch {
+	spinlock_t lock;		/* see above */
+	struct labq_shared shared;
+	struct labq_config cfg;
+	struct hlist_head ingress[64];
+	struct list_head ports;
+};
+
+/* struct labq_ingress_prio - one priority of what came in by a port */
+struct labq_ingress_prio {
+	struct labq_held held;
+	u64 max_held_bytes;
+	u64 max_headroom_bytes;
+	u64 pauses;
+};
+
+/**
+ * struct labq_ingress - what came in by a port and is held in the switch
+ * @node: in labq_switch.ingress, until the port is gone
+ * @port: the port; NULL once it is gone
+ * @ifindex: of its device
+ * @packets: that refer to this; they may outlive the port
+ * @paused: priorities that the sender at the other end has been told to hold back
+ */
+struct labq_ingress {
+	struct hlist_node node;
+	struct labq_port *port;
+	int ifindex;
+	u64 packets;
+	u8 paused;
+	struct labq_ingress_prio prios[LABNIC_PRIOS];
+};
+
+/**
+ * struct labq_queue - egress queue of one priority
+ * @list: its packets; root lock
+ * @length: their number and bytes
+ * @avg: RED's length, in Q24
+ * @changed_ns: @area and @hist have the time until then
+ * @hist: bins, allocated as lengths come up
+ * @stats: by verdict and mark; other counters
+ */
+struct labq_queue {
+	struct qdisc_skb_head list;
+	struct labq_length length;
+	u64 avg;
+	struct labnic_rng rng;
+	u64 changed_ns;
+	struct labq_area area;
+	struct labq_bin *hist[LABQ_HIST_CHUNKS];
+	u64 max_bytes;
+	u64 max_packets;
+	u64 lost_ns;
+	u64 enqueued_bytes;
+	u64 dequeued_packets;
+	u64 dequeued_bytes;
+	u64 purged_packets;
+	u64 verdicts[LABQ_VERDICTS];
+	u64 marks[LABQ_MARK_RED + 1];
+};
+
+/**
+ * struct labq_port - of a switch: private data of the qdisc
+ * @sw: the switch; NULL until it is one of its ports
+ * @list: in labq_switch.ports
+ * @dev: the device that the qdisc is the root of
+ * @cfg: settings; those of the switch are copies
+ * @ingress: what came in by it
+ * @labnic: @dev knows priority flow control
+ * @since_ns: statistics are from then on
+ */
+struct labq_port {
+	struct labq_switch *sw;
+	struct list_head list;
+	struct net_device *dev;
+	struct labq_config cfg;
+	struct labq_ingress *ingress;
+	bool labnic;
+	u64 since_ns;
+	struct labq_queue queues[LABNIC_PRIOS];
+};
+
+/**
+ * struct labq_cb - of a packet in a queue
+ * @ingress: what it is accounted to, or NULL
+ * @bytes: its frame
+ * @prio: its priority
+ * @pool: who pays for it
+ */
+struct labq_cb {
+	struct labq_ingress *ingress;
+	u32 bytes;
+	u8 prio;
+	u8 pool;
+};
+
+static inline struct labq_cb *labq_cb(struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct labq_cb));
+	return (struct labq_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* labq_main.c */
+void labq_settle(struct labq_queue *q, u64 now);
+void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio);
+void labq_pause_apply(struct labq_switch *sw, struct labq_ingress *in);
+struct labq_switch *labq_switch_of(const struct net_device *dev);
+
+/* labq_netlink.c */
+void labq_defaults(struct labq_config *cfg);
+int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
+int labq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
+void labq_destroy(struct Qdisc *sch);
+int labq_dump(struct Qdisc *sch, struct sk_buff *skb);
+int labq_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+
+#endif /* _LABQ_H */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of labq: every change of a queue's length, and every decision with
+ * its inputs. Bytes are frames without check sequence; ns is CLOCK_MONOTONIC, since
+ * the text of a trace has microseconds only; netns is the inode number of the
+ * switch's network namespace.
+ *
+ *	echo 1 > /sys/kernel/tracing/events/labq/labq_queue/enable
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM labq
+
+#if !defined(_LABQ_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _LABQ_TRACE_H
+
+#include <linux/netdevice.h>
+#include <linux/tracepoint.h>
+
+#include "labq.h"
+
+TRACE_DEFINE_ENUM(LABQ_DROP_LIMIT);
+TRACE_DEFINE_ENUM(LABQ_DROP_DYNAMIC);
+TRACE_DEFINE_ENUM(LABQ_DROP_FULL);
+TRACE_DEFINE_ENUM(LABQ_DROP_HEADROOM);
+TRACE_DEFINE_ENUM(LABQ_DROP_RED);
+TRACE_DEFINE_ENUM(LABQ_DROP_STEP);
+TRACE_DEFINE_ENUM(LABQ_MARK_STEP);
+TRACE_DEFINE_ENUM(LABQ_MARK_RED);
+
+#define labq_show_drop(verdict)						\
+	__print_symbolic(verdict,					\
+			 { LABQ_DROP_LIMIT, "limit" },			\
+			 { LABQ_DROP_DYNAMIC, "dynamic" },		\
+			 { LABQ_DROP_FULL, "full" },			\
+			 { LABQ_DROP_HEADROOM, "headroom" },		\
+			 { LABQ_DROP_RED, "red" },			\
+			 { LABQ_DROP_STEP, "step" })
+
+#define labq_show_mark(mark)						\
+	__print_symbolic(mark,						\
+			 { LABQ_MARK_STEP, "step" },			\
+			 { LABQ_MARK_RED, "red" })
+
+/* A queue is now so long, and of the shared buffer so much is used. */
+TRACE_EVENT(labq_queue,
+
+	TP_PROTO(const struct labq_port *port, u8 prio),
+
+	TP_ARGS(port, prio),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(u8, prio)
+		__field(u32, bytes)
+		__field(u32, packets)
+		__field(u32, shared_used)
+	),
+
+	TP_fast_assign(
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->prio = prio;
+		__entry->bytes = port->queues[prio].length.bytes;
+		__entry->packets = port->queues[prio].length.packets;
+		__entry->shared_used = port->sw->shared.used;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u bytes=%u packets=%u shared_used=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->prio, __entry->bytes,
+		  __entry->packets, __entry->shared_used)
+);
+
+/* The inputs of labq_admit() and labq_mark(), and what they said. */
+DECLARE_EVENT_CLASS(labq_decision,
+
+	TP_PROTO(const struct labq_port *port, const struct labq_ingress *in, u8 prio,
+		 u32 len, int what, u64 avg),
+
+	TP_ARGS(port, in, prio, len, what, avg),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(int, iif)
+		__field(u8, prio)
+		__field(u8, what)
+		__field(u32, len)
+		__field(u32, bytes)
+		__field(u32, packets)
+		__field(u32, reserved)
+		__field(u32, shared)
+		__field(u32, shared_used)
+		__field(u32, shared_size)
+		__field(u32, held)
+		__field(u32, headroom)
+		__field(u32, avg)
+	),
+
+	TP_fast_assign(
+		const struct labq_length *length = &port->queues[prio].length;
+
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->iif = in ? in->ifindex : 0;
+		__entry->prio = prio;
+		__entry->what = what;
+		__entry->len = len;
+		__entry->bytes = length->bytes;
+		__entry->packets = length->packets;
+		__entry->reserved = length->reserved;
+		__entry->shared = length->shared;
+		__entry->shared_used = port->sw->shared.used;
+		__entry->shared_size = port->sw->shared.size;
+		__entry->held = in ? in->prios[prio].held.bytes : 0;
+		__entry->headroom = in ? in->prios[prio].held.headroom : 0;
+		__entry->avg = avg >> LABQ_AVG_SHIFT;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u iif=%d prio=%u why=%s len=%u bytes=%u packets=%u reserved=%u shared=%u shared_used=%u shared_size=%u held=%u headroom=%u avg=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->iif, __entry->prio,
+		  labq_show_drop(__entry->what), __entry->len, __entry->bytes,
+		  __entry->packets, __entry->reserved, __entry->shared,
+		  __entry->shared_used, __entry->shared_size, __entry->held,
+		  __entry->headroom, __entry->avg)
+);
+
+/* A packet was dropped; lengths are without it. */
+DEFINE_EVENT(labq_decision, labq_drop,
+
+	TP_PROTO(const struct labq_port *port, const struct labq_ingress *in, u8 prio,
+		 u32 len, int what, u64 avg),
+
+	TP_ARGS(port, in, prio, len, what, avg)
+);
+
+/* A packet was marked; lengths are without it. */
+DEFINE_EVENT_PRINT(labq_decision, labq_mark,
+
+	TP_PROTO(const struct labq_port *port, const struct labq_ingress *in, u8 prio,
+		 u32 len, int what, u64 avg),
+
+	TP_ARGS(port, in, prio, len, what, avg),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u iif=%d prio=%u why=%s len=%u bytes=%u packets=%u avg=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->iif, __entry->prio,
+		  labq_show_mark(__entry->what), __entry->len, __entry->bytes,
+		  __entry->packets, __entry->avg)
+);
+
+/* The sender at the other end of a port is told to pause a priority, or to resume. */
+TRACE_EVENT(labq_pause,
+
+	TP_PROTO(const struct labq_port *port, u8 prio, bool paused, u64 xoff),
+
+	TP_ARGS(port, prio, paused, xoff),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(u8, prio)
+		__field(bool, paused)
+		__field(u32, held)
+		__field(u32, xoff)
+		__field(u32, headroom)
+		__field(u32, shared_used)
+		__field(u32, shared_size)
+	),
+
+	TP_fast_assign(
+		const struct labq_held *held = &port->ingress->prios[prio].held;
+
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->prio = prio;
+		__entry->paused = paused;
+		__entry->held = held->bytes;
+		__entry->xoff = min_t(u64, xoff, U32_MAX);
+		__entry->headroom = held->headroom;
+		__entry->shared_used = port->sw->shared.used;
+		__entry->shared_size = port->sw->shared.size;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u %s held=%u xoff=%u headroom=%u shared_used=%u shared_size=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->prio,
+		  __entry->paused ? "pause" : "resume", __entry->held, __entry->xoff,
+		  __entry->headroom, __entry->shared_used, __entry->shared_size)
+);
+
+#endif /* _LABQ_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE labq_trace
+#include <trace/define_trace.h>
