@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "dcload.h"
-
-#define SPARE_FDS	32	/* standard streams, epoll, namespaces, files */
 
 static const struct mode *const modes[] = {
 	[MODE_BULK] = &mode_bulk,
@@ -39,19 +36,6 @@ void client_fail(struct client *c, const char *fmt, ...)
 	}
 	c->failed = true;
 	c->loop.stop = true;
-}
-
-static void need_fds(size_t flows, size_t netns)
-{
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl))
-		return;
-	rl.rlim_cur = rl.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_max < flows + netns + SPARE_FDS)
-		die("%zu flows need more file descriptors than the limit of %llu; raise it with ulimit -n",
-		    flows, (unsigned long long)rl.rlim_max);
 }
 
 static void measure_begin(struct timer *t)
@@ -162,6 +146,7 @@ static void progress(struct timer *t)
 int client_run(const struct client_options *o)
 {
 	struct client *c = xcalloc(1, sizeof(*c));
+	char flows[32];
 	size_t i;
 
 	c->opt = o;
@@ -171,7 +156,8 @@ int client_run(const struct client_options *o)
 	hist_init(&c->rtt);
 	hist_init(&c->completion);
 	hist_init(&c->flow_completion);
-	need_fds(c->n_flows, o->n_netns);
+	snprintf(flows, sizeof(flows), "%zu flows", c->n_flows);
+	need_fds(c->n_flows + o->n_netns, flows);
 	loop_init(&c->loop);
 	c->netns = xcalloc(o->n_netns, sizeof(*c->netns));
 	for (i = 0; i < o->n_netns; i++)

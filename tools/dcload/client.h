@@ -14,16 +14,6 @@
 #include "stats.h"
 #include "tstamp.h"
 
-/* What TCP counted, of one flow, over one or more connections. */
-struct counters {
-	uint64_t bytes_acked;
-	uint64_t bytes_retrans;
-	uint64_t segs_out;
-	uint64_t retrans_segs;
-	uint64_t delivered;
-	uint64_t delivered_ce;
-};
-
 /* RTT samples of a flow, and what became of those that were none. */
 struct rtt_counters {
 	uint64_t count;

@@ -12,8 +12,15 @@
  *	net.c		sockets, namespaces, TCP_INFO
  *	tstamp.c	RTT samples from the kernel's transmit timestamps
  *	flow.c		one client connection, common to all modes
- *	client.c	a client run: modes, measured interval, result
+ *	client.c modes.c result.c
+ *			a client run: modes, measured interval, result
  *	server.c	the sink
+ *	dist.c		distributions of sizes
+ *	workload.c	a mesh's workload: its specification, rates, choices
+ *	mesh.c		a mesh run: arrivals, exchanges, measured interval
+ *	mesh_conn.c	its connections, both ends
+ *	mesh_result.c	its result
+ *	report.c	parts of results that both have
  *	hist.c stats.c	log histogram, Jain index
  *	json.c		writer, and the reader behind "dcload get"
  *

@@ -63,21 +63,14 @@ void flow_pause(struct flow *f, bool paused)
  */
 bool flow_counters(struct flow *f, struct counters *out, struct tcp_info *info)
 {
-	struct tcp_info ti;
+	static const struct counters zero;
+	struct counters now;
 	bool live;
 
-	live = f->state == FLOW_UP && get_tcp_info(f->watch.fd, &ti);
+	live = f->state == FLOW_UP && get_counters(f->watch.fd, &now, info);
 	*out = f->closed;
-	if (live) {
-		out->bytes_acked += ti.tcpi_bytes_acked;
-		out->bytes_retrans += ti.tcpi_bytes_retrans;
-		out->segs_out += ti.tcpi_segs_out;
-		out->retrans_segs += ti.tcpi_total_retrans;
-		out->delivered += ti.tcpi_delivered;
-		out->delivered_ce += ti.tcpi_delivered_ce;
-		if (info)
-			*info = ti;
-	}
+	if (live)
+		counters_add(out, &now, &zero);
 	return live;
 }
 
@@ -207,7 +200,10 @@ static void flow_write(struct flow *f)
 			return;
 		}
 		f->written += (uint64_t)n;
-		if (stamp) {
+		if (stamp && (uint64_t)n < len) {
+			/* TCP may have sent all of it before it could be marked. */
+			f->next_sample_ns = 0;
+		} else if (stamp) {
 			unsigned int lost;
 
 			lost = rtt_expect(&f->tracker,

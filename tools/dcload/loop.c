@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "dcload.h"
@@ -21,6 +22,28 @@ static void signal_ready(struct watch *w, uint32_t events)
 		l->interrupted = true;
 		l->stop = true;
 	}
+}
+
+/* Edge triggered, so that it need not be read; run_timers() does the work. */
+static void clock_ready(struct watch *w, uint32_t events)
+{
+	struct loop *l = container_of(w, struct loop, clock);
+
+	(void)events;
+	l->clock_at_ns = 0;
+}
+
+/**
+ * loop_now() - the time, asked for once in a callback
+ * @l: loop
+ *
+ * Return: CLOCK_MONOTONIC in ns.
+ */
+uint64_t loop_now(struct loop *l)
+{
+	if (!l->now_ns)
+		l->now_ns = now_ns();
+	return l->now_ns;
 }
 
 /**
@@ -46,6 +69,12 @@ void loop_init(struct loop *l)
 		die("cannot create a signalfd: %s", strerror(errno));
 	l->signals.ready = signal_ready;
 	loop_add(l, &l->signals, EPOLLIN);
+
+	l->clock.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (l->clock.fd < 0)
+		die("cannot create a timer: %s", strerror(errno));
+	l->clock.ready = clock_ready;
+	loop_add(l, &l->clock, EPOLLIN | EPOLLET);
 }
 
 void loop_add(struct loop *l, struct watch *w, uint32_t events)
@@ -54,6 +83,17 @@ void loop_add(struct loop *l, struct watch *w, uint32_t events)
 
 	if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, w->fd, &ev))
 		die("cannot watch a descriptor: %s", strerror(errno));
+}
+
+/**
+ * watch_close() - stop watching, and close the descriptor
+ * @w: watch; it may be closed already
+ */
+void watch_close(struct watch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
 }
 
 void loop_modify(struct loop *l, struct watch *w, uint32_t events)
@@ -147,14 +187,30 @@ void timer_arm(struct loop *l, struct timer *t, uint64_t at_ns)
 
 static void run_timers(struct loop *l)
 {
-	uint64_t now = now_ns();
-
-	while (l->n_timers && l->heap[0]->at_ns <= now && !l->stop) {
+	while (l->n_timers && !l->stop && l->heap[0]->at_ns <= loop_now(l)) {
 		struct timer *t = l->heap[0];
 
 		timer_cancel(l, t);
 		t->expired(t);
+		l->now_ns = 0;
 	}
+}
+
+/*
+ * A timeout of epoll_wait() may be late by 0.1 % or 50 us, whichever is more;
+ * a timerfd is exact.
+ */
+static void set_clock(struct loop *l)
+{
+	struct itimerspec at = { 0 };
+
+	if (!l->n_timers || l->heap[0]->at_ns == l->clock_at_ns)
+		return;
+	l->clock_at_ns = l->heap[0]->at_ns;
+	at.it_value.tv_sec = (time_t)(l->clock_at_ns / NSEC_PER_SEC);
+	at.it_value.tv_nsec = (long)(l->clock_at_ns % NSEC_PER_SEC);
+	if (timerfd_settime(l->clock.fd, TFD_TIMER_ABSTIME, &at, NULL))
+		die("cannot set a timer: %s", strerror(errno));
 }
 
 /**
@@ -167,28 +223,23 @@ static void run_timers(struct loop *l)
 void loop_run(struct loop *l)
 {
 	struct epoll_event ev[LOOP_BATCH];
-	struct timespec ts;
 	int i, n;
 
 	while (!l->stop) {
-		struct timespec *timeout = NULL;
-
-		if (l->n_timers) {
-			uint64_t now = now_ns(), at = l->heap[0]->at_ns;
-			uint64_t wait = at > now ? at - now : 0;
-
-			ts.tv_sec = (time_t)(wait / NSEC_PER_SEC);
-			ts.tv_nsec = (long)(wait % NSEC_PER_SEC);
-			timeout = &ts;
-		}
-		n = epoll_pwait2(l->epfd, ev, LOOP_BATCH, timeout, NULL);
+		run_timers(l);
+		set_clock(l);
+		if (l->stop)
+			break;
+		n = epoll_wait(l->epfd, ev, LOOP_BATCH, -1);
 		if (n < 0 && errno != EINTR)
 			die("waiting for events failed: %s", strerror(errno));
 		for (i = 0; i < n && !l->stop; i++) {
 			struct watch *w = ev[i].data.ptr;
 
+			l->now_ns = 0;
 			w->ready(w, ev[i].events);
 		}
-		run_timers(l);
+		if (n < 0)
+			l->now_ns = 0;
 	}
 }

@@ -7,6 +7,7 @@
 #include "client.h"
 #include "dcload.h"
 #include "json.h"
+#include "mesh.h"
 #include "options.h"
 #include "server.h"
 
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
 {
 	struct client_options co;
 	struct server_options so;
+	struct mesh_options mo;
 	const char *command;
 
 	if (argc < 2) {
@@ -79,6 +81,10 @@ int main(int argc, char **argv)
 		server_options_parse(&so, argc - 1, argv + 1);
 		return server_run(&so);
 	}
+	if (!strcmp(command, "mesh")) {
+		mesh_options_parse(&mo, argc - 1, argv + 1);
+		return mesh_run(&mo);
+	}
 	if (!strcmp(command, "get"))
 		return print_values(argc - 1, argv + 1);
 	if (!strcmp(command, "--version")) {
@@ -89,5 +95,5 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	die("unknown command %s: client, server or get is needed", command);
+	die("unknown command %s: client, server, mesh or get is needed", command);
 }

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "dcload.h"
@@ -157,4 +158,110 @@ bool get_tcp_info(int fd, struct tcp_info *info)
 
 	memset(info, 0, sizeof(*info));
 	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len);
+}
+
+/*
+ * tcpi_total_rto (Linux 6.7) by its place, as older headers have no name for it:
+ * after tcpi_rcv_wnd and tcpi_rehash, 16 bits.
+ */
+#define TOTAL_RTO_AT	(offsetof(struct tcp_info, tcpi_snd_wnd) + 3 * sizeof(uint32_t))
+
+static bool kernel_counts_timeouts;
+
+/**
+ * get_counters() - read what TCP counted
+ * @fd: TCP socket
+ * @out: result
+ * @info: if not NULL, all there is
+ *
+ * Return: false if the socket has none to give.
+ */
+bool get_counters(int fd, struct counters *out, struct tcp_info *info)
+{
+	union {
+		struct tcp_info info;
+		unsigned char room[512];
+	} u;
+	socklen_t len = sizeof(u);
+	uint16_t timeouts;
+
+	memset(&u, 0, sizeof(u));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &u, &len))
+		return false;
+	kernel_counts_timeouts = len >= TOTAL_RTO_AT + sizeof(timeouts);
+	memcpy(&timeouts, u.room + TOTAL_RTO_AT, sizeof(timeouts));
+	out->bytes_acked = u.info.tcpi_bytes_acked;
+	out->bytes_received = u.info.tcpi_bytes_received;
+	out->bytes_retrans = u.info.tcpi_bytes_retrans;
+	out->segs_out = u.info.tcpi_segs_out;
+	out->retrans_segs = u.info.tcpi_total_retrans;
+	out->timeouts = timeouts;
+	out->delivered = u.info.tcpi_delivered;
+	out->delivered_ce = u.info.tcpi_delivered_ce;
+	if (info)
+		*info = u.info;
+	return true;
+}
+
+/**
+ * counters_timeouts() - whether the kernel counts timeouts
+ *
+ * Return: false if it does not, or no counters were read yet.
+ */
+bool counters_timeouts(void)
+{
+	return kernel_counts_timeouts;
+}
+
+/**
+ * counters_add() - add what was counted between two moments
+ * @sum: sum
+ * @now: later
+ * @then: earlier
+ */
+void counters_add(struct counters *sum, const struct counters *now,
+		  const struct counters *then)
+{
+	sum->bytes_acked += now->bytes_acked - then->bytes_acked;
+	sum->bytes_received += now->bytes_received - then->bytes_received;
+	sum->bytes_retrans += now->bytes_retrans - then->bytes_retrans;
+	sum->segs_out += now->segs_out - then->segs_out;
+	sum->retrans_segs += now->retrans_segs - then->retrans_segs;
+	/* The kernel's counter has 16 bits. */
+	sum->timeouts += (uint16_t)(now->timeouts - then->timeouts);
+	sum->delivered += now->delivered - then->delivered;
+	sum->delivered_ce += now->delivered_ce - then->delivered_ce;
+}
+
+#define SPARE_FDS	32	/* standard streams, epoll, timers, files */
+
+/**
+ * need_fds() - raise the limit of open files as far as it goes
+ * @n: descriptors that will be needed
+ * @what: what needs them; the process exits if they can't be had. NULL: go on
+ *
+ * Return: descriptors that may be opened.
+ */
+size_t need_fds(size_t n, const char *what)
+{
+	struct rlimit rl, more;
+	rlim_t want;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl))
+		return n;
+	/* Root may raise the hard limit as well, up to fs.nr_open. */
+	for (want = n + SPARE_FDS; want > rl.rlim_max; want /= 2) {
+		more = (struct rlimit){ want, want };
+		if (!setrlimit(RLIMIT_NOFILE, &more))
+			break;
+	}
+	if (want <= rl.rlim_max) {
+		want = rl.rlim_max;
+		rl.rlim_cur = want;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+	if (what && want < n + SPARE_FDS)
+		die("%s need more file descriptors than the limit of %llu; raise it with ulimit -n",
+		    what, (unsigned long long)want);
+	return want - SPARE_FDS;
 }

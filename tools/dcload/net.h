@@ -17,6 +17,18 @@ struct netns {
 	int fd;
 };
 
+/* What TCP counted of a connection, at one end. */
+struct counters {
+	uint64_t bytes_acked;
+	uint64_t bytes_received;
+	uint64_t bytes_retrans;
+	uint64_t segs_out;
+	uint64_t retrans_segs;
+	uint64_t timeouts;		/* 0 before Linux 6.7, see counters_timeouts() */
+	uint64_t delivered;
+	uint64_t delivered_ce;
+};
+
 void netns_open(struct netns *ns, const char *name);
 void netns_enter(const struct netns *ns);
 
@@ -26,5 +38,10 @@ void set_cc(int fd, const char *cc);
 void get_cc(int fd, char cc[CC_NAME_MAX]);
 void set_option(int fd, int level, int name, int value, const char *what);
 bool get_tcp_info(int fd, struct tcp_info *info);
+bool get_counters(int fd, struct counters *out, struct tcp_info *info);
+void counters_add(struct counters *sum, const struct counters *now,
+		  const struct counters *then);
+bool counters_timeouts(void);
+size_t need_fds(size_t n, const char *what);
 
 #endif /* DCLOAD_NET_H */

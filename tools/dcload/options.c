@@ -7,16 +7,42 @@
 #include "dcload.h"
 #include "net.h"
 #include "options.h"
+#include "workload.h"
 
 #define MAX_FLOWS	65536
 
-enum {
-	OPT_BIND = 256, OPT_CC, OPT_CHUNK, OPT_CHURN, OPT_CONNECT_TIMEOUT,
-	OPT_CSV, OPT_DSCP, OPT_DURATION, OPT_FLOWS, OPT_HELP, OPT_IDLE,
-	OPT_INTERVAL, OPT_JSON, OPT_LOWAT, OPT_NETNS, OPT_PARALLEL, OPT_PORT,
-	OPT_PROGRESS, OPT_RATE_LIMIT, OPT_RTT_ORIGIN, OPT_RTT_SAMPLE, OPT_SEED,
-	OPT_SIZE, OPT_START_GAP, OPT_TO, OPT_WARMUP, OPT_CONNECT_FIRST,
+/* How the argument of an option is read. */
+enum arg {
+	ARG_NONE,		/* a bool becomes true */
+	ARG_U64,		/* whole number from min to max, times unit */
+	ARG_SECONDS,		/* with fraction, min and max in ns */
+	ARG_MS,			/* with fraction, from 0, max in ns */
+	ARG_SIZE,		/* bytes from 1 to max */
+	ARG_BITRATE,		/* bit/s from min */
+	ARG_TEXT,
+	ARG_OTHER,		/* by read() */
 };
+
+struct option_row {
+	const char *name;
+	enum arg arg;
+	size_t offset;		/* in the options' struct */
+	uint64_t min, max;
+	uint64_t unit;
+	void (*read)(void *options);
+};
+
+#define ROW(type, member, label, kind, ...) \
+	{ .name = label, .arg = kind, .offset = offsetof(struct type, member), \
+	  __VA_ARGS__ }
+#define RANGE(from, to)		.min = (from), .max = (to), .unit = 1
+#define OTHER(label, function)	{ .name = label, .arg = ARG_OTHER, .read = function }
+
+/* What every subcommand with a network has. */
+#define COMMON_ROWS(type) \
+	ROW(type, json, "json", ARG_TEXT), \
+	ROW(type, port, "port", ARG_U64, RANGE(1, 65535)), \
+	ROW(type, progress, "progress", ARG_NONE)
 
 /**
  * usage() - print the help text
@@ -26,6 +52,7 @@ void usage(FILE *f)
 {
 	fputs("Usage: dcload server [OPTION...]\n"
 "       dcload client --to ADDR[:PORT][,...] --duration S [OPTION...]\n"
+"       dcload mesh --hosts ADDR,... --workload SPEC... --duration S [OPTION...]\n"
 "       dcload get FILE PATH...\n"
 "       dcload --help | --version\n"
 "\n"
@@ -75,6 +102,43 @@ void usage(FILE *f)
 "  --csv FILE            time series\n"
 "  --progress            one line a second on standard error (default on a terminal)\n"
 "\n"
+"mesh: many hosts that send to each other, several workloads at once; dcload(1) has\n"
+"the details\n"
+"  --hosts ADDR,...      all hosts; their numbers begin with 1\n"
+"  --netns NAME,...      as many: this process plays all of them, from there\n"
+"  --self N              this process is host N, the others are elsewhere, with the\n"
+"                        same options otherwise; without it, it plays all hosts\n"
+"  --start-at T          load begins at this time, in seconds since 1970\n"
+"  --workload SPEC       KIND[:KEY=VALUE,...]; may be repeated, up to 32 times\n"
+"        poisson         flows from host to host; size and load (or interval) needed\n"
+"        incast          requests to fanout= servers at once, each answers with size=\n"
+"        rpc             request and response, closed loop\n"
+"        storage         reads of 16 to 128 KB, closed loop of depth 8\n"
+"        long            flows without end, depth= from each host\n"
+"     keys: name, size (bytes, MIN-MAX, a file's path, or websearch, fb-hadoop,\n"
+"     googlerpc, webserver, cachefollower, hadoop), load (share of the link rate),\n"
+"     interval (s), arrivals (poisson, fixed, closed), depth, fanout, request (bytes),\n"
+"     at (from, to), from, to (all, 1-4+9), conn (pool, each), pool (size), cc (A+B in\n"
+"     turn), dscp, count, start, stop (s)\n"
+"  --link-rate BITRATE   what loads are shares of\n"
+"  --ideal-rtt-us U      slowdown is relative to this RTT, and\n"
+"  --ideal-rate BITRATE  this rate of payload (default: the link rate)\n"
+"  --ideal S:D:RATE:U    the same for flows between hosts S and D; the first that\n"
+"                        fits is taken\n"
+"  --bins SIZE,...       upper bounds of size bins (default 10000,1000000)\n"
+"  --duration S          arrivals of so long are measured, 0.001..86400\n"
+"  --warmup S            time before it, 0..3600 (default 0)\n"
+"  --drain S             how long to wait for flows to end, 0..3600 (default 1)\n"
+"  --connect-first       connect every pair of a pool before the load begins\n"
+"  --max-pending N       exchanges under way before it fails (default 1000000)\n"
+"  --chunk BYTES         size of one write (default 1M)\n"
+"  --rcvlowat BYTES      wake up for so much at a time, or a flow's rest (default 1M)\n"
+"  --flows-csv FILE      one line for each flow\n"
+"  --csv FILE            time series of flows under way, each --interval-ms I, of\n"
+"                        those of --csv-min-size BYTES (default 1)\n"
+"  --port (one for each workload and congestion control, counted up), --json,\n"
+"  --seed, --connect-timeout, --progress as above\n"
+"\n"
 "get: print values of a JSON file, one a line; fails if one is missing or null\n"
 "  PATH                  names and numbers joined by dots: flows.0.goodput_bit_s\n"
 "\n"
@@ -123,6 +187,16 @@ static uint64_t need_size(const char *option, uint64_t max)
 	return v;
 }
 
+static uint64_t need_bitrate(const char *option, uint64_t min)
+{
+	uint64_t v = 0;
+
+	if (!parse_bitrate(optarg, &v) || v < min)
+		die("--%s %s: a rate of at least %llu bit/s is needed, such as 20mbit",
+		    option, optarg, (unsigned long long)min);
+	return v;
+}
+
 static const char *need_cc(void)
 {
 	size_t len = strlen(optarg);
@@ -133,19 +207,19 @@ static const char *need_cc(void)
 	return optarg;
 }
 
-static struct endpoint *need_endpoints(size_t *n)
+static struct endpoint *need_endpoints(const char *option, size_t *n)
 {
 	char **items = parse_list(optarg, ',', n);
 	struct endpoint *ep;
 	size_t i;
 
 	if (!items)
-		die("--to %s: an address is empty", optarg);
+		die("--%s %s: an address is empty", option, optarg);
 	ep = xcalloc(*n, sizeof(*ep));
 	for (i = 0; i < *n; i++) {
 		if (!parse_endpoint(items[i], &ep[i]))
-			die("--to %s: a numeric address is needed, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
-			    items[i]);
+			die("--%s %s: a numeric address is needed, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
+			    option, items[i]);
 		free(items[i]);
 	}
 	free(items);
@@ -172,49 +246,188 @@ static uint64_t *need_phases(size_t *n)
 	return ns;
 }
 
-static void no_arguments(int argc, char **argv)
+static char **need_names(const char *option, size_t *n)
 {
+	char **names = parse_list(optarg, ',', n);
+
+	if (!names)
+		die("--%s %s: a name is empty", option, optarg);
+	return names;
+}
+
+static void option_read(const struct option_row *row, void *options)
+{
+	void *at = (char *)options + row->offset;
+
+	switch (row->arg) {
+	case ARG_NONE:
+		*(bool *)at = true;
+		break;
+	case ARG_U64:
+		*(uint64_t *)at = row->unit * need_u64(row->name, row->min, row->max);
+		break;
+	case ARG_SECONDS:
+		*(uint64_t *)at = need_seconds(row->name, (double)row->min / 1e9,
+					       (double)row->max / 1e9);
+		break;
+	case ARG_MS:
+		*(uint64_t *)at = need_ms(row->name, (double)row->max / 1e6);
+		break;
+	case ARG_SIZE:
+		*(uint64_t *)at = need_size(row->name, row->max);
+		break;
+	case ARG_BITRATE:
+		*(uint64_t *)at = need_bitrate(row->name, row->min);
+		break;
+	case ARG_TEXT:
+		*(const char **)at = optarg;
+		break;
+	case ARG_OTHER:
+		row->read(options);
+		break;
+	}
+}
+
+/* Read the command line by a table; every table has --help. */
+static void options_read(const struct option_row *rows, size_t n, void *options,
+			 int argc, char **argv)
+{
+	struct option *longopts = xcalloc(n + 2, sizeof(*longopts));
+	const int first = 256, help = first + (int)n;
+	size_t i;
+	int c;
+
+	for (i = 0; i < n; i++)
+		longopts[i] = (struct option){
+			rows[i].name,
+			rows[i].arg == ARG_NONE ? no_argument : required_argument,
+			NULL, first + (int)i,
+		};
+	longopts[n] = (struct option){ "help", no_argument, NULL, help };
+
+	while ((c = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
+		if (c == help) {
+			usage(stdout);
+			exit(0);
+		}
+		if (c < first)
+			exit(1);
+		option_read(&rows[c - first], options);
+	}
+	free(longopts);
 	if (optind < argc)
 		die("unexpected argument %s; see dcload --help", argv[optind]);
 }
 
-static const struct option client_longopts[] = {
-	{ "cc", required_argument, NULL, OPT_CC },
-	{ "chunk", required_argument, NULL, OPT_CHUNK },
-	{ "connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT },
-	{ "csv", required_argument, NULL, OPT_CSV },
-	{ "dscp", required_argument, NULL, OPT_DSCP },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "flow-churn", required_argument, NULL, OPT_CHURN },
-	{ "flows", required_argument, NULL, OPT_FLOWS },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "idle", required_argument, NULL, OPT_IDLE },
-	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "netns", required_argument, NULL, OPT_NETNS },
-	{ "parallel", required_argument, NULL, OPT_PARALLEL },
-	{ "port", required_argument, NULL, OPT_PORT },
-	{ "progress", no_argument, NULL, OPT_PROGRESS },
-	{ "rate-limit", required_argument, NULL, OPT_RATE_LIMIT },
-	{ "rtt-origin", required_argument, NULL, OPT_RTT_ORIGIN },
-	{ "rtt-sample-us", required_argument, NULL, OPT_RTT_SAMPLE },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "size", required_argument, NULL, OPT_SIZE },
-	{ "start-gap", required_argument, NULL, OPT_START_GAP },
-	{ "connect-first", no_argument, NULL, OPT_CONNECT_FIRST },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "warmup", required_argument, NULL, OPT_WARMUP },
-	{ NULL, 0, NULL, 0 },
+static void read_client_to(void *options)
+{
+	struct client_options *o = options;
+
+	o->to = need_endpoints("to", &o->n_to);
+}
+
+static void read_client_netns(void *options)
+{
+	struct client_options *o = options;
+
+	o->netns = need_names("netns", &o->n_netns);
+}
+
+static void read_flows(void *options)
+{
+	struct client_options *o = options;
+
+	o->flows = need_u64("flows", 1, MAX_FLOWS);
+	o->flows_given = true;
+}
+
+static void read_parallel(void *options)
+{
+	struct client_options *o = options;
+
+	o->flows = need_u64("parallel", 1, MAX_FLOWS);
+	o->parallel_given = true;
+}
+
+static void read_client_cc(void *options)
+{
+	struct client_options *o = options;
+
+	o->cc = need_cc();
+}
+
+static void read_idle(void *options)
+{
+	struct client_options *o = options;
+
+	o->phases_ns = need_phases(&o->n_phases);
+}
+
+static void read_rtt_sample(void *options)
+{
+	struct client_options *o = options;
+
+	o->rtt_sample_ns = strcmp(optarg, "0") ? NSEC_PER_USEC *
+		need_u64("rtt-sample-us", 10, 10000000) : 0;
+}
+
+static void read_rtt_origin(void *options)
+{
+	struct client_options *o = options;
+
+	o->rtt_from_qdisc = !strcmp(optarg, "qdisc");
+	if (!o->rtt_from_qdisc && strcmp(optarg, "driver"))
+		die("--rtt-origin %s: driver or qdisc is needed", optarg);
+}
+
+static void read_dscp(void *options)
+{
+	struct client_options *o = options;
+
+	o->dscp = (int)need_u64("dscp", 0, 63);
+}
+
+#define DAY_NS		(86400 * NSEC_PER_SEC)
+#define HOUR_NS		(3600 * NSEC_PER_SEC)
+#define MINUTE_NS	(60 * NSEC_PER_SEC)
+#define CHUNK_MAX	(16 << 20)
+
+static const struct option_row client_rows[] = {
+	COMMON_ROWS(client_options),
+	OTHER("to", read_client_to),
+	OTHER("netns", read_client_netns),
+	OTHER("flows", read_flows),
+	OTHER("parallel", read_parallel),
+	OTHER("cc", read_client_cc),
+	OTHER("idle", read_idle),
+	OTHER("rtt-sample-us", read_rtt_sample),
+	OTHER("rtt-origin", read_rtt_origin),
+	OTHER("dscp", read_dscp),
+	ROW(client_options, churn, "flow-churn", ARG_U64, RANGE(1, 1000000000)),
+	ROW(client_options, duration_ns, "duration", ARG_SECONDS,
+	    RANGE(10 * NSEC_PER_MSEC, DAY_NS)),
+	ROW(client_options, warmup_ns, "warmup", ARG_SECONDS, RANGE(0, HOUR_NS)),
+	ROW(client_options, start_gap_ns, "start-gap", ARG_MS, RANGE(0, MINUTE_NS)),
+	ROW(client_options, connect_first, "connect-first", ARG_NONE),
+	ROW(client_options, connect_timeout_ns, "connect-timeout", ARG_SECONDS,
+	    RANGE(0, MINUTE_NS)),
+	ROW(client_options, rate_limit_bit_s, "rate-limit", ARG_BITRATE,
+	    RANGE(1000, 0)),
+	ROW(client_options, size, "size", ARG_SIZE, RANGE(1, 1ULL << 30)),
+	ROW(client_options, chunk, "chunk", ARG_SIZE, RANGE(1, CHUNK_MAX)),
+	ROW(client_options, interval_ns, "interval-ms", ARG_U64, .min = 1,
+	    .max = 60000, .unit = NSEC_PER_MSEC),
+	ROW(client_options, seed, "seed", ARG_U64, RANGE(0, UINT64_MAX)),
+	ROW(client_options, csv, "csv", ARG_TEXT),
 };
 
-static void client_check(struct client_options *o, bool flows_given,
-			 bool parallel_given)
+static void client_check(struct client_options *o)
 {
 	if (!o->n_to)
 		die("client: --to ADDR is needed; see dcload --help");
 	if (o->churn) {
 		o->mode = MODE_CHURN;
-		if (flows_given)
+		if (o->flows_given)
 			die("--flow-churn goes with --parallel, not with --flows");
 		if (o->n_phases || o->rate_limit_bit_s || o->warmup_ns ||
 		    o->start_gap_ns)
@@ -222,7 +435,7 @@ static void client_check(struct client_options *o, bool flows_given,
 		if (!o->size)
 			o->size = 16384;
 	} else {
-		if (parallel_given)
+		if (o->parallel_given)
 			die("--parallel goes with --flow-churn only");
 		if (!o->duration_ns)
 			die("client: --duration S is needed; see dcload --help");
@@ -248,9 +461,6 @@ static void client_check(struct client_options *o, bool flows_given,
  */
 void client_options_parse(struct client_options *o, int argc, char **argv)
 {
-	bool flows_given = false, parallel_given = false;
-	int c;
-
 	memset(o, 0, sizeof(*o));
 	o->flows = 1;
 	o->port = DCLOAD_PORT;
@@ -262,118 +472,31 @@ void client_options_parse(struct client_options *o, int argc, char **argv)
 	o->progress = isatty(STDERR_FILENO);
 	o->netns = xcalloc(1, sizeof(*o->netns));
 	o->n_netns = 1;
-
-	while ((c = getopt_long(argc, argv, "", client_longopts, NULL)) != -1) {
-		switch (c) {
-		case OPT_TO:
-			o->to = need_endpoints(&o->n_to);
-			break;
-		case OPT_NETNS:
-			o->netns = parse_list(optarg, ',', &o->n_netns);
-			if (!o->netns)
-				die("--netns %s: a name is empty", optarg);
-			break;
-		case OPT_PORT:
-			o->port = need_u64("port", 1, 65535);
-			break;
-		case OPT_FLOWS:
-			o->flows = need_u64("flows", 1, MAX_FLOWS);
-			flows_given = true;
-			break;
-		case OPT_PARALLEL:
-			o->flows = need_u64("parallel", 1, MAX_FLOWS);
-			parallel_given = true;
-			break;
-		case OPT_CHURN:
-			o->churn = need_u64("flow-churn", 1, 1000000000);
-			break;
-		case OPT_DURATION:
-			o->duration_ns = need_seconds("duration", 0.01, 86400);
-			break;
-		case OPT_WARMUP:
-			o->warmup_ns = need_seconds("warmup", 0, 3600);
-			break;
-		case OPT_START_GAP:
-			o->start_gap_ns = need_ms("start-gap", 60000);
-			break;
-		case OPT_CONNECT_FIRST:
-			o->connect_first = true;
-			break;
-		case OPT_CONNECT_TIMEOUT:
-			o->connect_timeout_ns = need_seconds("connect-timeout",
-							     0, 60);
-			break;
-		case OPT_CC:
-			o->cc = need_cc();
-			break;
-		case OPT_RATE_LIMIT:
-			if (!parse_bitrate(optarg, &o->rate_limit_bit_s) ||
-			    o->rate_limit_bit_s < 1000)
-				die("--rate-limit %s: a rate of at least 1kbit is needed, such as 20mbit",
-				    optarg);
-			break;
-		case OPT_IDLE:
-			o->phases_ns = need_phases(&o->n_phases);
-			break;
-		case OPT_SIZE:
-			o->size = need_size("size", 1ULL << 30);
-			break;
-		case OPT_CHUNK:
-			o->chunk = need_size("chunk", 16 << 20);
-			break;
-		case OPT_RTT_SAMPLE:
-			if (!strcmp(optarg, "0"))
-				o->rtt_sample_ns = 0;
-			else
-				o->rtt_sample_ns = NSEC_PER_USEC *
-					need_u64("rtt-sample-us", 10, 10000000);
-			break;
-		case OPT_RTT_ORIGIN:
-			o->rtt_from_qdisc = !strcmp(optarg, "qdisc");
-			if (!o->rtt_from_qdisc && strcmp(optarg, "driver"))
-				die("--rtt-origin %s: driver or qdisc is needed",
-				    optarg);
-			break;
-		case OPT_INTERVAL:
-			o->interval_ns = NSEC_PER_MSEC *
-					 need_u64("interval-ms", 1, 60000);
-			break;
-		case OPT_DSCP:
-			o->dscp = (int)need_u64("dscp", 0, 63);
-			break;
-		case OPT_SEED:
-			o->seed = need_u64("seed", 0, UINT64_MAX);
-			break;
-		case OPT_JSON:
-			o->json = optarg;
-			break;
-		case OPT_CSV:
-			o->csv = optarg;
-			break;
-		case OPT_PROGRESS:
-			o->progress = true;
-			break;
-		case OPT_HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			exit(1);
-		}
-	}
-	no_arguments(argc, argv);
-	client_check(o, flows_given, parallel_given);
+	options_read(client_rows, ARRAY_SIZE(client_rows), o, argc, argv);
+	client_check(o);
 }
 
-static const struct option server_longopts[] = {
-	{ "bind", required_argument, NULL, OPT_BIND },
-	{ "cc", required_argument, NULL, OPT_CC },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "netns", required_argument, NULL, OPT_NETNS },
-	{ "port", required_argument, NULL, OPT_PORT },
-	{ "progress", no_argument, NULL, OPT_PROGRESS },
-	{ "rcvlowat", required_argument, NULL, OPT_LOWAT },
-	{ NULL, 0, NULL, 0 },
+static void read_bind(void *options)
+{
+	struct server_options *o = options;
+
+	if (!parse_endpoint(optarg, &o->bind) || o->bind.port)
+		die("--bind %s: a numeric address without port is needed", optarg);
+}
+
+static void read_server_cc(void *options)
+{
+	struct server_options *o = options;
+
+	o->cc = need_cc();
+}
+
+static const struct option_row server_rows[] = {
+	COMMON_ROWS(server_options),
+	OTHER("bind", read_bind),
+	OTHER("cc", read_server_cc),
+	ROW(server_options, netns, "netns", ARG_TEXT),
+	ROW(server_options, lowat, "rcvlowat", ARG_SIZE, RANGE(1, CHUNK_MAX)),
 };
 
 /**
@@ -384,43 +507,199 @@ static const struct option server_longopts[] = {
  */
 void server_options_parse(struct server_options *o, int argc, char **argv)
 {
-	int c;
-
 	memset(o, 0, sizeof(*o));
 	o->port = DCLOAD_PORT;
 	o->lowat = 65536;
+	options_read(server_rows, ARRAY_SIZE(server_rows), o, argc, argv);
+}
 
-	while ((c = getopt_long(argc, argv, "", server_longopts, NULL)) != -1) {
-		switch (c) {
-		case OPT_BIND:
-			if (!parse_endpoint(optarg, &o->bind) || o->bind.port)
-				die("--bind %s: a numeric address without port is needed",
-				    optarg);
-			break;
-		case OPT_PORT:
-			o->port = need_u64("port", 1, 65535);
-			break;
-		case OPT_NETNS:
-			o->netns = optarg;
-			break;
-		case OPT_CC:
-			o->cc = need_cc();
-			break;
-		case OPT_LOWAT:
-			o->lowat = need_size("rcvlowat", 16 << 20);
-			break;
-		case OPT_JSON:
-			o->json = optarg;
-			break;
-		case OPT_PROGRESS:
-			o->progress = true;
-			break;
-		case OPT_HELP:
-			usage(stdout);
-			exit(0);
-		default:
-			exit(1);
-		}
+static void read_hosts(void *options)
+{
+	struct mesh_options *o = options;
+
+	o->hosts = need_endpoints("hosts", &o->n_hosts);
+}
+
+static void read_mesh_netns(void *options)
+{
+	struct mesh_options *o = options;
+
+	o->netns = need_names("netns", &o->n_netns);
+}
+
+static void read_workload(void *options)
+{
+	struct mesh_options *o = options;
+
+	if (o->n_workloads == MAX_WORKLOADS)
+		die("--workload: %d are allowed", MAX_WORKLOADS);
+	o->specs[o->n_workloads++] = optarg;
+}
+
+static void read_ideal(void *options)
+{
+	struct mesh_options *o = options;
+
+	if (o->n_ideals == MAX_IDEALS)
+		die("--ideal: %d are allowed", MAX_IDEALS);
+	o->ideal_specs[o->n_ideals++] = optarg;
+}
+
+static void read_ideal_rtt(void *options)
+{
+	struct mesh_options *o = options;
+	uint64_t us_e9 = 0;
+
+	if (!parse_seconds(optarg, 0, 1e7, &us_e9))
+		die("--ideal-rtt-us %s: a number of microseconds from 0 to 10000000 is needed",
+		    optarg);
+	o->ideal_rtt_ns = (double)us_e9 / 1e6;
+	o->ideal_rtt_given = true;
+}
+
+static void read_bins(void *options)
+{
+	struct mesh_options *o = options;
+	size_t i;
+	char **items = parse_list(optarg, ',', &o->n_bins);
+	bool ok = items && o->n_bins < MAX_BINS;
+
+	for (i = 0; items && i < o->n_bins; i++) {
+		ok = ok && parse_size(items[i], &o->bins[i]) &&
+		     (!i || o->bins[i] > o->bins[i - 1]);
+		free(items[i]);
 	}
-	no_arguments(argc, argv);
+	free(items);
+	if (!ok)
+		die("--bins %s: up to %d rising sizes are needed, such as 10000,1000000",
+		    optarg, MAX_BINS - 1);
+}
+
+static void read_start_at(void *options)
+{
+	struct mesh_options *o = options;
+
+	if (!parse_seconds(optarg, 0, 1e10, &o->start_at_ns))
+		die("--start-at %s: seconds since 1970 are needed", optarg);
+}
+
+static const struct option_row mesh_rows[] = {
+	COMMON_ROWS(mesh_options),
+	OTHER("hosts", read_hosts),
+	OTHER("netns", read_mesh_netns),
+	OTHER("workload", read_workload),
+	OTHER("ideal", read_ideal),
+	OTHER("ideal-rtt-us", read_ideal_rtt),
+	OTHER("bins", read_bins),
+	OTHER("start-at", read_start_at),
+	ROW(mesh_options, self, "self", ARG_U64, RANGE(1, MAX_HOSTS)),
+	ROW(mesh_options, link_bit_s, "link-rate", ARG_BITRATE, RANGE(1000, 0)),
+	ROW(mesh_options, ideal_bit_s, "ideal-rate", ARG_BITRATE, RANGE(1000, 0)),
+	ROW(mesh_options, duration_ns, "duration", ARG_SECONDS,
+	    RANGE(NSEC_PER_MSEC, DAY_NS)),
+	ROW(mesh_options, warmup_ns, "warmup", ARG_SECONDS, RANGE(0, HOUR_NS)),
+	ROW(mesh_options, drain_ns, "drain", ARG_SECONDS, RANGE(0, HOUR_NS)),
+	ROW(mesh_options, connect_first, "connect-first", ARG_NONE),
+	ROW(mesh_options, connect_timeout_ns, "connect-timeout", ARG_SECONDS,
+	    RANGE(0, MINUTE_NS)),
+	ROW(mesh_options, max_pending, "max-pending", ARG_U64,
+	    RANGE(1, 100000000)),
+	ROW(mesh_options, chunk, "chunk", ARG_SIZE, RANGE(1, CHUNK_MAX)),
+	ROW(mesh_options, lowat, "rcvlowat", ARG_SIZE, RANGE(1, CHUNK_MAX)),
+	ROW(mesh_options, interval_ns, "interval-ms", ARG_U64, .min = 1,
+	    .max = 60000, .unit = NSEC_PER_MSEC),
+	ROW(mesh_options, csv_min_bytes, "csv-min-size", ARG_SIZE,
+	    RANGE(1, 1ULL << 40)),
+	ROW(mesh_options, seed, "seed", ARG_U64, RANGE(0, UINT64_MAX)),
+	ROW(mesh_options, csv, "csv", ARG_TEXT),
+	ROW(mesh_options, flows_csv, "flows-csv", ARG_TEXT),
+};
+
+static void parse_workloads(struct mesh_options *o)
+{
+	char err[512];
+	size_t i;
+
+	o->workloads = xcalloc(o->n_workloads, sizeof(*o->workloads));
+	for (i = 0; i < o->n_workloads; i++) {
+		struct workload *w = &o->workloads[i];
+
+		if (!workload_parse(w, o->specs[i], o->n_hosts, err, sizeof(err)) ||
+		    !workload_finish(w, o->link_bit_s, err, sizeof(err)))
+			die("--workload %s: %s", o->specs[i], err);
+	}
+}
+
+/* The pairs without an --ideal of their own come last. */
+static void parse_ideals(struct mesh_options *o)
+{
+	struct ideal *last;
+	size_t i;
+
+	o->ideals = xcalloc(o->n_ideals + 1, sizeof(*o->ideals));
+	for (i = 0; i < o->n_ideals; i++)
+		if (!ideal_parse(&o->ideals[i], o->ideal_specs[i], o->n_hosts))
+			die("--ideal %s: SRC:DST:RATE:RTT_US is needed, SRC and DST hosts from 1 to %zu, such as 1-4:5+6:9.4gbit:20 or all:all:10gbit:12.5",
+			    o->ideal_specs[i], o->n_hosts);
+	if (!o->ideal_rtt_given)
+		return;
+	if (!o->ideal_bit_s)
+		die("--ideal-rtt-us needs --ideal-rate or --link-rate");
+	last = &o->ideals[o->n_ideals++];
+	host_set_parse(&last->src, "all", o->n_hosts);
+	host_set_parse(&last->dst, "all", o->n_hosts);
+	last->bit_s = (double)o->ideal_bit_s;
+	last->rtt_ns = o->ideal_rtt_ns;
+}
+
+static void mesh_check(struct mesh_options *o)
+{
+	if (!o->n_hosts)
+		die("mesh: --hosts ADDR,... is needed; see dcload --help");
+	if (o->n_hosts < 2 || o->n_hosts > MAX_HOSTS)
+		die("--hosts: 2 to %d addresses are needed, not %zu", MAX_HOSTS,
+		    o->n_hosts);
+	if (!o->n_workloads)
+		die("mesh: --workload SPEC is needed; see dcload --help");
+	if (!o->duration_ns)
+		die("mesh: --duration S is needed; see dcload --help");
+	if (o->self > o->n_hosts)
+		die("--self %llu: there are %zu hosts",
+		    (unsigned long long)o->self, o->n_hosts);
+	if (o->n_netns && o->self ? o->n_netns != 1 :
+	    o->n_netns && o->n_netns != o->n_hosts)
+		die("--netns: %zu names are needed, one for each host of this process, not %zu",
+		    o->self ? (size_t)1 : o->n_hosts, o->n_netns);
+	if (!o->ideal_bit_s)
+		o->ideal_bit_s = o->link_bit_s;
+	if (o->csv && !o->interval_ns)
+		o->interval_ns = 100 * NSEC_PER_MSEC;
+	if (o->interval_ns && !o->csv)
+		die("--interval-ms goes with --csv FILE");
+	parse_workloads(o);
+	parse_ideals(o);
+}
+
+/**
+ * mesh_options_parse() - read the command line of "dcload mesh", or exit
+ * @o: result
+ * @argc: number of arguments
+ * @argv: arguments, from "mesh" on
+ */
+void mesh_options_parse(struct mesh_options *o, int argc, char **argv)
+{
+	memset(o, 0, sizeof(*o));
+	o->port = DCLOAD_PORT;
+	o->connect_timeout_ns = 5 * NSEC_PER_SEC;
+	o->drain_ns = NSEC_PER_SEC;
+	o->max_pending = 1000000;
+	o->chunk = 1 << 20;
+	o->lowat = 1 << 20;
+	o->seed = 1;
+	o->bins[0] = 10000;
+	o->bins[1] = 1000000;
+	o->n_bins = 2;
+	o->progress = isatty(STDERR_FILENO);
+	options_read(mesh_rows, ARRAY_SIZE(mesh_rows), o, argc, argv);
+	mesh_check(o);
 }

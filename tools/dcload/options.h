@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "parse.h"
+#include "workload.h"
 
 enum client_mode {
 	MODE_BULK,		/* long flows */
@@ -42,6 +43,8 @@ struct client_options {
 	size_t n_phases;
 	int dscp;		/* -1: left alone */
 	bool rtt_from_qdisc;
+	bool flows_given;
+	bool parallel_given;
 	bool progress;
 };
 
@@ -55,8 +58,49 @@ struct server_options {
 	bool progress;
 };
 
+#define MAX_IDEALS	64
+#define MAX_BINS	8
+
+struct mesh_options {
+	struct endpoint *hosts;
+	size_t n_hosts;
+	char **netns;		/* NULL: of the process */
+	size_t n_netns;
+	uint64_t self;		/* host of this process, from 1; 0: all */
+	const char *specs[MAX_WORKLOADS];
+	struct workload *workloads;
+	size_t n_workloads;
+	const char *ideal_specs[MAX_IDEALS];
+	struct ideal *ideals;	/* the first that fits a pair */
+	size_t n_ideals;
+	uint64_t ideal_bit_s;
+	double ideal_rtt_ns;
+	bool ideal_rtt_given;
+	uint64_t link_bit_s;	/* 0: not known */
+	uint64_t bins[MAX_BINS];	/* upper bounds; one more bin is above */
+	size_t n_bins;
+	uint64_t start_at_ns;	/* CLOCK_REALTIME, 0: at once */
+	uint64_t duration_ns;
+	uint64_t warmup_ns;
+	uint64_t drain_ns;
+	uint64_t connect_timeout_ns;
+	uint64_t interval_ns;	/* of the time series, 0: none */
+	uint64_t csv_min_bytes;
+	uint64_t max_pending;
+	uint64_t chunk;
+	uint64_t lowat;
+	uint64_t port;		/* of the first class of connections */
+	uint64_t seed;
+	const char *json;	/* NULL: none */
+	const char *csv;
+	const char *flows_csv;
+	bool connect_first;
+	bool progress;
+};
+
 void client_options_parse(struct client_options *o, int argc, char **argv);
 void server_options_parse(struct server_options *o, int argc, char **argv);
+void mesh_options_parse(struct mesh_options *o, int argc, char **argv);
 void usage(FILE *f);
 
 #endif /* DCLOAD_OPTIONS_H */

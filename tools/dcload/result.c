@@ -14,11 +14,7 @@
 #include "client.h"
 #include "dcload.h"
 #include "json.h"
-
-static double bit_s(uint64_t bytes, uint64_t ns)
-{
-	return ns ? (double)bytes * 8 * (double)NSEC_PER_SEC / (double)ns : 0;
-}
+#include "report.h"
 
 /* Times of the result are relative to the start of the run. */
 static double since_start(const struct client *c, uint64_t ns)
@@ -114,35 +110,6 @@ static void put_parameters(struct json_writer *w, const struct client *c)
 	json_close(w, '}');
 }
 
-/* An empty histogram has null where a number would be a lie. */
-static void put_hist(struct json_writer *w, const struct hist *h, double unit,
-		     bool buckets)
-{
-	unsigned int i;
-
-	json_u64(w, "count", h->count);
-	json_double(w, "mean", h->count ? hist_mean(h) / unit : NAN);
-	json_double(w, "min", h->count ? hist_quantile(h, 0) / unit : NAN);
-	json_double(w, "p50", h->count ? hist_quantile(h, 0.5) / unit : NAN);
-	json_double(w, "p90", h->count ? hist_quantile(h, 0.9) / unit : NAN);
-	json_double(w, "p99", h->count ? hist_quantile(h, 0.99) / unit : NAN);
-	json_double(w, "p999", h->count ? hist_quantile(h, 0.999) / unit : NAN);
-	json_double(w, "max", h->count ? hist_quantile(h, 1) / unit : NAN);
-	if (!buckets)
-		return;
-	/* [upper bound, samples] of every bucket that has any */
-	json_open(w, "histogram", '[', true);
-	for (i = 0; i < HIST_BUCKETS; i++) {
-		if (!h->bucket[i])
-			continue;
-		json_open(w, NULL, '[', true);
-		json_double(w, NULL, (double)hist_upper(i) / unit);
-		json_u64(w, NULL, h->bucket[i]);
-		json_close(w, ']');
-	}
-	json_close(w, ']');
-}
-
 static void put_flow(struct json_writer *w, const struct client *c,
 		     const struct flow *f)
 {
@@ -177,17 +144,6 @@ struct totals {
 	double jain;
 };
 
-static void subtract(struct counters *sum, const struct counters *a,
-		     const struct counters *b)
-{
-	sum->bytes_acked += a->bytes_acked - b->bytes_acked;
-	sum->bytes_retrans += a->bytes_retrans - b->bytes_retrans;
-	sum->segs_out += a->segs_out - b->segs_out;
-	sum->retrans_segs += a->retrans_segs - b->retrans_segs;
-	sum->delivered += a->delivered - b->delivered;
-	sum->delivered_ce += a->delivered_ce - b->delivered_ce;
-}
-
 static void sum_up(const struct client *c, struct totals *t)
 {
 	static const struct counters zero;
@@ -198,8 +154,8 @@ static void sum_up(const struct client *c, struct totals *t)
 	for (i = 0; i < c->n_flows; i++) {
 		const struct flow *f = &c->flows[i];
 
-		subtract(&t->measured, &f->end, &f->base);
-		subtract(&t->all, &f->end, &zero);
+		counters_add(&t->measured, &f->end, &f->base);
+		counters_add(&t->all, &f->end, &zero);
 		x[i] = (double)(f->end.bytes_acked - f->base.bytes_acked);
 	}
 	t->jain = jain_index(x, c->n_flows);
@@ -210,19 +166,6 @@ static void sum_up(const struct client *c, struct totals *t)
  * "counters" is about the measured interval; "counters_total" about the whole
  * run, with connection setup and warm-up.
  */
-static void put_counters(struct json_writer *w, const char *key,
-			 const struct counters *n)
-{
-	json_open(w, key, '{', false);
-	json_u64(w, "bytes_acked", n->bytes_acked);
-	json_u64(w, "segs_out", n->segs_out);
-	json_u64(w, "retrans_segs", n->retrans_segs);
-	json_u64(w, "retrans_bytes", n->bytes_retrans);
-	json_u64(w, "delivered_segs", n->delivered);
-	json_u64(w, "delivered_ce_segs", n->delivered_ce);
-	json_close(w, '}');
-}
-
 static void put_result(struct json_writer *w, const struct client *c,
 		       const struct totals *t)
 {

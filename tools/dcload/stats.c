@@ -45,3 +45,37 @@ uint64_t rng_below(struct rng *r, uint64_t bound)
 {
 	return rng_next(r) % bound;
 }
+
+/**
+ * rng_seed() - begin one of many independent sequences
+ * @r: generator
+ * @seed: of the run
+ * @a: number of the sequence, first part
+ * @b: second part
+ */
+void rng_seed(struct rng *r, uint64_t seed, uint64_t a, uint64_t b)
+{
+	r->state = seed;
+	r->state = rng_next(r) ^ a;
+	r->state = rng_next(r) ^ b;
+	r->state = rng_next(r);
+}
+
+/**
+ * rng_uniform() - uniform random number in (0, 1]
+ * @r: generator
+ */
+double rng_uniform(struct rng *r)
+{
+	return ldexp((double)((rng_next(r) >> 11) + 1), -53);
+}
+
+/**
+ * rng_exponential() - exponentially distributed random number
+ * @r: generator
+ * @mean: its mean, the unit of the result
+ */
+double rng_exponential(struct rng *r, double mean)
+{
+	return -mean * log(rng_uniform(r));
+}

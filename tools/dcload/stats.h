@@ -13,6 +13,9 @@ struct rng {
 };
 
 uint64_t rng_next(struct rng *r);
+void rng_seed(struct rng *r, uint64_t seed, uint64_t a, uint64_t b);
 uint64_t rng_below(struct rng *r, uint64_t bound);
+double rng_uniform(struct rng *r);
+double rng_exponential(struct rng *r, double mean);
 
 #endif /* DCLOAD_STATS_H */

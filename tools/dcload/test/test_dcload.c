@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "../dcload.h"
+#include "../dist.h"
 #include "../hist.h"
 #include "../json.h"
 #include "../parse.h"
 #include "../stats.h"
 #include "../tstamp.h"
+#include "../workload.h"
 
 static bool test_failed;
 
@@ -403,6 +405,389 @@ static void json_parse__rejects(void)
 	CHECK(!json_parse(deep, sizeof(deep), &at));
 }
 
+/* Sizes -------------------------------------------------------------------*/
+
+static const char *const builtin_names[] = {
+	"websearch", "fb-hadoop", "googlerpc", "webserver", "cachefollower",
+	"hadoop",
+};
+
+/*
+ * HPCC's two are sums over their knots. The means in Homa's files count ten steps
+ * between knots, each at its upper end, so they are a little above ours.
+ */
+static void dist_mean__as_published(void)
+{
+	static const double hpcc[] = { 1711250, 120420.75 };
+	static const double homa[] = { 440.7907, 62874.27, 692975.6, 127796.6 };
+	struct dist d;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hpcc); i++) {
+		CHECK(dist_builtin(&d, builtin_names[i]));
+		CHECK(near(dist_mean(&d), hpcc[i], 1e-9));
+	}
+	for (i = 0; i < ARRAY_SIZE(homa); i++) {
+		CHECK(dist_builtin(&d, builtin_names[2 + i]));
+		CHECK(dist_mean(&d) < homa[i] && dist_mean(&d) > 0.95 * homa[i]);
+	}
+}
+
+static void dist_mean__is_the_integral_of_the_quantiles(void)
+{
+	const int steps = 2000000;
+	struct dist d;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(builtin_names); i++) {
+		double sum = 0;
+		int k;
+
+		CHECK(dist_builtin(&d, builtin_names[i]));
+		for (k = 0; k < steps; k++)
+			sum += dist_quantile(&d, (k + 0.5) / steps);
+		CHECK(near(dist_mean(&d), sum / steps, 1e-3));
+	}
+}
+
+static void dist_quantile__hits_the_knots(void)
+{
+	struct dist d;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(builtin_names); i++) {
+		CHECK(dist_builtin(&d, builtin_names[i]));
+		CHECK(d.knots[d.n - 1].cumulative == 1);
+		for (k = 0; k < d.n; k++) {
+			CHECK(near(dist_quantile(&d, d.knots[k].cumulative),
+				   d.knots[k].bytes, 1e-9));
+			CHECK(!k || d.knots[k].bytes > d.knots[k - 1].bytes);
+			CHECK(!k || d.knots[k].cumulative >
+				    d.knots[k - 1].cumulative);
+		}
+	}
+}
+
+/*
+ * Chi-square over the knots' intervals: with n - 1 degrees of freedom its mean is
+ * n - 1 and its variance 2 (n - 1); five standard deviations are never seen.
+ */
+static void dist_sample__follows_the_distribution(void)
+{
+	const int samples = 200000;
+	struct rng r, same;
+	struct dist d;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(builtin_names); i++) {
+		double chi2 = 0, freedom = -1, p;
+		uint64_t *seen;
+		int n;
+
+		CHECK(dist_builtin(&d, builtin_names[i]));
+		seen = xcalloc(d.n, sizeof(*seen));
+		rng_seed(&r, 7, i, 0);
+		same = r;
+		for (n = 0; n < samples; n++) {
+			double bytes = dist_quantile(&d, rng_uniform(&r));
+
+			CHECK(near((double)dist_sample(&d, &same), bytes,
+				   0.5 / bytes + 1e-9) || bytes < 1);
+			for (k = 0; bytes > d.knots[k].bytes; k++)
+				;
+			seen[k]++;
+		}
+		for (k = 0; k < d.n; k++) {
+			p = d.knots[k].cumulative -
+			    (k ? d.knots[k - 1].cumulative : 0);
+			if (p * samples < 5)
+				continue;
+			chi2 += pow((double)seen[k] - p * samples, 2) / (p * samples);
+			freedom++;
+		}
+		CHECK(chi2 < freedom + 5 * sqrt(2 * freedom));
+		CHECK(chi2 > freedom - 5 * sqrt(2 * freedom));
+		free(seen);
+	}
+}
+
+static void dist_parse__sizes_and_ranges(void)
+{
+	char err[256];
+	struct dist d;
+	struct rng r;
+	int i;
+
+	CHECK(dist_parse(&d, "2000", err, sizeof(err)));
+	rng_seed(&r, 1, 0, 0);
+	CHECK(dist_sample(&d, &r) == 2000 && dist_mean(&d) == 2000);
+	dist_free(&d);
+	CHECK(dist_parse(&d, "16K-128K", err, sizeof(err)));
+	CHECK(dist_mean(&d) == 72 * 1024);
+	for (i = 0; i < 1000; i++) {
+		uint64_t bytes = dist_sample(&d, &r);
+
+		CHECK(bytes >= 16384 && bytes <= 131072);
+	}
+	dist_free(&d);
+	CHECK(dist_parse(&d, "FB_Hadoop", err, sizeof(err)));
+	CHECK(!strcmp(d.name, "fb-hadoop"));
+	CHECK(!dist_parse(&d, "128K-16K", err, sizeof(err)));
+	CHECK(!dist_parse(&d, "webfetch", err, sizeof(err)));
+	CHECK(strstr(err, "websearch, fb-hadoop"));
+	CHECK(!dist_parse(&d, "/nonexistent/sizes", err, sizeof(err)));
+	CHECK(strstr(err, "cannot read /nonexistent/sizes"));
+}
+
+static void dist_parse_text__files(void)
+{
+	static const struct {
+		const char *text, *wrong;
+	} bad[] = {
+		{ "", "last line" },
+		{ "100 0.5\n", "last line" },
+		{ "100 0.5\n200 0.4\n300 1\n", "line 2: cumulative" },
+		{ "100 0.5\n100 1\n", "line 2: sizes" },
+		{ "# sizes\n\n100\n", "line 3: a size and" },
+		{ "100 1 1\n", "line 1: a size and" },
+		{ "-1 0\n100 1\n", "line 1: a size must" },
+		{ "nan 0\n100 1\n", "line 1: a size must" },
+		{ "1 -0.5\n100 1\n", "line 1: a probability" },
+	};
+	char err[256];
+	struct dist d;
+	size_t i;
+
+	CHECK(dist_parse_text(&d, "# two lines\n100 0.5\n\n300 1 # all\n", err,
+			      sizeof(err)));
+	CHECK(near(dist_mean(&d), 0.5 * 100 + 0.5 * 200, 1e-12));
+	CHECK(dist_quantile(&d, 0.25) == 100 && dist_quantile(&d, 0.75) == 200);
+	dist_free(&d);
+	CHECK(dist_parse_text(&d, "0 0\n1000 100", err, sizeof(err)));
+	CHECK(dist_mean(&d) == 500);
+	dist_free(&d);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		CHECK(!dist_parse_text(&d, bad[i].text, err, sizeof(err)));
+		CHECK(strstr(err, bad[i].wrong));
+	}
+}
+
+/* Arrivals ----------------------------------------------------------------*/
+
+/*
+ * Of a Poisson process, gaps have the mean asked for and a standard deviation as
+ * large, and counts in windows a variance equal to their mean.
+ */
+static void rng_exponential__arrivals_are_poisson(void)
+{
+	const int arrivals = 400000, per_window = 20;
+	const double mean = 3.5;
+	double sum = 0, squares = 0, at = 0, x, y = 0, counts = 0;
+	int i, n = 0, windows = 0;
+	struct rng r;
+
+	rng_seed(&r, 1, 2, 3);
+	for (i = 0; i < arrivals; i++) {
+		x = rng_exponential(&r, mean);
+		CHECK(x >= 0);
+		sum += x;
+		squares += x * x;
+		for (at += x; at >= mean * per_window; at -= mean * per_window) {
+			counts += n;
+			y += (double)n * n;
+			windows++;
+			n = 0;
+		}
+		n++;
+	}
+	/* Five standard errors. */
+	CHECK(near(sum / arrivals, mean, 5 / sqrt(arrivals)));
+	CHECK(near(squares / arrivals, 2 * mean * mean, 5 * sqrt(5.0 / arrivals)));
+	x = counts / windows;
+	CHECK(near((y / windows - x * x) / x, 1, 5 * sqrt(2.0 / windows)));
+}
+
+static void rng_seed__sequences_differ(void)
+{
+	struct rng a, b;
+	int i, same = 0;
+
+	rng_seed(&a, 1, 0, 1);
+	rng_seed(&b, 1, 1, 0);
+	for (i = 0; i < 1000; i++)
+		same += rng_next(&a) == rng_next(&b);
+	CHECK(!same);
+	rng_seed(&a, 5, 6, 7);
+	rng_seed(&b, 5, 6, 7);
+	CHECK(rng_next(&a) == rng_next(&b));
+}
+
+/* Workloads ---------------------------------------------------------------*/
+
+static void workload_finish__load_is_what_was_asked(void)
+{
+	const uint64_t link = 10000000000;
+	char err[256];
+	struct workload w;
+	double bytes = 0, ns = 0;
+	struct rng r;
+	int i;
+
+	CHECK(workload_parse(&w, "poisson:size=websearch,load=0.4", 50, err,
+			     sizeof(err)));
+	CHECK(workload_finish(&w, link, err, sizeof(err)));
+	CHECK(near(w.interval_ns, 1711250 * 8 / 4.0, 1e-9));
+	rng_seed(&r, 3, 0, 0);
+	for (i = 0; i < 300000; i++) {
+		bytes += (double)dist_sample(&w.size, &r);
+		ns += rng_exponential(&r, w.interval_ns);
+	}
+	CHECK(near(bytes * 8 / ns, 4, 0.02));
+	CHECK(!workload_finish(&w, 0, err, sizeof(err)));
+	CHECK(strstr(err, "--link-rate"));
+	workload_free(&w);
+
+	/* 40 answers of 2000 bytes fill 2 % of the client's 10 Gbit/s. */
+	CHECK(workload_parse(&w, "incast:fanout=40,size=2000,load=0.02", 50, err,
+			     sizeof(err)));
+	CHECK(workload_finish(&w, link, err, sizeof(err)));
+	CHECK(near(w.interval_ns, 40 * 2000 * 8 / 0.2, 1e-9));
+	workload_free(&w);
+
+	/* Four senders share the load of one receiver's link. */
+	CHECK(workload_parse(&w, "poisson:size=1000,load=0.5,from=1-4,to=5,at=to",
+			     5, err, sizeof(err)));
+	CHECK(workload_finish(&w, link, err, sizeof(err)));
+	CHECK(near(w.interval_ns, 1000 * 8 / (5 / 4.0), 1e-9));
+	workload_free(&w);
+}
+
+static void workload_parse__keys(void)
+{
+	char err[256];
+	struct workload w;
+
+	CHECK(workload_parse(&w, "rpc", 3, err, sizeof(err)));
+	CHECK(w.request && w.arrivals == ARRIVALS_CLOSED && w.depth == 1);
+	CHECK(w.fanout == 1 && w.from.n == 3 && w.n_cc == 1 && !w.cc[0]);
+	workload_free(&w);
+	CHECK(workload_parse(&w, "rpc:interval=0.001", 3, err, sizeof(err)));
+	CHECK(w.arrivals == ARRIVALS_POISSON && w.interval_ns == 1e6);
+	workload_free(&w);
+	CHECK(workload_parse(&w, "storage:name=disk,from=1-2+4,to=3,cc=bbr+cubic,conn=each,dscp=8,depth=16",
+			     4, err, sizeof(err)));
+	CHECK(!strcmp(w.name, "disk") && w.from.n == 3 && w.from.host[2] == 3);
+	CHECK(w.to.n == 1 && w.to.host[0] == 2 && w.n_cc == 2 && w.each);
+	CHECK(!strcmp(w.cc[1], "cubic") && w.dscp == 8 && w.depth == 16);
+	CHECK(dist_mean(&w.size) == 72 * 1024);
+	workload_free(&w);
+	CHECK(workload_parse(&w, "long:depth=2", 2, err, sizeof(err)));
+	CHECK(dist_mean(&w.size) == (double)ENDLESS_BYTES);
+	workload_free(&w);
+}
+
+static void workload_parse__says_what_is_wrong(void)
+{
+	static const struct {
+		const char *spec, *wrong;
+	} bad[] = {
+		{ "", "there is no kind" },
+		{ "bulk", "poisson, incast, rpc, storage or long" },
+		{ "poisson:", "an item is empty" },
+		{ "poisson:size=1000,,load=1", "an item is empty" },
+		{ "poisson:size", "KEY=VALUE" },
+		{ "poisson:size=", "KEY=VALUE" },
+		{ "poisson:colour=red", "there is no key colour; there are name" },
+		{ "poisson:load=0.4", "needs a size" },
+		{ "poisson:size=big,load=0.4", "websearch" },
+		{ "poisson:size=1000", "load=SHARE or interval" },
+		{ "poisson:size=1000,load=0", "load=0: a share" },
+		{ "poisson:size=1000,load=11", "load=11: a share" },
+		{ "poisson:size=1000,load=0.1,interval=1", "exclude each other" },
+		{ "poisson:size=1000,load=0.1,fanout=2", "has no requests" },
+		{ "poisson:size=1000,load=0.1,arrivals=often", "poisson, fixed or closed" },
+		{ "poisson:size=1000,load=0.1,arrivals=closed", "excludes load" },
+		{ "poisson:size=1000,load=0.1,from=0", "from 1 to 4" },
+		{ "poisson:size=1000,load=0.1,to=2-5", "from 1 to 4" },
+		{ "poisson:size=1000,load=0.1,to=3-2", "from 1 to 4" },
+		{ "poisson:size=1000,load=0.1,from=2,to=2", "other hosts" },
+		{ "poisson:size=1000,load=0.1,conn=some", "pool or each" },
+		{ "poisson:size=1000,load=0.1,conn=each,pool=2", "goes with conn=pool" },
+		{ "poisson:size=1000,load=0.1,cc=", "KEY=VALUE" },
+		{ "poisson:size=1000,load=0.1,cc=much-too-long-a-name", "1 to 15" },
+		{ "poisson:size=1000,load=0.1,dscp=64", "from 0 to 63" },
+		{ "poisson:size=1000,load=0.1,start=2,stop=1", "stop must come" },
+		{ "incast:size=2000,load=0.1", "needs a fanout" },
+		{ "incast:size=2000,load=0.1,fanout=4", "only 3 other hosts" },
+		{ "rpc:request=2G", "from 1 to 1G" },
+		{ "rpc:depth=0", "from 1 to 65536" },
+		{ "long:size=1000", "have no size" },
+		{ "long:load=0.5", "never end" },
+	};
+	char err[256];
+	struct workload w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		*err = '\0';
+		CHECK(!workload_parse(&w, bad[i].spec, 4, err, sizeof(err)));
+		CHECK(strstr(err, bad[i].wrong));
+		if (test_failed) {
+			printf("# %s: %s\n", bad[i].spec, err);
+			break;
+		}
+		workload_free(&w);
+	}
+}
+
+static void workload_pick__others_all_alike(void)
+{
+	const int rounds = 60000;
+	uint16_t servers[MAX_HOSTS];
+	int seen[10] = { 0 }, i, k;
+	struct workload w;
+	struct rng r;
+	char err[256];
+
+	CHECK(workload_parse(&w, "incast:size=1,fanout=3,interval=1", 10, err,
+			     sizeof(err)));
+	rng_seed(&r, 11, 0, 0);
+	for (i = 0; i < rounds; i++) {
+		CHECK(workload_pick(&w, 4, &r, servers) == 3);
+		CHECK(servers[0] != servers[1] && servers[1] != servers[2] &&
+		      servers[0] != servers[2]);
+		for (k = 0; k < 3; k++)
+			seen[servers[k]]++;
+	}
+	for (i = 0; i < 10; i++)
+		CHECK(i == 4 ? !seen[i] : near(seen[i], rounds / 3.0, 0.04));
+	workload_free(&w);
+}
+
+static void ideal_ns__arithmetic(void)
+{
+	struct workload w;
+	struct ideal ideal;
+	char err[256];
+
+	CHECK(ideal_parse(&ideal, "1-2:3:8gbit:20", 3));
+	CHECK(ideal.src.n == 2 && ideal.dst.n == 1 && ideal.rtt_ns == 20000);
+	CHECK(workload_parse(&w, "poisson:size=1000,load=0.1", 3, err, sizeof(err)));
+	CHECK(near(ideal_ns(&ideal, &w, 1000, false), 10000 + 1000, 1e-12));
+	CHECK(near(ideal_ns(&ideal, &w, 1000, true), 20000 + 1000, 1e-12));
+	w.each = true;
+	CHECK(near(ideal_ns(&ideal, &w, 1000, false), 30000 + 1000, 1e-12));
+	workload_free(&w);
+	CHECK(workload_parse(&w, "rpc:request=500", 3, err, sizeof(err)));
+	CHECK(near(ideal_ns(&ideal, &w, 1000, false), 20000 + 1500, 1e-12));
+	workload_free(&w);
+	free(ideal.src.host);
+	free(ideal.dst.host);
+	memset(&ideal, 0, sizeof(ideal));
+	CHECK(!ideal_parse(&ideal, "1-2:3:8gbit", 3));
+	CHECK(!ideal_parse(&ideal, "4:3:8gbit:20", 3));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -424,6 +809,19 @@ static const struct {
 	TEST(rtt_acked__retransmission_excluded),
 	TEST(rtt_acked__lost_stamps),
 	TEST(rtt_expect__full_forgets_oldest),
+	TEST(dist_mean__as_published),
+	TEST(dist_mean__is_the_integral_of_the_quantiles),
+	TEST(dist_quantile__hits_the_knots),
+	TEST(dist_sample__follows_the_distribution),
+	TEST(dist_parse__sizes_and_ranges),
+	TEST(dist_parse_text__files),
+	TEST(rng_exponential__arrivals_are_poisson),
+	TEST(rng_seed__sequences_differ),
+	TEST(workload_finish__load_is_what_was_asked),
+	TEST(workload_parse__keys),
+	TEST(workload_parse__says_what_is_wrong),
+	TEST(workload_pick__others_all_alike),
+	TEST(ideal_ns__arithmetic),
 	TEST(json__written_is_read),
 	TEST(json_parse__rejects),
 };

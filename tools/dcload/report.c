@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parts of a result that client and mesh share.
+ */
+#include <math.h>
+
+#include "dcload.h"
+#include "report.h"
+
+double bit_s(uint64_t bytes, uint64_t ns)
+{
+	return ns ? (double)bytes * 8 * (double)NSEC_PER_SEC / (double)ns : 0;
+}
+
+/**
+ * put_hist() - members that describe a histogram
+ * @w: writer, in an object
+ * @h: histogram; an empty one has null where a number would be a lie
+ * @unit: what values are divided by
+ * @buckets: all its buckets as well
+ */
+void put_hist(struct json_writer *w, const struct hist *h, double unit,
+	      bool buckets)
+{
+	static const struct {
+		const char *key;
+		double q;
+	} quantiles[] = {
+		{ "min", 0 }, { "p50", 0.5 }, { "p90", 0.9 }, { "p95", 0.95 },
+		{ "p99", 0.99 }, { "p999", 0.999 }, { "max", 1 },
+	};
+	unsigned int i;
+
+	json_u64(w, "count", h->count);
+	json_double(w, "mean", h->count ? hist_mean(h) / unit : NAN);
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		json_double(w, quantiles[i].key, h->count ?
+			    hist_quantile(h, quantiles[i].q) / unit : NAN);
+	if (!buckets)
+		return;
+	/* [upper bound, samples] of every bucket that has any */
+	json_open(w, "histogram", '[', true);
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		json_open(w, NULL, '[', true);
+		json_double(w, NULL, (double)hist_upper(i) / unit);
+		json_u64(w, NULL, h->bucket[i]);
+		json_close(w, ']');
+	}
+	json_close(w, ']');
+}
+
+/**
+ * put_counters() - an object with what TCP counted
+ * @w: writer
+ * @key: its name
+ * @n: counters
+ */
+void put_counters(struct json_writer *w, const char *key,
+		  const struct counters *n)
+{
+	json_open(w, key, '{', false);
+	json_u64(w, "bytes_acked", n->bytes_acked);
+	json_u64(w, "segs_out", n->segs_out);
+	json_u64(w, "retrans_segs", n->retrans_segs);
+	json_u64(w, "retrans_bytes", n->bytes_retrans);
+	json_double(w, "timeouts", counters_timeouts() ? (double)n->timeouts : NAN);
+	json_u64(w, "delivered_segs", n->delivered);
+	json_u64(w, "delivered_ce_segs", n->delivered_ce);
+	json_close(w, '}');
+}
