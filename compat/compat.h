@@ -24,6 +24,9 @@
 #include "shims/dst_dev.h"
 #include "shims/trace.h"
 #include "shims/hwtstamp.h"
+#include "shims/qdisc.h"
+#include "shims/rtnl.h"
+#include "shims/snapshot.h"
 #endif
 
 #endif /* _ONRAMP_COMPAT_H */

@@ -12,10 +12,15 @@
 #include <net/inet_hashtables.h>
 #include <net/mptcp.h>
 #include <net/net_namespace.h>
+#include <net/sch_generic.h>
 #include <net/tcp.h>
 
 #if __has_include("linux/unaligned.h")
 int compat_have_linux_unaligned_h;
+#endif
+
+#if __has_include("net/netdev_lock.h")
+#include <net/netdev_lock.h>
 #endif
 
 #if __has_include("trace/stages/stage6_event_callback.h")

@@ -3,12 +3,25 @@
  * Uses every shim once, as the modules do. It is compiled for each supported
  * kernel by `make compat-check`, and never loaded.
  */
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
+#include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <linux/sockios.h>
 #include <linux/sysctl.h>
+#include <linux/timekeeping.h>
 #include <linux/timer.h>
+#include <linux/uaccess.h>
 #include <linux/unaligned.h>
+#include <net/netdev_lock.h>
+#include <net/pkt_sched.h>
+#include <net/rtnetlink.h>
+#include <net/sch_generic.h>
 #include <net/tcp.h>
 
 #define CREATE_TRACE_POINTS
@@ -16,11 +29,22 @@
 
 struct compat_test {
 	struct timer_list	timer;
+	struct hrtimer		hrtimer;
 	u32			fired;
 };
 
 static struct ctl_table_header *compat_test_header;
 static struct compat_test compat_test;
+
+COMPAT_DEV_HWTSTAMP(compat_test_hwtstamp);
+
+static void compat_test_stamp(struct net_device *dev, struct sk_buff *skb)
+{
+	struct kernel_hwtstamp_config config = {};
+
+	if (!compat_test_hwtstamp(dev, &config, false) && config.tx_type)
+		skb_shinfo(skb)->tx_flags |= SKBTX_HW_TSTAMP_NOBPF;
+}
 
 static void compat_test_tx_start(struct sock *sk)
 {
@@ -31,6 +55,8 @@ static void compat_test_tx_start(struct sock *sk)
 	dst = __sk_dst_get(sk);
 	dev = dst ? dst_dev_rcu(dst) : NULL;
 	trace_compat_test_name(dev && dst_dev(dst) ? dev->name : "");
+	if (dev && tcp_rtx_queue_head(sk))
+		compat_test_stamp(dev, tcp_rtx_queue_head(sk));
 	rcu_read_unlock();
 }
 
@@ -83,6 +109,93 @@ static void compat_test_fire(struct timer_list *timer)
 	test->fired = get_unaligned(&test->fired) + 1;
 }
 
+static enum hrtimer_restart compat_test_hrtimer(struct hrtimer *hrtimer)
+{
+	return HRTIMER_NORESTART;
+}
+
+static int compat_test_hwtstamp_get(struct net_device *dev,
+				    struct kernel_hwtstamp_config *config)
+{
+	config->tx_type = HWTSTAMP_TX_OFF;
+	return 0;
+}
+
+static int compat_test_hwtstamp_set(struct net_device *dev,
+				    struct kernel_hwtstamp_config *config,
+				    struct netlink_ext_ack *extack)
+{
+	return config->tx_type == HWTSTAMP_TX_OFF ? 0 : -ERANGE;
+}
+
+COMPAT_NDO_HWTSTAMP(compat_test_hwtstamp_get, compat_test_hwtstamp_set);
+
+static const struct net_device_ops compat_test_netdev_ops = {
+	compat_ndo_hwtstamp(compat_test_hwtstamp_get, compat_test_hwtstamp_set),
+};
+
+static int compat_test_get_ts_info(struct net_device *dev,
+				   struct kernel_ethtool_ts_info *info)
+{
+	struct system_device_crosststamp xts = {};
+	ktime_t mono, raw;
+
+	compat_snapshot_mono(&mono, &raw);
+	compat_crosststamp(&xts);
+	return xts.sys_monoraw < raw || !mono ? -EIO : 0;
+}
+
+static const struct ethtool_ops compat_test_ethtool_ops = {
+	.get_ts_info	= compat_test_get_ts_info,
+};
+
+static void compat_test_setup(struct net_device *dev)
+{
+	dev->netdev_ops = &compat_test_netdev_ops;
+	dev->ethtool_ops = &compat_test_ethtool_ops;
+}
+
+static int compat_test_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
+			       struct netlink_ext_ack *extack)
+{
+	if (!params->tb || !params->data || rtnl_newlink_peer_net(params) == &init_net)
+		return -EINVAL;
+	return register_netdevice(dev);
+}
+
+COMPAT_RTNL_NEWLINK(compat_test_newlink, 1);
+
+static struct rtnl_link_ops compat_test_link_ops __read_mostly = {
+	.kind		= "compat_test",
+	.setup		= compat_test_setup,
+	.maxtype	= 1,
+	compat_rtnl_newlink(compat_test_newlink, 1),
+};
+
+static int compat_test_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			       struct sk_buff **to_free)
+{
+	if (!skb->priority)
+		return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
+	compat_qdisc_skb_len(skb, skb->len);
+	qdisc_qlen_inc(sch);
+	return NET_XMIT_SUCCESS;
+}
+
+static struct sk_buff *compat_test_dequeue(struct Qdisc *sch)
+{
+	qdisc_qlen_dec(sch);
+	return NULL;
+}
+
+static struct Qdisc_ops compat_test_qdisc_ops __read_mostly = {
+	.id		= "compat_test",
+	.enqueue	= compat_test_enqueue,
+	.dequeue	= compat_test_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.owner		= THIS_MODULE,
+};
+
 static int __init compat_test_init(void)
 {
 	int err;
@@ -96,10 +209,24 @@ static int __init compat_test_init(void)
 	if (err)
 		goto unregister_sysctl;
 
+	err = rtnl_link_register(&compat_test_link_ops);
+	if (err)
+		goto unregister_cc;
+
+	err = register_qdisc(&compat_test_qdisc_ops);
+	if (err)
+		goto unregister_link;
+
+	hrtimer_setup(&compat_test.hrtimer, compat_test_hrtimer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
 	timer_setup(&compat_test.timer, compat_test_fire, 0);
 	mod_timer(&compat_test.timer, jiffies + HZ);
 	return 0;
 
+unregister_link:
+	rtnl_link_unregister(&compat_test_link_ops);
+unregister_cc:
+	tcp_unregister_congestion_control(&compat_test_ops);
 unregister_sysctl:
 	unregister_net_sysctl_table(compat_test_header);
 	return err;
@@ -109,6 +236,8 @@ static void __exit compat_test_exit(void)
 {
 	timer_delete_sync(&compat_test.timer);
 	timer_shutdown_sync(&compat_test.timer);
+	unregister_qdisc(&compat_test_qdisc_ops);
+	rtnl_link_unregister(&compat_test_link_ops);
 	tcp_unregister_congestion_control(&compat_test_ops);
 	unregister_net_sysctl_table(compat_test_header);
 }

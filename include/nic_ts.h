@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nic_ts, the timestamp bus: when packets passed the NIC.
+ *
+ *	drivers, tracepoints --> nic_ts.ko --> TX records and ACK stamps per flow
+ *	    capture points                 --> every packet, to who asked for it
+ *
+ * Three parties meet here, none of which needs another one to be loaded:
+ *
+ *	drivers, patched	nic_ts_driver_rx(), _tx(), _tx_done()
+ *	users of stamps		nic_ts_flow_*(), nic_ts_rx_*(), nic_ts_hw_*()
+ *	the bus			nic_ts_bus_register()
+ *
+ * What they share is nic_ts_hook.ko: a static key, a pointer under RCU and a
+ * notifier chain, and no code that does anything by itself. Drivers and users
+ * link against it alone; depmod and modprobe load it with them. As long as
+ * nic_ts.ko is not loaded, or nobody uses stamps, a driver's hook is a NOP, and
+ * a user is told -ENODEV and goes on without the bus.
+ *
+ * nic_ts.ko can come at any time: users that want to begin then register a
+ * notifier. It can go when nobody uses it: a flow that is attached, a registered
+ * receiver and requested hardware stamps hold a reference on the module. So
+ * what a call returned stays valid until it is given back, and there is no
+ * event for the bus going away.
+ *
+ * All failures leave the user where it was without the bus. None of the calls
+ * for the packet path sleeps.
+ *
+ * A user on the path of TCP, in short:
+ *
+ *	start of a flow		flow = nic_ts_flow_attach(sk, GFP_ATOMIC);
+ *	an ACK came		if (flow && nic_ts_flow_rtt(flow, tp->snd_una, &rtt)
+ *				    == NIC_TS_RTT_OK)
+ *					use rtt.rx_ns - rtt.tx_ns
+ *	after idleness		if (flow && nic_ts_flow_aged(flow)) detach, attach
+ *	end of a flow		nic_ts_flow_detach(flow);
+ *
+ * A driver, in short (Documentation/nic_ts.md has the rules):
+ *
+ *	before napi_gro_receive(napi, skb)		nic_ts_driver_rx(skb, 0);
+ *	before napi_gro_frags(napi)			nic_ts_driver_rx_frags(skb, 0);
+ *	after the descriptor is written, before the doorbell
+ *							nic_ts_driver_tx(skb, 0);
+ *	at completion, with a hardware stamp		nic_ts_driver_tx_done(skb, hw_ns);
+ */
+#ifndef _NIC_TS_H
+#define _NIC_TS_H
+
+#include <linux/errno.h>
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+
+#include "nic_ts_types.h"
+
+struct net;
+struct sock;
+struct nic_ts_bus;
+
+/**
+ * struct nic_ts_flow - an entry of the flow table, the part that users see
+ * @bus:	the bus it belongs to, loaded as long as the flow is attached
+ * @cum_pause_ns: time the flow was held back, in sum, ns: written by
+ *		nic_ts_flow_pause(), copied into each TX record
+ * @aged:	taken out of the table, see nic_ts_flow_aged()
+ *
+ * Shared by all who attach to the same connection.
+ */
+struct nic_ts_flow {
+	const struct nic_ts_bus	*bus;
+	atomic64_t		cum_pause_ns;
+	bool			aged;
+};
+
+/**
+ * struct nic_ts_receiver - somebody who wants the stamp of every TCP packet
+ * @rx:		called for each TCP packet that came in on the device, before
+ *		GRO, with BH disabled, under RCU. May not sleep, may not
+ *		change the packet. @skb->data is the network header.
+ * @net:	namespace of the device; the caller keeps it alive
+ * @ifindex:	the device
+ * @node:	of the bus
+ * @bus:	of the bus
+ *
+ * If the device or the namespace goes, the calls end, and
+ * nic_ts_rx_unregister() is still due.
+ */
+struct nic_ts_receiver {
+	void (*rx)(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
+		   const struct nic_ts_packet *packet,
+		   const struct nic_ts_stamp *stamp);
+	struct net		*net;
+	int			ifindex;
+	struct hlist_node	node;
+	const struct nic_ts_bus	*bus;
+};
+
+/**
+ * struct nic_ts_bus - what nic_ts.ko offers; called by the functions below
+ * @owner:		nic_ts.ko
+ * @flow_attach:	see nic_ts_flow_attach()
+ * @flow_detach:	see nic_ts_flow_detach()
+ * @flow_rtt:		see nic_ts_flow_rtt()
+ * @rx_register:	see nic_ts_rx_register()
+ * @rx_unregister:	see nic_ts_rx_unregister()
+ * @hw_request:		see nic_ts_hw_request()
+ * @hw_release:		see nic_ts_hw_release()
+ * @clock_map:		see nic_ts_clock_map()
+ * @driver_rx:		see nic_ts_driver_rx()
+ * @driver_tx:		see nic_ts_driver_tx()
+ * @driver_tx_done:	see nic_ts_driver_tx_done()
+ */
+struct nic_ts_bus {
+	struct module	*owner;
+
+	struct nic_ts_flow *(*flow_attach)(const struct sock *sk, gfp_t gfp);
+	void (*flow_detach)(struct nic_ts_flow *flow);
+	enum nic_ts_verdict (*flow_rtt)(struct nic_ts_flow *flow, u32 una,
+					struct nic_ts_rtt *rtt);
+	int (*rx_register)(struct nic_ts_receiver *receiver);
+	void (*rx_unregister)(struct nic_ts_receiver *receiver);
+	int (*hw_request)(struct net *net, int ifindex);
+	void (*hw_release)(struct net *net, int ifindex);
+	int (*clock_map)(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
+			 u32 *error_ns);
+
+	void (*driver_rx)(struct sk_buff *skb, u64 ns, bool frags);
+	void (*driver_tx)(struct sk_buff *skb, u64 ns);
+	void (*driver_tx_done)(struct sk_buff *skb, u64 hw_ns);
+};
+
+/* Exported by nic_ts_hook.ko. */
+extern struct static_key_false nic_ts_driver_key;
+extern const struct nic_ts_bus __rcu *nic_ts_bus;
+
+int nic_ts_bus_register(const struct nic_ts_bus *bus);
+void nic_ts_bus_unregister(const struct nic_ts_bus *bus);
+int nic_ts_notifier_register(struct notifier_block *nb);
+void nic_ts_notifier_unregister(struct notifier_block *nb);
+const struct nic_ts_bus *nic_ts_bus_get(void);
+void __nic_ts_driver_rx(struct sk_buff *skb, u64 ns, bool frags);
+void __nic_ts_driver_tx(struct sk_buff *skb, u64 ns);
+void __nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns);
+
+/* Events of the notifier chain; the data pointer is NULL. */
+#define NIC_TS_BUS_UP	1	/* nic_ts.ko is there */
+
+/* Drivers --------------------------------------------------------------------*/
+
+/**
+ * nic_ts_driver_rx() - a packet is about to go up the stack
+ * @skb:	the packet, @skb->dev and @skb->protocol set, @skb->data at the
+ *		network header, as eth_type_trans() leaves it
+ * @ns:		CLOCK_MONOTONIC (ktime_get_ns()) when the driver noticed it, ns;
+ *		0: the bus reads the clock, if the packet is of interest
+ *
+ * To be called directly before napi_gro_receive() or netif_receive_skb(), once
+ * for each packet on the wire. A hardware stamp in skb_hwtstamps(skb) has to be
+ * there by then.
+ *
+ * Context: BH disabled, from the driver's poll function.
+ */
+static inline void nic_ts_driver_rx(struct sk_buff *skb, u64 ns)
+{
+	if (static_branch_unlikely(&nic_ts_driver_key))
+		__nic_ts_driver_rx(skb, ns, false);
+}
+
+/**
+ * nic_ts_driver_rx_frags() - the same, before napi_gro_frags(napi)
+ * @skb:	what napi_get_frags() returned, filled: the packet from its Ethernet
+ *		header on, all of it in fragments
+ * @ns:		as there
+ *
+ * Context: BH disabled, from the driver's poll function.
+ */
+static inline void nic_ts_driver_rx_frags(struct sk_buff *skb, u64 ns)
+{
+	if (static_branch_unlikely(&nic_ts_driver_key))
+		__nic_ts_driver_rx(skb, ns, true);
+}
+
+/**
+ * nic_ts_driver_tx() - a packet is in the ring, the NIC is about to be told
+ * @skb:	the packet as ndo_start_xmit() was given it, not freed yet
+ * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
+ *
+ * To be called once for each packet that was accepted, from ndo_start_xmit().
+ *
+ * Context: BH disabled.
+ */
+static inline void nic_ts_driver_tx(struct sk_buff *skb, u64 ns)
+{
+	if (static_branch_unlikely(&nic_ts_driver_key))
+		__nic_ts_driver_tx(skb, ns);
+}
+
+/**
+ * nic_ts_driver_tx_done() - the NIC says when it sent a packet
+ * @skb:	the packet as ndo_start_xmit() was given it, not freed yet
+ * @hw_ns:	the NIC's clock, ns; 0 is ignored
+ *
+ * For NICs that stamp completions whether or not a socket asked. Where the
+ * stamp goes to skb_tstamp_tx() nothing is to be done: the bus gets it there.
+ *
+ * Context: BH disabled.
+ */
+static inline void nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns)
+{
+	if (static_branch_unlikely(&nic_ts_driver_key))
+		__nic_ts_driver_tx_done(skb, hw_ns);
+}
+
+/* Users ----------------------------------------------------------------------*/
+
+/**
+ * nic_ts_flow_attach() - have a connection's segments and ACKs stamped
+ * @sk:		a TCP socket with both ends known; it is not kept
+ * @gfp:	GFP_ATOMIC or GFP_KERNEL
+ *
+ * Capture begins as soon as the tracepoints are registered, which happens
+ * asynchronously for the first user: segments of the first milliseconds may
+ * have no record. All who attach to a connection share one entry.
+ *
+ * Context: any but hard interrupt.
+ * Return: the flow, or NULL: no bus, no memory, table full, or not an address
+ * the bus knows. Counted there.
+ */
+static inline struct nic_ts_flow *nic_ts_flow_attach(const struct sock *sk,
+						     gfp_t gfp)
+{
+	const struct nic_ts_bus *bus = nic_ts_bus_get();
+	struct nic_ts_flow *flow;
+
+	if (!bus)
+		return NULL;
+	flow = bus->flow_attach(sk, gfp);
+	if (!flow)
+		module_put(bus->owner);
+	return flow;
+}
+
+/**
+ * nic_ts_flow_detach() - give back what nic_ts_flow_attach() returned
+ * @flow:	the flow, or NULL
+ *
+ * Context: any but hard interrupt.
+ */
+static inline void nic_ts_flow_detach(struct nic_ts_flow *flow)
+{
+	const struct nic_ts_bus *bus;
+
+	if (!flow)
+		return;
+	bus = flow->bus;
+	bus->flow_detach(flow);
+	module_put(bus->owner);
+}
+
+/**
+ * nic_ts_flow_rtt() - when did the newest segment leave that an ACK completes?
+ * @flow:	attached
+ * @una:	acknowledged up to here, snd_una
+ * @rtt:	filled in with NIC_TS_RTT_OK; of the others, @rtt->seq and
+ *		@rtt->end_seq with NIC_TS_RTT_NO_ACK, _AMBIGUOUS and _INVALID
+ *
+ * Of the segments that end at or before @una the newest is taken, and the
+ * first ACK that covered its end: not the last one, so that it does not matter
+ * how long ACKs waited in a backlog or that GRO made one of many. Both stamps
+ * are of one clock, the best one that both have: the NIC's; else the NIC's taken
+ * to CLOCK_MONOTONIC by a valid map; else software's.
+ *
+ * The same segment is found again until a newer one is complete: who wants each
+ * only once remembers @rtt->end_seq.
+ *
+ * Context: any but hard interrupt; takes spinlocks of the flow.
+ */
+static inline enum nic_ts_verdict nic_ts_flow_rtt(struct nic_ts_flow *flow,
+						  u32 una,
+						  struct nic_ts_rtt *rtt)
+{
+	return flow->bus->flow_rtt(flow, una, rtt);
+}
+
+/**
+ * nic_ts_flow_aged() - has the entry been given to others?
+ * @flow:	attached
+ *
+ * An entry that saw no packet for flow_age_s seconds leaves the table; it has
+ * to be detached, and attached anew. Worth asking after idleness.
+ */
+static inline bool nic_ts_flow_aged(const struct nic_ts_flow *flow)
+{
+	/* Set once, by the bus, from its aging work. */
+	return READ_ONCE(flow->aged);
+}
+
+/**
+ * nic_ts_flow_pause() - the flow was held back before the NIC
+ * @flow:	attached
+ * @ns:		for how long, ns
+ */
+static inline void nic_ts_flow_pause(struct nic_ts_flow *flow, u64 ns)
+{
+	atomic64_add(ns, &flow->cum_pause_ns);
+}
+
+/**
+ * nic_ts_rx_register() - see every TCP packet that comes in on a device
+ * @receiver:	with @rx, @net and @ifindex set; not to be touched until
+ *		nic_ts_rx_unregister()
+ *
+ * Context: process, may sleep; takes RTNL.
+ * Return: 0; -ENODEV: no bus, or no such device; -ENOMEM; -EOPNOTSUPP: this
+ * kernel lacks the tracepoints.
+ */
+static inline int nic_ts_rx_register(struct nic_ts_receiver *receiver)
+{
+	const struct nic_ts_bus *bus = nic_ts_bus_get();
+	int err;
+
+	if (!bus)
+		return -ENODEV;
+	receiver->bus = bus;
+	err = bus->rx_register(receiver);
+	if (err)
+		module_put(bus->owner);
+	return err;
+}
+
+/**
+ * nic_ts_rx_unregister() - undo a successful nic_ts_rx_register()
+ * @receiver:	no call to it is under way any more when this returns
+ *
+ * Context: process, may sleep; takes RTNL.
+ */
+static inline void nic_ts_rx_unregister(struct nic_ts_receiver *receiver)
+{
+	const struct nic_ts_bus *bus = receiver->bus;
+
+	bus->rx_unregister(receiver);
+	module_put(bus->owner);
+}
+
+/**
+ * nic_ts_hw_request() - have a device stamp in hardware
+ * @net:	namespace of the device
+ * @ifindex:	the device
+ *
+ * Switches on stamps of all packets, both ways, if the device can; requests
+ * are counted. Administrators have NIC_TS_CMD_DEV_SET for the same.
+ *
+ * Context: process, may sleep; takes RTNL.
+ * Return: 0; -ENODEV: no bus, or no such device; -EOPNOTSUPP: it cannot, or not
+ * for all packets; -EBUSY: it is configured for somebody else; or what the
+ * driver said.
+ */
+static inline int nic_ts_hw_request(struct net *net, int ifindex)
+{
+	const struct nic_ts_bus *bus = nic_ts_bus_get();
+	int err;
+
+	if (!bus)
+		return -ENODEV;
+	err = bus->hw_request(net, ifindex);
+	if (err)
+		module_put(bus->owner);
+	return err;
+}
+
+/**
+ * nic_ts_hw_release() - undo a successful nic_ts_hw_request()
+ * @net:	as there
+ * @ifindex:	as there; it may be gone by now
+ *
+ * The last one restores the configuration that the first one found, unless
+ * somebody changed it meanwhile.
+ *
+ * Context: process, may sleep; takes RTNL.
+ */
+static inline void nic_ts_hw_release(struct net *net, int ifindex)
+{
+	const struct nic_ts_bus *bus;
+
+	/* The request holds the module, so the bus is there. */
+	rcu_read_lock();
+	bus = rcu_dereference(nic_ts_bus);
+	rcu_read_unlock();
+	bus->hw_release(net, ifindex);
+	module_put(bus->owner);
+}
+
+/**
+ * nic_ts_clock_map() - take a hardware stamp to CLOCK_MONOTONIC
+ * @stamp:	with a hardware stamp
+ * @host_ns:	where the result goes, ns
+ * @error_ns:	and how wrong it can be, ns
+ *
+ * Context: any.
+ * Return: 0; -ENODATA: there is no stamp, or its clock has no valid map.
+ */
+static inline int nic_ts_clock_map(const struct nic_ts_stamp *stamp,
+				   u64 *host_ns, u32 *error_ns)
+{
+	const struct nic_ts_bus *bus;
+	int err = -ENODATA;
+
+	rcu_read_lock();
+	bus = rcu_dereference(nic_ts_bus);
+	if (bus && stamp->hw_ns)
+		err = bus->clock_map(stamp->hw_domain, stamp->hw_epoch,
+				     stamp->hw_ns, host_ns, error_ns);
+	rcu_read_unlock();
+	return err;
+}
+
+#endif /* _NIC_TS_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What nic_ts_types.h and nic_ts_core.h use besides core_user.h, for userspace
+ * builds (unit tests, fuzzer).
+ */
+#ifndef _NIC_TS_USER_H
+#define _NIC_TS_USER_H
+
+#include <arpa/inet.h>
+#include <linux/types.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core_user.h"
+
+#define U32_MAX	UINT32_MAX
+
+#endif /* _NIC_TS_USER_H */

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * nic_ts, capture: packets in, stamps out.
+ *
+ *	RX  driver hook, or tracepoint at the entry of GRO or of the stack
+ *	    parse -> flow? or somebody who wants all packets? -> stamp:
+ *	    clock, and what the NIC wrote into the skb -> ACK ring, callbacks
+ *
+ *	TX  net_dev_start_xmit  parse -> flow? -> stamp -> TX ring
+ *	    driver hook         the same packet on the same CPU: a better time
+ *	    net_dev_xmit        that packet is over; refused? take it back
+ *
+ * A packet is looked up once in each direction. What the driver hook saw, the
+ * tracepoint after it does not take again, and what the tracepoint looked up the
+ * driver hook after it gets handed over. Both happen on one CPU, one right after
+ * the other, so that the address of the skb tells.
+ *
+ * The tracepoints are registered, and the drivers' hooks switched on, while
+ * there are flows or receivers, and are NOPs else.
+ */
+#include <linux/if_arp.h>
+#include <linux/interrupt.h>
+#include <linux/skbuff.h>
+#include <linux/tracepoint.h>
+
+#include "nic_ts_priv.h"
+#include "nic_ts_trace.h"
+
+/* After the last user, stay this long: flows come and go. */
+#define NIC_TS_CAPTURE_LINGER	HZ
+
+/**
+ * struct nic_ts_handoff - a packet that a driver is being given, on this CPU
+ * @skb:	compared only; NULL: none
+ * @e:		its flow; NULL: it is none of ours
+ * @seq:	first byte
+ * @end_seq:	the one behind its last
+ *
+ * Valid from net_dev_start_xmit to net_dev_xmit, all of it in one RCU section.
+ */
+struct nic_ts_handoff {
+	const struct sk_buff	*skb;
+	struct nic_ts_entry	*e;
+	u32			seq;
+	u32			end_seq;
+};
+
+static DEFINE_PER_CPU(struct nic_ts_handoff, nic_ts_handoff);
+
+/* What the driver hook captured last on this CPU; compared only. */
+static DEFINE_PER_CPU(const struct sk_buff *, nic_ts_rx_last);
+
+static int nic_ts_copy(const void *ctx, u32 off, void *to, u32 len)
+{
+	return skb_copy_bits(ctx, off, to, len);
+}
+
+static void nic_ts_view_init(struct nic_ts_view *v, const struct sk_buff *skb)
+{
+	v->linear = skb->data;
+	v->linear_len = skb_headlen(skb);
+	v->len = skb->len;
+	v->gso = skb_is_gso(skb);
+	v->copy = nic_ts_copy;
+	v->ctx = skb;
+}
+
+/* A driver's clock reading: 0 if it is none. */
+static u64 nic_ts_driver_time(struct nic_ts_dev *nd, u64 ns, u64 now_ns,
+			      enum nic_ts_dev_stat refused)
+{
+	if (!ns)
+		return 0;
+	if (ns <= now_ns && now_ns - ns <= NIC_TS_MAX_DELAY_NS)
+		return ns;
+	nic_ts_dev_count(nd, refused);
+	return 0;
+}
+
+static void nic_ts_entry_seen(struct nic_ts_entry *e)
+{
+	unsigned long now = jiffies;
+
+	/* The aging work reads it locklessly; most packets write nothing. */
+	if (READ_ONCE(e->seen) != now)
+		WRITE_ONCE(e->seen, now);
+}
+
+static void nic_ts_ack(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 ack_seq,
+		       const struct nic_ts_stamp *stamp)
+{
+	bool taken;
+
+	spin_lock(&e->ack_lock);
+	taken = nic_ts_ack_push(&e->ack, ack_seq, stamp);
+	spin_unlock(&e->ack_lock);
+	nic_ts_entry_seen(e);
+	nic_ts_count(nd->nn, taken ? NIC_TS_NET_ACK_RECORDED : NIC_TS_NET_ACK_OLD);
+	trace_nic_ts_ack(&e->key, nd->ifindex, ack_seq, stamp, !taken);
+}
+
+static void nic_ts_rx_source(struct nic_ts_dev *nd, u8 source)
+{
+	/* Only said, for the dump. */
+	if (READ_ONCE(nd->rx_source) != source)
+		WRITE_ONCE(nd->rx_source, source);
+}
+
+static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
+{
+	struct nic_ts_dev *nd = nic_ts_dev_find(skb->dev);
+	struct nic_ts_entry *e = NULL;
+	struct nic_ts_stamp stamp = {};
+	struct nic_ts_receiver *r;
+	struct nic_ts_packet p;
+	enum nic_ts_parse res;
+	struct nic_ts_view v;
+	u64 now_ns;
+
+	if (!nd || READ_ONCE(nd->skip) ||
+	    (!atomic_read(&nd->nn->nflows) && hlist_empty(&nd->receivers)))
+		return;
+	/* The locks below are not taken with interrupts off. */
+	if (in_hardirq()) {
+		nic_ts_dev_count(nd, NIC_TS_DEV_RX_CONTEXT);
+		return;
+	}
+
+	nic_ts_view_init(&v, skb);
+	res = frags ? nic_ts_parse_ether(&v, true, &p) :
+		      nic_ts_parse(&v, 0, ntohs(skb->protocol), true, &p);
+	nic_ts_dev_count(nd, NIC_TS_DEV_RX_PARSE + res);
+	if (res != NIC_TS_PARSE_OK)
+		return;
+	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST))
+		e = nic_ts_entry_find(nd->nn, &p.key);
+	if (!e && hlist_empty(&nd->receivers))
+		return;
+
+	now_ns = ktime_get_ns();
+	stamp.ns = nic_ts_driver_time(nd, ns, now_ns, NIC_TS_DEV_RX_CLOCK) ?: now_ns;
+	stamp.source = source;
+	nic_ts_dev_count(nd, source == NIC_TS_SRC_DRIVER ? NIC_TS_DEV_RX_DRIVER :
+							   NIC_TS_DEV_RX_STACK);
+	/* Read locklessly: a packet more or less as it is switched. */
+	if (READ_ONCE(nd->hw_rx))
+		nic_ts_hw_rx_stamp(nd, skb, &stamp);
+	nic_ts_rx_source(nd, stamp.hw_ns ? NIC_TS_SRC_HW : source);
+
+	if (e)
+		nic_ts_ack(nd, e, p.ack_seq, &stamp);
+	hlist_for_each_entry_rcu(r, &nd->receivers, node)
+		r->rx(r, skb, &p, &stamp);
+}
+
+/**
+ * nic_ts_driver_saw_rx() - nic_ts_driver_rx(), nic_ts_driver_rx_frags()
+ * @skb:	as there
+ * @ns:		as there
+ * @frags:	it begins with its Ethernet header
+ */
+void nic_ts_driver_saw_rx(struct sk_buff *skb, u64 ns, bool frags)
+{
+	nic_ts_rx(skb, ns, NIC_TS_SRC_DRIVER, frags);
+	this_cpu_write(nic_ts_rx_last, skb);
+}
+
+/* All tracepoints on the way in: one call for each packet from the driver. */
+static void nic_ts_probe_rx(void *data, const struct sk_buff *skb)
+{
+	if (this_cpu_read(nic_ts_rx_last) == skb) {
+		this_cpu_write(nic_ts_rx_last, NULL);
+		return;
+	}
+	rcu_read_lock();
+	nic_ts_rx(skb, 0, NIC_TS_SRC_STACK, false);
+	rcu_read_unlock();
+}
+
+static bool nic_ts_parse_out(struct nic_ts_dev *nd, const struct sk_buff *skb,
+			     struct nic_ts_packet *p)
+{
+	enum nic_ts_parse res;
+	struct nic_ts_view v;
+
+	nic_ts_view_init(&v, skb);
+	res = nd->ether ? nic_ts_parse_ether(&v, false, p) :
+			  nic_ts_parse(&v, skb_network_offset(skb),
+				       ntohs(skb->protocol), false, p);
+	nic_ts_dev_count(nd, NIC_TS_DEV_TX_PARSE + res);
+	return res == NIC_TS_PARSE_OK;
+}
+
+/* Record a packet that goes out; returns its flow. */
+static struct nic_ts_entry *nic_ts_tx(struct nic_ts_dev *nd,
+				      const struct sk_buff *skb, u64 ns, u8 source,
+				      struct nic_ts_packet *p)
+{
+	struct nic_ts_stamp stamp = {};
+	enum nic_ts_tx_result res;
+	struct nic_ts_entry *e;
+	u64 pause_ns;
+
+	/* Pure ACKs and resets are no segments. */
+	if (!nic_ts_parse_out(nd, skb, p) || p->seq == p->end_seq)
+		return NULL;
+	e = nic_ts_entry_find(nd->nn, &p->key);
+	if (!e)
+		return NULL;
+
+	stamp.ns = ns ?: ktime_get_ns();
+	stamp.source = source;
+	pause_ns = atomic64_read(&e->flow.cum_pause_ns);
+	spin_lock(&e->tx_lock);
+	res = nic_ts_tx_push(&e->tx, p->seq, p->end_seq, &stamp, pause_ns);
+	spin_unlock(&e->tx_lock);
+	nic_ts_entry_seen(e);
+	nic_ts_count(nd->nn, res == NIC_TS_TX_RETRANS ? NIC_TS_NET_TX_RETRANS :
+							NIC_TS_NET_TX_RECORDED);
+	nic_ts_dev_count(nd, source == NIC_TS_SRC_DRIVER ? NIC_TS_DEV_TX_DRIVER :
+							   NIC_TS_DEV_TX_STACK);
+	if (READ_ONCE(nd->tx_source) < source)
+		WRITE_ONCE(nd->tx_source, source);
+	trace_nic_ts_tx(&e->key, nd->ifindex, p->seq, p->end_seq, stamp.ns, source, res);
+	return res == NIC_TS_TX_RECORDED ? e : NULL;
+}
+
+/* The device, if its packets are to be recorded. */
+static struct nic_ts_dev *nic_ts_tx_dev(const struct net_device *dev)
+{
+	struct nic_ts_dev *nd = nic_ts_dev_find(dev);
+
+	if (!nd || READ_ONCE(nd->skip) || !atomic_read(&nd->nn->nflows))
+		return NULL;
+	if (in_hardirq()) {
+		nic_ts_dev_count(nd, NIC_TS_DEV_TX_CONTEXT);
+		return NULL;
+	}
+	return nd;
+}
+
+static void nic_ts_probe_start_xmit(void *data, const struct sk_buff *skb,
+				    const struct net_device *dev)
+{
+	struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
+	struct nic_ts_packet p;
+	struct nic_ts_dev *nd;
+
+	h->skb = skb;
+	h->e = NULL;
+	rcu_read_lock();
+	nd = nic_ts_tx_dev(dev);
+	if (nd)
+		h->e = nic_ts_tx(nd, skb, 0, NIC_TS_SRC_STACK, &p);
+	if (h->e) {
+		h->seq = p.seq;
+		h->end_seq = p.end_seq;
+		/*
+		 * The tracepoint promises not to change the packet. Asking
+		 * for a stamp does, as the stack might have: nobody has looked
+		 * at it for this device yet. See nic_ts_hw_ask().
+		 */
+		if (READ_ONCE(nd->hw_tx))
+			nic_ts_hw_ask(nd, h->e, (struct sk_buff *)skb, p.seq, p.end_seq);
+	}
+	rcu_read_unlock();
+}
+
+static void nic_ts_probe_xmit(void *data, struct sk_buff *skb, int rc,
+			      struct net_device *dev, unsigned int len)
+{
+	struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
+	struct nic_ts_dev *nd;
+
+	if (h->skb != skb)
+		return;
+	h->skb = NULL;
+	if (likely(dev_xmit_complete(rc)) || !h->e)
+		return;
+	rcu_read_lock();
+	spin_lock(&h->e->tx_lock);
+	nic_ts_tx_retract(&h->e->tx, h->seq, h->end_seq);
+	spin_unlock(&h->e->tx_lock);
+	nd = nic_ts_dev_find(dev);
+	if (nd)
+		nic_ts_dev_count(nd, NIC_TS_DEV_TX_BUSY);
+	rcu_read_unlock();
+}
+
+/* The driver's time for what the tracepoint has just recorded. */
+static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
+			      u32 seq, u32 end_seq, u64 ns)
+{
+	struct nic_ts_tx_record *rec;
+
+	spin_lock(&e->tx_lock);
+	rec = nic_ts_tx_exact(&e->tx, seq, end_seq);
+	if (rec && ns >= rec->stamp.ns) {
+		rec->stamp.ns = ns;
+		rec->stamp.source = NIC_TS_SRC_DRIVER;
+	}
+	spin_unlock(&e->tx_lock);
+	nic_ts_dev_count(nd, rec ? NIC_TS_DEV_TX_DRIVER : NIC_TS_DEV_TX_CLOCK);
+	if (READ_ONCE(nd->tx_source) < NIC_TS_SRC_DRIVER)
+		WRITE_ONCE(nd->tx_source, NIC_TS_SRC_DRIVER);
+	trace_nic_ts_tx(&e->key, nd->ifindex, seq, end_seq, ns, NIC_TS_SRC_DRIVER,
+			NIC_TS_TX_RECORDED);
+}
+
+/**
+ * nic_ts_driver_sent() - nic_ts_driver_tx()
+ * @skb:	as there
+ * @ns:		as there
+ */
+void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
+{
+	const struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
+	struct nic_ts_packet p;
+	struct nic_ts_dev *nd;
+	u64 now_ns;
+
+	if (h->skb == skb && !h->e)
+		return;
+	nd = nic_ts_tx_dev(skb->dev);
+	if (!nd)
+		return;
+	now_ns = ktime_get_ns();
+	ns = nic_ts_driver_time(nd, ns, now_ns, NIC_TS_DEV_TX_CLOCK) ?: now_ns;
+	if (h->skb == skb)
+		nic_ts_tx_improve(nd, h->e, h->seq, h->end_seq, ns);
+	else
+		nic_ts_tx(nd, skb, ns, NIC_TS_SRC_DRIVER, &p);
+}
+
+/**
+ * nic_ts_driver_done() - nic_ts_driver_tx_done()
+ * @skb:	as there
+ * @hw_ns:	as there
+ */
+void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
+{
+	struct nic_ts_dev *nd = nic_ts_tx_dev(skb->dev);
+	struct nic_ts_entry *e;
+	struct nic_ts_packet p;
+	enum nic_ts_parse res;
+	struct nic_ts_view v;
+
+	if (!nd || !hw_ns || nd->domain == NIC_TS_DOMAIN_NONE)
+		return;
+	/* Counted when it went out. */
+	nic_ts_view_init(&v, skb);
+	res = nic_ts_parse_ether(&v, false, &p);
+	if (res != NIC_TS_PARSE_OK || p.seq == p.end_seq)
+		return;
+	e = nic_ts_entry_find(nd->nn, &p.key);
+	if (e)
+		nic_ts_entry_hw(e, nd, p.seq, p.end_seq, hw_ns, ktime_get_ns());
+}
+
+/* On and off ----------------------------------------------------------------*/
+
+/**
+ * struct nic_ts_probe - a tracepoint of the kernel
+ * @name:	its name
+ * @fn:		what it calls
+ * @tp:		NULL: this kernel has none of that name
+ * @on:		registered; by the work only
+ */
+struct nic_ts_probe {
+	const char		*name;
+	void			*fn;
+	struct tracepoint	*tp;
+	bool			on;
+};
+
+/* In this order: who ends a handoff is there before who begins one. */
+static struct nic_ts_probe nic_ts_probes[] = {
+	{ "net_dev_xmit", nic_ts_probe_xmit },
+	{ "napi_gro_receive_entry", nic_ts_probe_rx },
+	{ "napi_gro_frags_entry", nic_ts_probe_rx },
+	{ "netif_receive_skb_entry", nic_ts_probe_rx },
+	{ "netif_receive_skb_list_entry", nic_ts_probe_rx },
+	{ "netif_rx_entry", nic_ts_probe_rx },
+	{ "net_dev_start_xmit", nic_ts_probe_start_xmit },
+};
+
+/* Flows in tables, and receivers. */
+static atomic_t nic_ts_capture_users = ATOMIC_INIT(0);
+static bool nic_ts_capture_ended;
+static bool nic_ts_capture_is_on;
+
+static void nic_ts_capture_on(void)
+{
+	struct nic_ts_probe *p;
+	int i, err;
+
+	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++) {
+		p = &nic_ts_probes[i];
+		if (!p->tp || p->on)
+			continue;
+		err = tracepoint_probe_register(p->tp, p->fn, NULL);
+		/* Who is without stamps falls back. */
+		if (err)
+			pr_warn("tracepoint %s: error %d\n", p->name, err);
+		else
+			p->on = true;
+	}
+	static_branch_enable(&nic_ts_driver_key);
+}
+
+static void nic_ts_capture_off(void)
+{
+	struct nic_ts_probe *p;
+	int i, cpu;
+
+	static_branch_disable(&nic_ts_driver_key);
+	for (i = ARRAY_SIZE(nic_ts_probes) - 1; i >= 0; i--) {
+		p = &nic_ts_probes[i];
+		if (!p->on)
+			continue;
+		tracepoint_probe_unregister(p->tp, p->fn, NULL);
+		p->on = false;
+	}
+	tracepoint_synchronize_unregister();
+	for_each_possible_cpu(cpu) {
+		per_cpu(nic_ts_handoff, cpu).skb = NULL;
+		per_cpu(nic_ts_rx_last, cpu) = NULL;
+	}
+}
+
+static void nic_ts_capture_work(struct work_struct *work)
+{
+	bool on = atomic_read(&nic_ts_capture_users) && !READ_ONCE(nic_ts_capture_ended);
+
+	if (on == nic_ts_capture_is_on)
+		return;
+	if (on)
+		nic_ts_capture_on();
+	else
+		nic_ts_capture_off();
+	nic_ts_capture_is_on = on;
+}
+
+static DECLARE_DELAYED_WORK(nic_ts_capture_dwork, nic_ts_capture_work);
+
+/**
+ * nic_ts_capture_get() - one more who wants packets
+ *
+ * Context: any but hard interrupt.
+ */
+void nic_ts_capture_get(void)
+{
+	if (atomic_inc_return(&nic_ts_capture_users) == 1)
+		mod_delayed_work(system_wq, &nic_ts_capture_dwork, 0);
+}
+
+/**
+ * nic_ts_capture_put() - one less
+ *
+ * Context: any but hard interrupt.
+ */
+void nic_ts_capture_put(void)
+{
+	if (atomic_dec_and_test(&nic_ts_capture_users))
+		mod_delayed_work(system_wq, &nic_ts_capture_dwork,
+				 NIC_TS_CAPTURE_LINGER);
+}
+
+/** nic_ts_capture_able() - does this kernel have a tracepoint for RX and for TX? */
+bool nic_ts_capture_able(void)
+{
+	return nic_ts_probes[1].tp && nic_ts_probes[ARRAY_SIZE(nic_ts_probes) - 1].tp;
+}
+
+static void nic_ts_probe_find(struct tracepoint *tp, void *data)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++)
+		if (!strcmp(tp->name, nic_ts_probes[i].name))
+			nic_ts_probes[i].tp = tp;
+}
+
+/** nic_ts_capture_init() - find the tracepoints */
+int __init nic_ts_capture_init(void)
+{
+	int i;
+
+	for_each_kernel_tracepoint(nic_ts_probe_find, NULL);
+	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++)
+		if (!nic_ts_probes[i].tp)
+			pr_info("this kernel has no tracepoint %s\n",
+				nic_ts_probes[i].name);
+	return 0;
+}
+
+/** nic_ts_capture_exit() - nothing calls into the module any more */
+void nic_ts_capture_exit(void)
+{
+	/* With the work stopped, the last word is here. */
+	WRITE_ONCE(nic_ts_capture_ended, true);
+	cancel_delayed_work_sync(&nic_ts_capture_dwork);
+	if (nic_ts_capture_is_on)
+		nic_ts_capture_off();
+	nic_ts_capture_is_on = false;
+}

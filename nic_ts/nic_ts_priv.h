@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nic_ts: what the parts of the module share.
+ *
+ * nic_ts_core.h	parser, maps, rings: integers only
+ * nic_ts_capture.c	tracepoints and driver hooks: packets in, stamps out
+ * nic_ts_flow.c	the flow table
+ * nic_ts_clock.c	clocks and their maps
+ * nic_ts_hw.c		hardware stamps: configuration, TX completions
+ * nic_ts_genl.c	generic netlink
+ * nic_ts_main.c	namespaces, devices, the module
+ * nic_ts_trace.h	tracepoints
+ *
+ * Locking. A packet finds its device in a hash table and its flow in an
+ * rhashtable, both under RCU. The rings of a flow have a spinlock each, so that
+ * sending does not wait for receiving. nic_ts_flow_lock serialises all that
+ * makes and ends flows. Devices are written under RTNL. Maps are replaced under
+ * the clock's lock and read under RCU. Counters are per CPU. Order:
+ * RTNL, nic_ts_flow_lock, then at most one of the others.
+ */
+#ifndef _NIC_TS_PRIV_H
+#define _NIC_TS_PRIV_H
+
+#include <linux/net_tstamp.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include <nic_ts.h>
+
+#include "nic_ts_core.h"
+
+/*
+ * Counters of a device, since it is known. After these come the results of the
+ * parser, for RX and for TX.
+ */
+#define NIC_TS_DEV_STATS \
+	NIC_TS_STAT(RX_STACK, RxStampedByStack) \
+	NIC_TS_STAT(RX_DRIVER, RxStampedByDriver) \
+	NIC_TS_STAT(RX_HW, RxStampedByHardware) \
+	NIC_TS_STAT(RX_HW_NONE, RxHardwareNone) \
+	NIC_TS_STAT(RX_HW_DISORDER, RxHardwareDisorder) \
+	NIC_TS_STAT(RX_HW_FUTURE, RxHardwareFuture) \
+	NIC_TS_STAT(RX_HW_STALE, RxHardwareStale) \
+	NIC_TS_STAT(RX_HW_RANGE, RxHardwareRange) \
+	NIC_TS_STAT(RX_CONTEXT, RxHardInterrupt) \
+	NIC_TS_STAT(RX_CLOCK, RxDriverTimeRefused) \
+	NIC_TS_STAT(TX_STACK, TxStampedByStack) \
+	NIC_TS_STAT(TX_DRIVER, TxStampedByDriver) \
+	NIC_TS_STAT(TX_CLOCK, TxDriverTimeRefused) \
+	NIC_TS_STAT(TX_CONTEXT, TxHardInterrupt) \
+	NIC_TS_STAT(TX_BUSY, TxBusy) \
+	NIC_TS_STAT(TX_HW, TxStampedByHardware) \
+	NIC_TS_STAT(TX_HW_ASKED, TxHardwareAsked) \
+	NIC_TS_STAT(TX_HW_NO_SLOT, TxHardwareNoSlot) \
+	NIC_TS_STAT(TX_HW_UNFIT, TxHardwareUnfit) \
+	NIC_TS_STAT(TX_HW_NONE, TxHardwareNone) \
+	NIC_TS_STAT(TX_HW_REFUSED, TxHardwareRefused) \
+	NIC_TS_STAT(TX_HW_UNMATCHED, TxHardwareUnmatched) \
+	NIC_TS_STAT(STEPS, ClockSteps)
+
+enum nic_ts_dev_stat {
+#define NIC_TS_STAT(id, name) NIC_TS_DEV_##id,
+	NIC_TS_DEV_STATS
+#undef NIC_TS_STAT
+	NIC_TS_DEV_RX_PARSE,
+	NIC_TS_DEV_TX_PARSE = NIC_TS_DEV_RX_PARSE + NIC_TS_PARSE_MAX,
+	NIC_TS_DEV_STAT_MAX = NIC_TS_DEV_TX_PARSE + NIC_TS_PARSE_MAX
+};
+
+/* RX_HW_DISORDER... and enum nic_ts_hw_verdict run in parallel. */
+static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
+	      NIC_TS_HW_RANGE - NIC_TS_HW_DISORDER);
+
+/* Counters of a namespace, since it was made or the module was loaded. */
+#define NIC_TS_NET_STATS \
+	NIC_TS_STAT(ATTACHED, FlowsAttached) \
+	NIC_TS_STAT(SHARED, FlowsShared) \
+	NIC_TS_STAT(FULL, FlowsRefusedFull) \
+	NIC_TS_STAT(NOMEM, FlowsRefusedNoMemory) \
+	NIC_TS_STAT(ADDRESS, FlowsRefusedAddress) \
+	NIC_TS_STAT(AGED, FlowsAged) \
+	NIC_TS_STAT(TX_RECORDED, TxRecorded) \
+	NIC_TS_STAT(TX_RETRANS, TxRetransmitted) \
+	NIC_TS_STAT(ACK_RECORDED, AcksRecorded) \
+	NIC_TS_STAT(ACK_OLD, AcksOld) \
+	NIC_TS_STAT(TX_HW_LATE, TxHardwareLate) \
+	NIC_TS_STAT(RTT_NO_TX, RttNoSegment) \
+	NIC_TS_STAT(RTT_NO_ACK, RttNoAck) \
+	NIC_TS_STAT(RTT_AMBIGUOUS, RttAmbiguous) \
+	NIC_TS_STAT(RTT_HW, RttHardware) \
+	NIC_TS_STAT(RTT_MAPPED, RttMapped) \
+	NIC_TS_STAT(RTT_SW, RttSoftware) \
+	NIC_TS_STAT(RTT_REJECTED, RttHardwareRejected) \
+	NIC_TS_STAT(RTT_INVALID, RttInvalid)
+
+enum nic_ts_net_stat {
+#define NIC_TS_STAT(id, name) NIC_TS_NET_##id,
+	NIC_TS_NET_STATS
+#undef NIC_TS_STAT
+	NIC_TS_NET_STAT_MAX
+};
+
+/* NIC_TS_NET_RTT_* run in parallel to the verdicts, then to the picks. */
+static_assert(NIC_TS_NET_RTT_AMBIGUOUS - NIC_TS_NET_RTT_NO_TX ==
+	      NIC_TS_RTT_AMBIGUOUS - NIC_TS_RTT_NO_TX);
+static_assert(NIC_TS_NET_RTT_INVALID - NIC_TS_NET_RTT_HW == NIC_TS_PICK_NONE);
+
+/* Those of them that each flow has for itself as well, from RTT_NO_TX on. */
+#define NIC_TS_FLOW_STATS	(NIC_TS_NET_RTT_INVALID - NIC_TS_NET_RTT_NO_TX + 1)
+
+struct nic_ts_net_stats {
+	unsigned long cnt[NIC_TS_NET_STAT_MAX];
+};
+
+/**
+ * struct nic_ts_net - the module's state in one network namespace
+ * @flows:	the flow table
+ * @nflows:	entries in it; read for every packet
+ * @stats:	per-CPU counters
+ * @age_work:	takes idle flows out
+ * @net:	back pointer
+ */
+struct nic_ts_net {
+	struct rhashtable	flows;
+	atomic_t		nflows;
+	struct nic_ts_net_stats __percpu *stats;
+	struct delayed_work	age_work;
+	struct net		*net;
+};
+
+/**
+ * struct nic_ts_dev_cpu - of a device, on one CPU
+ * @cnt:	counters
+ * @track:	what its clock's offset can be, as seen here; BH is disabled
+ * @epoch:	of that clock, when @track was begun
+ */
+struct nic_ts_dev_cpu {
+	unsigned long		cnt[NIC_TS_DEV_STAT_MAX];
+	struct nic_ts_track	track;
+	u16			epoch;
+};
+
+/**
+ * struct nic_ts_dev - a device
+ * @node:	in the hash table, by @dev
+ * @dev:	compared; to be dereferenced under RTNL, or with a packet at hand
+ * @nn:		its namespace
+ * @cpu:	per CPU
+ * @ref:	one for the table, one per TX hardware stamp under way
+ * @receivers:	struct nic_ts_receiver; written under RTNL, read under RCU
+ * @ifindex:	fixed
+ * @domain:	of its clock; NIC_TS_DOMAIN_NONE: it has none
+ * @skip:	stacked on a device of the same namespace, which sees the same
+ *		packets, closer to the wire
+ * @ether:	packets that go out begin with an Ethernet header
+ * @hw_rx:	stamps of all packets are on
+ * @hw_tx:	stamps on demand are on
+ * @rx_source:	best source seen, enum nic_ts_source
+ * @tx_source:	the same
+ * @slots:	TX hardware stamps asked for and not answered
+ * @max_slots:	how many of these there may be
+ * @hw_users:	requests for hardware stamps; RTNL
+ * @hw_netlink:	one of them is the administrator's; RTNL
+ * @hw_changed:	@hw_before is to be restored; RTNL
+ * @hw_before:	configuration that was found; RTNL
+ * @hw_set:	the one in its place; RTNL
+ * @rcu:	looked up under RCU
+ * @nqueues:	entries of @last_hw_ns
+ * @last_hw_ns:	last stamp believed, per RX queue; written by its poll function
+ */
+struct nic_ts_dev {
+	struct hlist_node	node;
+	struct net_device	*dev;
+	struct nic_ts_net	*nn;
+	struct nic_ts_dev_cpu __percpu *cpu;
+	refcount_t		ref;
+	struct hlist_head	receivers;
+	int			ifindex;
+	u32			domain;
+	bool			skip;
+	bool			ether;
+	bool			hw_rx;
+	bool			hw_tx;
+	u8			rx_source;
+	u8			tx_source;
+	atomic_t		slots;
+	u32			max_slots;
+	u32			hw_users;
+	bool			hw_netlink;
+	bool			hw_changed;
+	struct kernel_hwtstamp_config hw_before;
+	struct kernel_hwtstamp_config hw_set;
+	struct rcu_head		rcu;
+	u32			nqueues;
+	u64			last_hw_ns[] __counted_by(nqueues);
+};
+
+/**
+ * struct nic_ts_entry - a flow
+ * @flow:	what users see
+ * @node:	in the flow table
+ * @key:	by which it is found
+ * @ref:	one for all users, one per TX hardware stamp under way
+ * @users:	who attached; nic_ts_flow_lock
+ * @nn:		its namespace; valid while there are users
+ * @seen:	jiffies of its last packet
+ * @asked:	a TX hardware stamp is under way; bit 0, atomic
+ * @tx_lock:	protects @tx
+ * @tx:		segments
+ * @ack_lock:	protects @ack
+ * @ack:	ACKs
+ * @stats:	what nic_ts_flow_rtt() said so far, as NIC_TS_NET_RTT_NO_TX and on
+ * @tx_source:	of the newest RTT, enum nic_ts_source; said only
+ * @rx_source:	of the newest RTT
+ * @rcu:	looked up under RCU
+ * @records:	of @tx, then of @ack
+ */
+struct nic_ts_entry {
+	struct nic_ts_flow	flow;
+	struct rhash_head	node;
+	struct nic_ts_key	key;
+	refcount_t		ref;
+	u32			users;
+	struct nic_ts_net	*nn;
+	unsigned long		seen;
+	unsigned long		asked;
+	spinlock_t		tx_lock ____cacheline_aligned_in_smp;	/* tx */
+	struct nic_ts_tx_ring	tx;
+	spinlock_t		ack_lock ____cacheline_aligned_in_smp;	/* ack */
+	struct nic_ts_ack_ring	ack;
+	atomic_long_t		stats[NIC_TS_FLOW_STATS];
+	u8			tx_source;
+	u8			rx_source;
+	struct rcu_head		rcu;
+	u8			records[] __aligned(8);
+};
+
+extern unsigned int nic_ts_net_id;
+
+static inline struct nic_ts_net *nic_ts_net(const struct net *net)
+{
+	return net_generic(net, nic_ts_net_id);
+}
+
+static inline void nic_ts_count(const struct nic_ts_net *nn,
+				enum nic_ts_net_stat id)
+{
+	this_cpu_inc(nn->stats->cnt[id]);
+}
+
+static inline void nic_ts_dev_count(const struct nic_ts_dev *nd,
+				    enum nic_ts_dev_stat id)
+{
+	this_cpu_inc(nd->cpu->cnt[id]);
+}
+
+/* nic_ts_main.c */
+struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev);
+struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex);
+void nic_ts_dev_put(struct nic_ts_dev *nd);
+const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size);
+extern const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX];
+
+/* nic_ts_capture.c */
+int nic_ts_capture_init(void);
+void nic_ts_capture_exit(void);
+bool nic_ts_capture_able(void);
+void nic_ts_capture_get(void);
+void nic_ts_capture_put(void);
+void nic_ts_driver_saw_rx(struct sk_buff *skb, u64 ns, bool frags);
+void nic_ts_driver_sent(struct sk_buff *skb, u64 ns);
+void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns);
+
+/* nic_ts_flow.c */
+int nic_ts_flow_init(void);
+void nic_ts_flow_exit(void);
+int nic_ts_flow_net_init(struct nic_ts_net *nn);
+void nic_ts_flow_net_exit(struct nic_ts_net *nn);
+struct nic_ts_entry *nic_ts_entry_find(struct nic_ts_net *nn,
+				       const struct nic_ts_key *key);
+void nic_ts_entry_put(struct nic_ts_entry *e);
+struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp);
+void nic_ts_entry_detach(struct nic_ts_flow *flow);
+enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
+				     struct nic_ts_rtt *rtt);
+void nic_ts_entry_hw(struct nic_ts_entry *e, struct nic_ts_dev *nd, u32 seq,
+		     u32 end_seq, u64 hw_ns, u64 now_ns);
+
+/* nic_ts_clock.c */
+int nic_ts_clock_init(void);
+void nic_ts_clock_exit(void);
+int nic_ts_clock_set(u32 domain, const struct nic_ts_map *map);
+int nic_ts_clock_invalidate(u32 domain, enum nic_ts_clock_state why);
+u16 nic_ts_clock_epoch(u32 domain);
+int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
+			 u32 *error_ns);
+enum nic_ts_clock_state nic_ts_clock_show(u32 domain, struct nic_ts_map *map);
+bool nic_ts_clock_known(u32 domain);
+enum nic_ts_hw_verdict nic_ts_clock_check(struct nic_ts_dev *nd, u64 hw_ns,
+					  u64 after_ns, u64 now_ns, u64 last_ns,
+					  u16 *epoch);
+
+/* nic_ts_hw.c */
+int nic_ts_hw_init(void);
+void nic_ts_hw_exit(void);
+void nic_ts_hw_dev_init(struct nic_ts_dev *nd);
+int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why);
+void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink);
+void nic_ts_hw_restore(struct nic_ts_dev *nd);
+void nic_ts_hw_rx_stamp(struct nic_ts_dev *nd, const struct sk_buff *skb,
+			struct nic_ts_stamp *stamp);
+void nic_ts_hw_ask(struct nic_ts_dev *nd, struct nic_ts_entry *e,
+		   struct sk_buff *skb, u32 seq, u32 end_seq);
+
+/* nic_ts_genl.c */
+int nic_ts_genl_init(void);
+void nic_ts_genl_exit(void);
+
+#endif /* _NIC_TS_PRIV_H */

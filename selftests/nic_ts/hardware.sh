@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Hardware stamps, on the test NIC: configuration, RX, TX completions, clocks.
+#
+#	A a0 ---------- b0 B, each with a clock of its own
+. "$(dirname "$0")/nic_ts_lib.sh"
+
+MAC_A=02:00:00:00:00:0a
+MAC_B=02:00:00:00:00:0b
+B4=10.77.1.2
+
+# pair [PARAMETER VALUE]...: a link, a0 with these; one network for all cases.
+pair() {
+	labnic add a0 netns "$A" address "$MAC_A" delay 20us "$@" \
+		peer b0 netns "$B" address "$MAC_B"
+	ip -n "$A" -batch - <<-END
+		addr add $V4_A/24 dev a0
+		link set a0 up
+	END
+	ip -n "$B" -batch - <<-END
+		addr add $B4/24 dev b0
+		link set b0 up
+	END
+	V4_B=$B4
+	wait_for 5 reachable
+}
+
+reachable() {
+	in_ns "$A" ping -c 1 -W 1 -q "$B4" >/dev/null
+}
+
+bus() {
+	in_ns "$A" nic_ts "$@"
+}
+
+flow() {
+	counts
+	load "$A" --to "$B4" --cc nic_ts_test --flows 2 --duration "${1:-2}" \
+		--rate-limit 20mbit
+	counts
+	sed 's/^/counted: /' "$KSFT_TMP/counts"
+	bus devices | grep -v ' 0$'
+	nothing_bad
+	expect "RTTs" "$(counted ok)" -gt 5
+}
+
+config() {
+	in_ns "$A" hwstamp_ctl -i a0
+}
+
+phc() {
+	dev_show "$A" a0 phc
+}
+
+# On by request, off at the end; refused where it is somebody else's.
+configuration() {
+	local before
+
+	before=$(config)
+	bus device a0 hw on
+	expect_same "hw" "$(dev_show "$A" a0 hw)" on
+	[ "$(config)" != "$before" ] || fail "the device was not configured"
+	bus device a0 hw off
+	expect_same "configuration" "$(config)" "$before"
+	in_ns "$A" bash -c "echo $(ifindex "$A" a0) >$PARAMS/hardware"
+	expect_same "hw" "$(dev_show "$A" a0 hw)" on
+	echo 0 >$PARAMS/hardware
+	expect_same "configuration" "$(config)" "$before"
+	refused in_ns "$A" nic_ts device lo hw on
+}
+
+# Both stamps of the NIC: the RTT is the wire's, whatever the hosts do.
+both() {
+	labnic -n "$A" set a0 tx_stamp_slots 16
+	bus device a0 hw on tx-slots 16
+	flow 2
+	expect "by hardware" "$(counted of_hardware)" -gt 0
+	expect "asked" "$(dev_stat "$A" a0 TxHardwareAsked)" -gt 0
+	expect "stamped" "$(dev_stat "$A" a0 TxStampedByHardware)" -gt 0
+	expect_same "RX source" "$(dev_show "$A" a0 rx_source)" hardware
+	expect_same "TX source" "$(dev_show "$A" a0 tx_source)" hardware
+	echo "measured: RTT from $(counted min_rtt_ns) ns"
+	expect "RTT" "$(counted min_rtt_ns)" -ge 40000
+	# The application finds no stamps of others in its socket.
+	expect "errors of dcload" "$(loaded churn.failed 2>/dev/null || echo 0)" -eq 0
+	bus device a0 hw off
+}
+
+# TX by software, RX by hardware: of two clocks, so never subtracted without a map.
+two_domains() {
+	bus device a0 hw on tx-slots 0
+	flow
+	expect "by hardware" "$(counted of_hardware)" -eq 0
+	expect "by a map" "$(counted of_map)" -eq 0
+	expect "by software" "$(counted of_software)" -eq "$(counted ok)"
+	expect "RX stamps" "$(dev_stat "$A" a0 RxStampedByHardware)" -gt 10
+	bus device a0 hw off
+}
+
+mapped() {
+	local feeder
+
+	bus device a0 hw on tx-slots 0
+	spawn nic_ts clock "phc$(phc)" feed interval 100
+	feeder=$SPAWNED
+	wait_for 10 clock_is valid
+	watch "$A" a0
+	flow 2
+	nic_ts clocks
+	expect "stamps taken to the host's clock" "$(counted mapped)" -gt 10
+	expect "by hardware" "$(counted of_hardware)" -eq 0
+	echo "measured: $(counted of_map) of $(counted ok) RTTs by a map"
+	unwatch
+	stop "$feeder"
+	nic_ts clock "phc$(phc)" del
+	bus device a0 hw off
+}
+
+clock_is() {
+	nic_ts clocks | awk -v clock="phc$(phc)" -v state="$1" '
+		$1 == "clock" { here = $2 == clock }
+		here && $1 == "state" { found = $2 == state }
+		END { exit !found }'
+}
+
+# The clock jumps by a second, either way: the map ends, nothing is subtracted
+# across the jump, and hardware stamps are used again after it.
+step() {
+	local steps
+
+	bus device a0 hw on tx-slots 16
+	nic_ts clock "phc$(phc)" feed count 2 interval 100
+	clock_is valid
+	steps=$(dev_stat "$A" a0 ClockSteps)
+	counts
+	spawn dcload client --netns "$A" --to "$B4" --cc nic_ts_test --flows 2 \
+		--rtt-sample-us 0 --rate-limit 20mbit --duration 100
+	sleep 1
+	phc_ctl "/dev/ptp$(phc)" -- adj "$1"
+	wait_for 10 stepped "$steps"
+	sleep 1
+	stop "$SPAWNED"
+	counts
+	nothing_bad
+	expect "RTTs" "$(counted ok)" -gt 5
+	expect "by hardware" "$(counted of_hardware)" -gt 0
+	refused clock_is valid
+	expect "longest RTT" "$(counted max_rtt_ns)" -lt 900000000
+	bus device a0 hw off
+}
+
+stepped() {
+	[ "$(dev_stat "$A" a0 ClockSteps)" -gt "$1" ]
+}
+
+# Stamps that are missing, late and out of order.
+faults() {
+	labnic -n "$A" set a0 "$@" tx_stamp_slots 16
+	bus device a0 hw on tx-slots 16
+	flow 2
+	labnic -n "$A" set a0 stamp_miss 0 stamp_late 0 stamp_disorder 0
+	bus device a0 hw off
+	expect "refused for the clock" "$(counted bad_rtt)" -eq 0
+}
+
+# No slot in the NIC: no stamp, and nothing else.
+no_slots() {
+	local none
+
+	labnic -n "$A" set a0 tx_stamp_slots 0
+	bus device a0 hw on tx-slots 16
+	none=$(dev_stat "$A" a0 TxHardwareNone)
+	flow
+	expect "without a stamp" $(($(dev_stat "$A" a0 TxHardwareNone) - none)) -gt 0
+	expect "by hardware" "$(counted of_hardware)" -eq 0
+	labnic -n "$A" set a0 tx_stamp_slots 16
+	bus device a0 hw off
+}
+
+vanished() {
+	local n
+
+	bus device a0 hw on
+	nic_ts clock "phc$(phc)" feed count 2 interval 100
+	local n
+	n=$(phc)
+	spawn dcload client --netns "$A" --to "$B4" --cc nic_ts_test --flows 2 \
+		--rtt-sample-us 0 --rate-limit 20mbit --duration 100
+	sleep 0.5
+	ip -n "$A" link del a0
+	nic_ts clocks >"$KSFT_TMP/clocks"
+	cat "$KSFT_TMP/clocks"
+	grep -A 1 "phc$n\$" "$KSFT_TMP/clocks" | grep -q vanished
+	stop "$SPAWNED"
+	wait_for 20 unused
+}
+
+unused() {
+	[ "$(cat /sys/module/nic_ts/refcnt)" -eq 0 ]
+}
+
+ksft_plan 11
+if ! modprobe labnic; then
+	echo "Bail out! the module labnic cannot be loaded"
+	exit 1
+fi
+undo 'wait_for 20 rmmod labnic'
+need_bus
+ns_add "$A" "$B"
+quiet "$A" "$B"
+pair tx_stamp_slots 16
+serve "$B"
+ksft_case "configured on request, and restored" configuration
+ksft_case "RTTs of the NIC's clock" both
+ksft_case "stamps of two clocks are not subtracted" two_domains
+ksft_case "a map takes one to the other" mapped
+ksft_case "the clock jumps ahead" step 1.0
+ksft_case "the clock jumps back" step -1.0
+ksft_case "stamps are missing" faults stamp_miss 30%
+ksft_case "stamps are late" faults stamp_late 30% stamp_late_delay 80ms
+ksft_case "stamps are out of order" faults stamp_disorder 20%
+ksft_case "the NIC has no slot" no_slots
+ksft_case "the device with the clock goes" vanished
