@@ -10,6 +10,7 @@
 
 # Real binaries from the host; the rest is busybox. More of them comes by --add.
 VM_TOOLS="bash dash ip tc ss bridge ethtool nstat kmod sysctl timeout ping"
+VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl"
 VM_TOOLS_OPTIONAL="tcpdump"
 # Names under which kmod answers.
 VM_KMOD_NAMES="modprobe insmod rmmod lsmod modinfo depmod"
@@ -244,6 +245,17 @@ vm_pick_modules()
 	}' "$1" | LC_ALL=C sort
 }
 
+# vm_tc_plugins ROOT DIR: the plugins in DIR to where ROOT's tc, the host's, looks.
+vm_tc_plugins()
+{
+	local root=$1 dir=$2 f
+
+	for f in "$dir"/*.so; do
+		[ ! -f "$f" ] ||
+			install -D -m 644 "$f" "$root$(make -s -C "$top/tools/tc" dir)/${f##*/}"
+	done
+}
+
 # vm_run_part ROOT: the per-run archive's tree. Uses the runner's settings.
 vm_run_part()
 {
@@ -255,15 +267,21 @@ vm_run_part()
 
 	# One index over the distribution's modules and ours.
 	cp -a "$mods/usr/lib/modules/$kver/." "$lib/"
-	for ko in "$build_dir/$kver"/*.ko; do
+	for ko in "$build_dir/$kver"/test/*.ko "$build_dir/$kver"/*.ko; do
 		[ ! -f "$ko" ] || cp -L "$ko" "$lib/extra/"
 	done
+	if [ -n "$updates_dir" ]; then
+		mkdir "$lib/updates"
+		cp -L "$updates_dir"/*.ko "$lib/updates/" ||
+			die "--updates $updates_dir: there are no modules"
+	fi
 	vm_depmod -b "$root/usr" "$kver"
 	rm -rf "$lib/kernel"
 
 	for f in "$build_dir"/bin/*; do
 		[ ! -f "$f" ] || cp -L "$f" "$root/usr/bin/"
 	done
+	vm_tc_plugins "$root" "$build_dir/tc"
 	if [ -d "$selftests_dir" ]; then
 		mkdir -p "$root/selftests"
 		cp -aL "$selftests_dir/." "$root/selftests/"
