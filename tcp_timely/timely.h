@@ -3,6 +3,7 @@
  * tcp_timely: what the parts of the module share.
  *
  * timely_core.h	the algorithm, integers only
+ * timely_source.h	which clock an RTT is taken from, integers only
  * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out
  * timely_net.c		per network namespace: parameters, devices, counters
  * timely_trace.h	tracepoints
@@ -25,6 +26,7 @@
 
 #include "timely_core.h"
 #include "timely_params.h"
+#include "timely_source.h"
 
 /*
  * Line rate of a device that reports none (virtio without a configured speed,
@@ -62,6 +64,20 @@ enum timely_param_id {
 	TIMELY_STAT(DROP_RETRANS, DropRetransmitted) \
 	TIMELY_STAT(DROP_SACKED, DropSacked) \
 	TIMELY_STAT(DROP_DELAYED, DropDelayedAck) \
+	TIMELY_STAT(DROP_SOURCE, DropOtherSource) \
+	TIMELY_STAT(RTT_TCP, RttTcp) \
+	TIMELY_STAT(RTT_STACK, RttStack) \
+	TIMELY_STAT(RTT_DRIVER, RttDriver) \
+	TIMELY_STAT(RTT_MAPPED, RttMapped) \
+	TIMELY_STAT(RTT_HW, RttHardware) \
+	TIMELY_STAT(NO_BUS, FallbackNoBus) \
+	TIMELY_STAT(NO_FLOW, FallbackNoFlow) \
+	TIMELY_STAT(NO_TX, FallbackNoSegment) \
+	TIMELY_STAT(NO_ACK, FallbackNoAck) \
+	TIMELY_STAT(NIC_AMBIGUOUS, FallbackAmbiguous) \
+	TIMELY_STAT(NIC_INVALID, FallbackInvalid) \
+	TIMELY_STAT(NIC_OLD, FallbackOld) \
+	TIMELY_STAT(SOURCE_CHANGES, SourceChanges) \
 	TIMELY_STAT(LOSS_CUTS, LossCuts) \
 	TIMELY_STAT(TIMEOUT_CUTS, TimeoutCuts) \
 	TIMELY_STAT(UNDOS, Undos) \
@@ -77,6 +93,12 @@ enum timely_stat_id {
 
 /* Enum timely_branch and TIMELY_STAT_LOW... run in parallel. */
 static_assert(TIMELY_STAT_WEIGHTED - TIMELY_STAT_LOW == TIMELY_BRANCH_WEIGHTED);
+/* So do enum timely_source and TIMELY_STAT_RTT_TCP..., */
+static_assert(TIMELY_STAT_RTT_HW - TIMELY_STAT_RTT_TCP ==
+	      TIMELY_SOURCE_HW - TIMELY_SOURCE_TCP);
+/* and the verdicts of the bus and TIMELY_STAT_NO_TX... */
+static_assert(TIMELY_STAT_NIC_INVALID - TIMELY_STAT_NO_TX ==
+	      NIC_TS_RTT_INVALID - NIC_TS_RTT_NO_TX);
 
 struct timely_stats {
 	unsigned long cnt[TIMELY_STAT_MAX];
@@ -88,6 +110,7 @@ struct timely_stats {
  * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
  * @max_outstanding:	limit on outstanding data, bytes; 0: from the line rate
  * @idle_restart_ns:	idle time after which a flow starts over, ns; 0: never
+ * @rtt_source:		enum timely_rtt_source
  * @raw:		the values as they were written
  * @rcu:		readers are on the ACK path
  */
@@ -96,6 +119,7 @@ struct timely_conf {
 	u64			line_rate_bps;
 	u64			max_outstanding;
 	u64			idle_restart_ns;
+	enum timely_rtt_source	rtt_source;
 	u64			raw[TIMELY_P_MAX];
 	struct rcu_head		rcu;
 };

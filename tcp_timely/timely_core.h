@@ -51,7 +51,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 #else
-#include "timely_core_user.h"
+#include "core_user.h"
 #endif
 
 /*

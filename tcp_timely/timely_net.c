@@ -34,9 +34,16 @@ static const struct timely_param timely_params[TIMELY_P_MAX] = {
 #undef TIMELY_PARAM
 };
 
-static const char * const timely_modes[] = {
-	[TIMELY_MODE_ORIGINAL]	= "original",
-	[TIMELY_MODE_PATCHED]	= "patched",
+/* Parameters that are one of two words. */
+static const char * const timely_words[TIMELY_P_MAX][2] = {
+	[TIMELY_P_MODE] = {
+		[TIMELY_MODE_ORIGINAL]	= "original",
+		[TIMELY_MODE_PATCHED]	= "patched",
+	},
+	[TIMELY_P_RTT_SOURCE] = {
+		[TIMELY_RTT_AUTO]	= "auto",
+		[TIMELY_RTT_TCP]	= "tcp",
+	},
 };
 
 /*
@@ -66,6 +73,7 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	conf->line_rate_bps = raw[TIMELY_P_LINE_RATE] * TIMELY_MBIT;
 	conf->max_outstanding = raw[TIMELY_P_MAX_OUTSTANDING];
 	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
+	conf->rtt_source = raw[TIMELY_P_RTT_SOURCE];
 
 	if (p->t_low_ns > p->t_high_ns)
 		return "t_low_ns, scaled by segment_bytes / 16384, must not exceed t_high_ns";
@@ -84,14 +92,16 @@ static const char *timely_conf_build(struct timely_conf *conf)
 static int timely_param_parse(enum timely_param_id id, char *text, u64 *value)
 {
 	const struct timely_param *param = &timely_params[id];
+	const char * const *words = timely_words[id];
 	int err;
 
 	text = strim(text);
-	if (id == TIMELY_P_MODE) {
-		err = match_string(timely_modes, ARRAY_SIZE(timely_modes), text);
+	if (words[0]) {
+		err = match_string(words, ARRAY_SIZE(timely_words[id]), text);
 		if (err < 0) {
-			pr_info_ratelimited("%s: '%*pE' is neither original nor patched\n",
-					    param->name, (int)strlen(text), text);
+			pr_info_ratelimited("%s: '%*pE' is neither %s nor %s\n",
+					    param->name, (int)strlen(text), text,
+					    words[0], words[1]);
 			return -EINVAL;
 		}
 		*value = err;
@@ -151,8 +161,8 @@ static void timely_param_show(struct timely_net *tn, enum timely_param_id id,
 	value = rcu_dereference(tn->conf)->raw[id];
 	rcu_read_unlock();
 
-	if (id == TIMELY_P_MODE)
-		strscpy(text, timely_modes[value], size);
+	if (timely_words[id][0])
+		strscpy(text, timely_words[id][value], size);
 	else
 		snprintf(text, size, "%llu", value);
 }

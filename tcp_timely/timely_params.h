@@ -30,8 +30,8 @@ TIMELY_PARAM(DELTA, delta_kbit, 1, 100000000, 10000, "kbit/s", \
 	     "additive step delta", "TIMELY 6") \
 TIMELY_PARAM(MIN_RATE, min_rate_kbit, 8, 100000000, 10000, "kbit/s", \
 	     "rate floor of a flow", "one step of delta; not in the paper") \
-TIMELY_PARAM(ALPHA, alpha_permille, 1, 1000, 875, "1/1000", \
-	     "EWMA weight of the newest RTT difference", "Zhu et al.; not stated in TIMELY") \
+TIMELY_PARAM(ALPHA, alpha_permille, 1, 1000, 125, "1/1000", \
+	     "EWMA weight of the newest RTT difference", "measured; not stated in TIMELY") \
 TIMELY_PARAM(BETA, beta_permille, 1, 1000, 800, "1/1000", \
 	     "multiplicative decrease beta", "TIMELY 6") \
 TIMELY_PARAM(BETA_PATCHED, beta_patched_permille, 1, 1000, 8, "1/1000", \
@@ -50,6 +50,9 @@ TIMELY_PARAM(LOSS_BETA, loss_beta_permille, 0, 1000, 500, "1/1000", \
 	     "share of the rate taken by a loss, once per RTT", "TCP fallback, not in the paper") \
 TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
 	     "idle time after which a flow starts over at C/(N+1) at most; 0 is never", \
-	     "20 x Thigh; not in the paper")
+	     "20 x Thigh; not in the paper") \
+TIMELY_PARAM(RTT_SOURCE, rtt_source, 0, 1, 0, "auto|tcp", \
+	     "clock of RTTs: the bus nic_ts where it has stamps, or always TCP's own", \
+	     "TIMELY 3.1, 5")
 
 #endif /* _TIMELY_PARAMS_H */

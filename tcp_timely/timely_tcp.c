@@ -29,10 +29,10 @@
  * Differences from the paper, because TCP is not RDMA over a lossless fabric:
  *  - Loss: a cut of one half once per RTT, so that a path without a delay
  *    signal cannot collapse. Undone when TCP finds it was spurious.
- *  - t_send and t_completion are TCP's own clock: when the stack hands the
- *    segment over (its departure time if a qdisc paces), and when it processes
- *    the ACK. Host jitter is in them. timely_completion() is all that knows;
- *    another source of completions takes its place.
+ *  - t_send and t_completion are the NIC's, the driver's or the stack's, best
+ *    first, where the bus nic_ts has them; timely_source.h chooses. Else they are
+ *    TCP's own clock: when the stack hands the segment over (its departure time if
+ *    a qdisc paces), and when it processes the ACK. Host jitter is in them.
  *  - The receiver is software that delays the ACK of a single packet. If the
  *    end of a segment is one, the RTT is taken where the ACK before it came. A
  *    sample that may still contain the delay is an upper bound, and is dropped
@@ -40,6 +40,10 @@
  *  - Serialisation counts headers and framing, not only the payload.
  *  - Data outstanding is limited to what the line rate sends in 2 Thigh; after
  *    a timeout TCP's own cwnd opens again by what is acknowledged.
+ *  - Lost data is repaired at one packet for each round trip at least, however low
+ *    the rate: without RTTs it would not rise before all is repaired.
+ *  - What waits in a qdisc was given its departure time at an older rate; of that
+ *    there is 61 us, not TCP's usual millisecond.
  *  - A flow that was idle for 20 Thigh starts over at C / (N + 1) at most.
  *  - TCP does not pace the first ten packets of a connection.
  *
@@ -55,6 +59,7 @@
 #include <net/mptcp.h>
 #include <net/tcp.h>
 
+#include "nic_ts.h"
 #include "timely.h"
 
 #define CREATE_TRACE_POINTS
@@ -69,6 +74,15 @@
 /* Packets sent in one go during a recovery where the rate asks for no more. */
 #define TIMELY_RECOVERY_SEGS	2
 
+/*
+ * What a socket may have waiting in a qdisc: its rate times 2^-14 s, 61 us, or two
+ * segments. TCP's own 2^-10 s are 50 round trips of a datacenter; departure times in
+ * them are fixed, so that for a millisecond a cut would have no effect. Shorter than
+ * a NIC takes to report what it sent, it would limit the rate.
+ */
+#define TIMELY_PACING_SHIFT	14
+#define TIMELY_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
+
 /* struct timely_sock.flags */
 #define TIMELY_F_INIT		BIT(0)	/* init() has run, release() must undo */
 #define TIMELY_F_STARTED	BIT(1)	/* has sent data: C / (N + 1) was taken */
@@ -77,11 +91,28 @@
 #define TIMELY_F_SEGMENT	BIT(4)	/* seg_* are valid */
 #define TIMELY_F_SACKED		BIT(5)	/* there was SACKed data at the last ACK */
 #define TIMELY_F_RETRANS	BIT(6)	/* retrans_seq is valid */
+#define TIMELY_F_NIC		BIT(7)	/* nic is valid, not dev */
+
+/* Samples after which a flow without the bus asks for it again. */
+#define TIMELY_ATTACH_SAMPLES	256
+
+/**
+ * struct timely_nic - what a flow has with the bus only
+ * @flow:	in the bus
+ * @dev:	timely_sock.dev, whose place is taken
+ * @sources:	where RTTs come from
+ */
+struct timely_nic {
+	struct nic_ts_flow	*flow;
+	struct timely_dev	*dev;
+	struct timely_sources	sources;
+};
 
 /**
  * struct timely_sock - congestion control state of a socket
  * @flow:	the controller
- * @dev:	egress device, with a reference; NULL: unknown
+ * @dev:	egress device, with a reference; NULL: unknown. See timely_sock_dev()
+ * @nic:	the bus, and @dev, if %TIMELY_F_NIC is set
  * @seg_send_ns: t_send of the oldest segment not yet ACKed to its end, ns
  * @seg_seq:	its first byte
  * @seg_end:	its end
@@ -102,7 +133,10 @@
  */
 struct timely_sock {
 	struct timely_flow	flow;
-	struct timely_dev	*dev;
+	union {
+		struct timely_dev	*dev;
+		struct timely_nic	*nic;
+	};
 	u64			seg_send_ns;
 	u32			seg_seq;
 	u32			seg_end;
@@ -122,6 +156,7 @@ struct timely_sock {
 struct timely_completion {
 	s64	time_ns;	/* t_completion - t_send */
 	u32	bytes;		/* payload that time is about */
+	u8	source;		/* enum timely_source */
 	bool	ambiguous;	/* retransmitted: no RTT */
 	bool	sacked;		/* around SACKed data: no RTT */
 	bool	bound;		/* with the receiver's delay: an upper bound */
@@ -145,17 +180,29 @@ static struct timely_net *timely_sock_net(const struct sock *sk)
 	return timely_net(sock_net(sk));
 }
 
+/* The place of a flow's egress device. */
+static struct timely_dev **timely_sock_dev(struct timely_sock *ts)
+{
+	return ts->flags & TIMELY_F_NIC ? &ts->nic->dev : &ts->dev;
+}
+
+static struct timely_dev *timely_dev_of(const struct timely_sock *ts)
+{
+	return ts->flags & TIMELY_F_NIC ? ts->nic->dev : ts->dev;
+}
+
 /* Line rate for a flow, bytes/s: configured, the device's, or the default. */
 static u64 timely_line_rate(const struct timely_sock *ts,
 			    const struct timely_conf *conf)
 {
+	const struct timely_dev *dev = timely_dev_of(ts);
 	u32 mbit = 0;
 
 	if (conf->line_rate_bps)
 		return conf->line_rate_bps;
 	/* The speed work writes it under RTNL only. */
-	if (ts->dev)
-		mbit = READ_ONCE(ts->dev->line_mbit);
+	if (dev)
+		mbit = READ_ONCE(dev->line_mbit);
 	return (mbit ?: TIMELY_DEFAULT_LINE_MBIT) * TIMELY_MBIT;
 }
 
@@ -219,9 +266,24 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 	return min_t(u64, limit, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
+/*
+ * While lost data is repaired there are no RTTs to raise the rate by, and at the
+ * floor each packet would wait for a millisecond. So one packet for each round
+ * trip at least, what any window would allow; the newest RTT that loss detection
+ * knows is of retransmissions, too. As the queue grows, so does the RTT.
+ */
+static u64 timely_repair_bps(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery || !tp->rack.rtt_us)
+		return 0;
+	return div_u64((u64)timely_mss(sk) * USEC_PER_SEC, tp->rack.rtt_us);
+}
+
 static void timely_pace(struct sock *sk)
 {
-	u64 rate = timely_rate_bps(&timely_sk(sk)->flow);
+	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), timely_repair_bps(sk));
 
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate,
@@ -230,42 +292,95 @@ static void timely_pace(struct sock *sk)
 
 static void timely_set_inactive(struct timely_sock *ts)
 {
+	struct timely_dev *dev = timely_dev_of(ts);
+
 	if (!(ts->flags & TIMELY_F_ACTIVE))
 		return;
 	ts->flags &= ~TIMELY_F_ACTIVE;
-	if (ts->dev)
-		atomic_dec(&ts->dev->active);
+	if (dev)
+		atomic_dec(&dev->active);
 }
 
 /* Follow the route to its device and count the flow there. */
 static void timely_set_active(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
+	struct timely_dev **dev = timely_sock_dev(ts);
 	struct dst_entry *dst = __sk_dst_get(sk);
 
 	/* Without a route there is nothing better than the last device. */
-	if (dst && (!ts->dev || ts->dev->ifindex != dst_dev(dst)->ifindex)) {
+	if (dst && (!*dev || (*dev)->ifindex != dst_dev(dst)->ifindex)) {
 		timely_set_inactive(ts);
-		if (ts->dev)
-			timely_dev_put(ts->dev);
-		ts->dev = timely_dev_get(timely_sock_net(sk),
-					 dst_dev(dst)->ifindex);
+		if (*dev)
+			timely_dev_put(*dev);
+		*dev = timely_dev_get(timely_sock_net(sk), dst_dev(dst)->ifindex);
 	}
 	if (ts->flags & TIMELY_F_ACTIVE)
 		return;
 	ts->flags |= TIMELY_F_ACTIVE;
-	if (ts->dev)
-		atomic_inc(&ts->dev->active);
+	if (*dev)
+		atomic_inc(&(*dev)->active);
 }
 
 /* Active flows beside this one. */
 static u32 timely_others(const struct timely_sock *ts)
 {
-	int active = ts->dev ? atomic_read(&ts->dev->active) : 0;
+	struct timely_dev *dev = timely_dev_of(ts);
+	int active = dev ? atomic_read(&dev->active) : 0;
 
 	if (ts->flags & TIMELY_F_ACTIVE)
 		active--;
 	return max(active, 0);
+}
+
+/* Do without the bus. */
+static void timely_nic_detach(struct timely_sock *ts)
+{
+	struct timely_nic *nic = ts->nic;
+
+	if (!(ts->flags & TIMELY_F_NIC))
+		return;
+	/* There is no difference to the RTTs of TCP's clock. */
+	if (nic->sources.used != TIMELY_SOURCE_TCP)
+		ts->flow.prev_rtt_ns = 0;
+	ts->flags &= ~TIMELY_F_NIC;
+	ts->dev = nic->dev;
+	nic_ts_flow_detach(nic->flow);
+	kfree(nic);
+}
+
+static void timely_nic_attach(struct sock *sk)
+{
+	struct timely_sock *ts = timely_sk(sk);
+	struct timely_nic *nic;
+
+	/* Read without RCU, for what it is: attaching looks again. */
+	if (!rcu_access_pointer(nic_ts_bus))
+		return;
+	nic = kzalloc(sizeof(*nic), GFP_ATOMIC | __GFP_NOWARN);
+	if (!nic)
+		return;
+	nic->flow = nic_ts_flow_attach(sk, GFP_ATOMIC | __GFP_NOWARN);
+	if (!nic->flow) {
+		kfree(nic);
+		return;
+	}
+	nic->sources.used = ts->samples ? TIMELY_SOURCE_TCP : TIMELY_SOURCE_NONE;
+	nic->dev = ts->dev;
+	ts->nic = nic;
+	ts->flags |= TIMELY_F_NIC;
+}
+
+/* Have the bus, or not, as is configured; after idleness, anew if it forgot us. */
+static void timely_set_source(struct sock *sk, const struct timely_conf *conf)
+{
+	struct timely_sock *ts = timely_sk(sk);
+
+	if ((ts->flags & TIMELY_F_NIC) && (conf->rtt_source == TIMELY_RTT_TCP ||
+					   nic_ts_flow_aged(ts->nic->flow)))
+		timely_nic_detach(ts);
+	if (!(ts->flags & TIMELY_F_NIC) && conf->rtt_source == TIMELY_RTT_AUTO)
+		timely_nic_attach(sk);
 }
 
 /* Remember the oldest segment in flight, the one the next ACKs are about. */
@@ -304,6 +419,7 @@ static void timely_tx_start(struct sock *sk)
 	u64 now_ns = tcp_sk(sk)->tcp_clock_cache;
 	u64 line_bps, old_bps, bps, idle_ns;
 	const struct timely_conf *conf;
+	const struct timely_dev *dev;
 	struct sk_buff *skb;
 	bool was_active;
 	u32 others;
@@ -322,6 +438,7 @@ static void timely_tx_start(struct sock *sk)
 
 	rcu_read_lock();
 	conf = rcu_dereference(tn->conf);
+	timely_set_source(sk, conf);
 	idle_ns = now_ns - min(ts->flow.last_ns, now_ns);
 	/* A pause with data waiting is pacing, not idleness. */
 	if ((ts->flags & TIMELY_F_STARTED) &&
@@ -343,8 +460,8 @@ static void timely_tx_start(struct sock *sk)
 		timely_count(tn, TIMELY_STAT_STARTS);
 		trace_timely_start(sk, old_bps, timely_rate_bps(&ts->flow),
 				   line_bps, others, idle_ns);
-		if (!conf->line_rate_bps &&
-		    !(ts->dev && READ_ONCE(ts->dev->line_mbit)))
+		dev = timely_dev_of(ts);
+		if (!conf->line_rate_bps && !(dev && READ_ONCE(dev->line_mbit)))
 			timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
 	}
 	ts->flags |= TIMELY_F_STARTED;
@@ -385,6 +502,8 @@ static void timely_init(struct sock *sk)
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 
+	sk_pacing_shift_update(sk, TIMELY_PACING_SHIFT);
+
 	/* In the middle of a connection the start cannot wait for TX_START. */
 	if (tp->packets_out) {
 		timely_tx_start(sk);
@@ -408,10 +527,12 @@ static void timely_release(struct sock *sk)
 	if (!(ts->flags & TIMELY_F_INIT))
 		return;
 	timely_set_inactive(ts);
+	timely_nic_detach(ts);
 	if (ts->dev)
 		timely_dev_put(ts->dev);
 	if (sk_can_gso(sk))
 		sk->sk_gso_max_segs = timely_device_segs(sk);
+	sk_pacing_shift_update(sk, TIMELY_PACING_SHIFT_DEFAULT);
 	memset(ts, 0, sizeof(*ts));
 }
 
@@ -425,8 +546,48 @@ static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
 	return bytes + DIV_ROUND_UP(bytes, timely_mss(sk)) * header;
 }
 
+/* Why the bus is not asked. */
+static void timely_count_unattached(const struct sock *sk,
+				    const struct timely_conf *conf)
+{
+	if (conf->rtt_source == TIMELY_RTT_AUTO)
+		timely_count(timely_sock_net(sk), rcu_access_pointer(nic_ts_bus) ?
+			     TIMELY_STAT_NO_FLOW : TIMELY_STAT_NO_BUS);
+}
+
 /*
- * The remembered segment is covered to its end; the newest completed one is
+ * By the bus's stamps, which are of the ACK that completed the segment, not of
+ * when it is processed. Returns false if it has none for what completed.
+ */
+static bool timely_measure_nic(const struct sock *sk, struct timely_completion *done)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+	struct timely_net *tn = timely_sock_net(sk);
+	struct timely_measured m;
+	enum nic_ts_verdict verdict;
+	struct nic_ts_rtt rtt;
+
+	verdict = nic_ts_flow_rtt(ts->nic->flow, tcp_sk(sk)->snd_una, &rtt);
+	if (verdict != NIC_TS_RTT_OK) {
+		timely_count(tn, TIMELY_STAT_NO_TX + verdict - NIC_TS_RTT_NO_TX);
+		return false;
+	}
+	/* It was not seen leaving; this is an older one. */
+	if (before(rtt.end_seq, ts->seg_end)) {
+		timely_count(tn, TIMELY_STAT_NIC_OLD);
+		return false;
+	}
+	timely_measured_by(&rtt, ts->seg_seq, ts->seg_end, timely_mss(sk), &m);
+	done->time_ns = min_t(u64, m.time_ns, S64_MAX);
+	done->bytes = m.bytes;
+	done->bound = m.bound;
+	done->source = m.source;
+	return true;
+}
+
+/*
+ * By TCP's clock. The remembered segment is covered to its end; the newest
+ * completed one is
  *  - the last one that TCP took a stamp from, if all of that is acknowledged:
  *    the queue is empty, or its head was sent at another time;
  *  - else the remembered one: the stamp is that of the head, of which this ACK
@@ -434,9 +595,9 @@ static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
  * Only the size of a segment that an ACK covers together with older ones is
  * not known; it is a whole one at most.
  */
-static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
-			   const struct sk_buff *head, u32 whole,
-			   struct timely_completion *done)
+static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *rs,
+			       const struct sk_buff *head, u32 whole,
+			       struct timely_completion *done)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -444,12 +605,8 @@ static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
 	u32 covered = ts->part_packets * mss;
 	u64 send_us;
 
-	done->ambiguous = rs->rtt_us < 0 || (ts->flags & TIMELY_F_RETRANS);
-	done->sacked = tp->sacked_out || (ts->flags & TIMELY_F_SACKED);
 	done->bound = rs->is_ack_delayed;
-	if (done->ambiguous)
-		return;
-
+	done->source = TIMELY_SOURCE_TCP;
 	send_us = tp->tcp_mstamp - rs->rtt_us;
 	if (div_u64(ts->seg_send_ns, NSEC_PER_USEC) != send_us &&
 	    !(head && tcp_skb_timestamp_us(head) == send_us)) {
@@ -472,12 +629,30 @@ static void timely_measure(const struct sock *sk, const struct rate_sample *rs,
 	}
 }
 
+static void timely_measure(const struct sock *sk, const struct timely_conf *conf,
+			   const struct rate_sample *rs, const struct sk_buff *head,
+			   u32 whole, struct timely_completion *done)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+
+	done->ambiguous = rs->rtt_us < 0 || (ts->flags & TIMELY_F_RETRANS);
+	done->sacked = tcp_sk(sk)->sacked_out || (ts->flags & TIMELY_F_SACKED);
+	if (done->ambiguous || done->sacked)
+		return;
+	if (!(ts->flags & TIMELY_F_NIC))
+		timely_count_unattached(sk, conf);
+	else if (timely_measure_nic(sk, done))
+		return;
+	timely_measure_tcp(sk, rs, head, whole, done);
+}
+
 /*
  * Does this ACK complete a segment? What it covers has left the queue, and a
  * segment covered in part has lost its head, so the oldest one is remembered
  * from ACK to ACK.
  */
-static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
+static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
+			      const struct rate_sample *rs,
 			      struct timely_completion *done)
 {
 	struct timely_sock *ts = timely_sk(sk);
@@ -502,7 +677,7 @@ static bool timely_completion(struct sock *sk, const struct rate_sample *rs,
 	completed = (ts->flags & TIMELY_F_SEGMENT) && !before(tp->snd_una, end);
 
 	if (completed)
-		timely_measure(sk, rs, head, whole, done);
+		timely_measure(sk, conf, rs, head, whole, done);
 
 	if (tp->sacked_out)
 		ts->flags |= TIMELY_F_SACKED;
@@ -535,6 +710,29 @@ static void timely_drop(const struct sock *sk, struct timely_net *tn,
 	trace_timely_drop(sk, reason, rtt_ns);
 }
 
+/* Is this RTT of the source that the flow follows? */
+static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
+{
+	struct timely_sock *ts = timely_sk(sk);
+	u8 before;
+
+	if (!(ts->flags & TIMELY_F_NIC))
+		return true;
+	before = ts->nic->sources.used;
+	switch (timely_source_step(&ts->nic->sources, source)) {
+	case TIMELY_SOURCE_SKIP:
+		return false;
+	case TIMELY_SOURCE_CHANGED:
+		ts->flow.prev_rtt_ns = 0;
+		if (before != TIMELY_SOURCE_NONE)
+			timely_count(tn, TIMELY_STAT_SOURCE_CHANGES);
+		break;
+	case TIMELY_SOURCE_SAME:
+		break;
+	}
+	return true;
+}
+
 /* A completion event: the heart of it. */
 static void timely_complete(struct sock *sk, struct timely_net *tn,
 			    const struct timely_conf *conf, u64 line_bps,
@@ -555,12 +753,15 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 		     TIMELY_DROP_SACKED);
 	BUILD_BUG_ON(TIMELY_STAT_DROP_DELAYED - TIMELY_STAT_DROP_FLOOR !=
 		     TIMELY_DROP_DELAYED);
+	BUILD_BUG_ON(TIMELY_STAT_DROP_SOURCE - TIMELY_STAT_DROP_FLOOR !=
+		     TIMELY_DROP_SOURCE);
 
 	if (done->ambiguous)
 		return timely_drop(sk, tn, TIMELY_DROP_RETRANS, 0);
 	if (done->sacked)
 		return timely_drop(sk, tn, TIMELY_DROP_SACKED, 0);
 
+	timely_count(tn, TIMELY_STAT_RTT_TCP + done->source - TIMELY_SOURCE_TCP);
 	wire = timely_wire_bytes(sk, done->bytes);
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
@@ -568,6 +769,8 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 		return timely_drop(sk, tn, TIMELY_DROP_FLOOR, rtt_ns);
 	if (done->bound && rtt_ns >= (s64)p->t_low_ns)
 		return timely_drop(sk, tn, TIMELY_DROP_DELAYED, rtt_ns);
+	if (!timely_follow(sk, tn, done->source))
+		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
 
 	sent = (u32)tp->bytes_sent - ts->sent;
 	ts->sent += sent;
@@ -584,13 +787,23 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 		timely_count(tn, TIMELY_STAT_HELD);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
-			    line_bps, &res, ts->flow.neg_count);
+			    line_bps, &res, ts->flow.neg_count, done->source);
 
 	/* get_info() reads these without the socket lock. */
 	rtt_us = max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1);
 	if (!ts->samples || rtt_us < ts->min_rtt_us)
 		WRITE_ONCE(ts->min_rtt_us, rtt_us);
 	WRITE_ONCE(ts->samples, ts->samples + 1);
+}
+
+/* The bus may have come while the flow was busy, or is not to be used any more. */
+static void timely_review_source(struct sock *sk, const struct timely_conf *conf)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+
+	if (ts->flags & TIMELY_F_NIC ? conf->rtt_source == TIMELY_RTT_TCP :
+				       !(ts->samples % TIMELY_ATTACH_SAMPLES))
+		timely_set_source(sk, conf);
 }
 
 /* The fallback cut: at a timeout always, at other losses once per RTT. */
@@ -680,12 +893,14 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, false);
-	completed = timely_completion(sk, rs, &done);
+	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
 		timely_complete(sk, tn, conf, line_bps, &done);
+		timely_review_source(sk, conf);
 		timely_bound_segment(sk, conf);
-		timely_pace(sk);
 	}
+	if (completed || inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+		timely_pace(sk);
 	if (completed || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 		timely_set_cwnd(sk, conf, line_bps, rs);
 	rcu_read_unlock();

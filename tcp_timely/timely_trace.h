@@ -20,6 +20,21 @@
 #include <trace/events/net_probe_common.h>
 
 #include "timely_core.h"
+#include "timely_source.h"
+
+TRACE_DEFINE_ENUM(TIMELY_SOURCE_TCP);
+TRACE_DEFINE_ENUM(TIMELY_SOURCE_STACK);
+TRACE_DEFINE_ENUM(TIMELY_SOURCE_DRIVER);
+TRACE_DEFINE_ENUM(TIMELY_SOURCE_MAPPED);
+TRACE_DEFINE_ENUM(TIMELY_SOURCE_HW);
+
+#define timely_show_source(source)				\
+	__print_symbolic(source,				\
+			 { TIMELY_SOURCE_TCP, "tcp" },		\
+			 { TIMELY_SOURCE_STACK, "stack" },	\
+			 { TIMELY_SOURCE_DRIVER, "driver" },	\
+			 { TIMELY_SOURCE_MAPPED, "mapped" },	\
+			 { TIMELY_SOURCE_HW, "hardware" })
 
 TRACE_DEFINE_ENUM(TIMELY_BRANCH_LOW);
 TRACE_DEFINE_ENUM(TIMELY_BRANCH_HIGH);
@@ -46,6 +61,7 @@ enum timely_drop {
 	TIMELY_DROP_RETRANS,	/* a retransmission among the acknowledged data */
 	TIMELY_DROP_SACKED,	/* the segment was SACKed before */
 	TIMELY_DROP_DELAYED,	/* the receiver may have delayed the ACK */
+	TIMELY_DROP_SOURCE,	/* not of the source that the flow follows */
 };
 
 #endif /* _TIMELY_TRACE_ENUMS */
@@ -54,23 +70,26 @@ TRACE_DEFINE_ENUM(TIMELY_DROP_FLOOR);
 TRACE_DEFINE_ENUM(TIMELY_DROP_RETRANS);
 TRACE_DEFINE_ENUM(TIMELY_DROP_SACKED);
 TRACE_DEFINE_ENUM(TIMELY_DROP_DELAYED);
+TRACE_DEFINE_ENUM(TIMELY_DROP_SOURCE);
 
 #define timely_show_drop(reason)				\
 	__print_symbolic(reason,				\
 			 { TIMELY_DROP_FLOOR, "floor" },	\
 			 { TIMELY_DROP_RETRANS, "retransmitted" }, \
 			 { TIMELY_DROP_SACKED, "sacked" },	\
-			 { TIMELY_DROP_DELAYED, "delayed_ack" })
+			 { TIMELY_DROP_DELAYED, "delayed_ack" }, \
+			 { TIMELY_DROP_SOURCE, "other_source" })
 
 /* One completion event. gradient, scale: in millionths. */
 TRACE_EVENT(timely_update,
 
 	TP_PROTO(const struct sock *sk, u64 rtt_ns, u64 serialisation_ns,
 		 u64 prev_rtt_ns, u32 bytes, u64 old_bps, u64 new_bps,
-		 u64 cap_bps, const struct timely_result *res, u8 neg_count),
+		 u64 cap_bps, const struct timely_result *res, u8 neg_count,
+		 u8 source),
 
 	TP_ARGS(sk, rtt_ns, serialisation_ns, prev_rtt_ns, bytes, old_bps,
-		new_bps, cap_bps, res, neg_count),
+		new_bps, cap_bps, res, neg_count, source),
 
 	TP_STRUCT__entry(
 		__array(__u8, saddr, sizeof(struct sockaddr_in6))
@@ -88,6 +107,7 @@ TRACE_EVENT(timely_update,
 		__field(u8, branch)
 		__field(u8, held)
 		__field(u8, neg_count)
+		__field(u8, source)
 	),
 
 	TP_fast_assign(
@@ -107,11 +127,13 @@ TRACE_EVENT(timely_update,
 		__entry->branch = res->branch;
 		__entry->held = res->held;
 		__entry->neg_count = neg_count;
+		__entry->source = source;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc branch=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu",
+	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu",
 		  __entry->saddr, __entry->daddr,
-		  timely_show_branch(__entry->branch), __entry->rtt_ns,
+		  timely_show_branch(__entry->branch),
+		  timely_show_source(__entry->source), __entry->rtt_ns,
 		  __entry->prev_rtt_ns, __entry->serialisation_ns,
 		  __entry->bytes, __entry->rtt_diff_ns, __entry->gradient,
 		  __entry->scale, __entry->neg_count, __entry->held,

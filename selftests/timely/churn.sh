@@ -129,11 +129,7 @@ started_since() {
 }
 
 add_link() {
-	ip link add a1 netns "$A" type veth peer b1 netns "$B"
-	ip -n "$A" addr add 10.77.3.1/24 dev a1
-	ip -n "$B" addr add 10.77.3.2/24 dev b1
-	ip -n "$A" link set a1 up
-	ip -n "$B" link set b1 up
+	veth_pair "$A" a1 10.77.3.1 "$B" b1 10.77.3.2
 }
 
 device_removed() {
@@ -163,8 +159,7 @@ device_moved() {
 	add_link
 	flow_lives 10.77.3.2
 	ip -n "$A" link set a1 netns "$C"
-	ip -n "$C" addr add 10.77.3.1/24 dev a1
-	ip -n "$C" link set a1 up
+	link_up "$C" a1 10.77.3.1
 	load "$C" --to 10.77.3.2 --cc timely --duration 0.3
 	expect "bytes from the other namespace" "$(loaded counters.bytes_acked)" -gt 10000
 	expect "starts there" "$(timely_count "$C" Starts)" -eq 1
@@ -176,11 +171,7 @@ device_moved() {
 # The sockets keep the namespace until they go, then all goes.
 namespace_removed() {
 	ns_add "$C"
-	ip link add c0 netns "$C" type veth peer d0 netns "$B"
-	ip -n "$C" addr add 10.77.4.1/24 dev c0
-	ip -n "$B" addr add 10.77.4.2/24 dev d0
-	ip -n "$C" link set c0 up
-	ip -n "$B" link set d0 up
+	veth_pair "$C" c0 10.77.4.1 "$B" d0 10.77.4.2
 	spawn dcload client --netns "$C" --to 10.77.4.2 --cc timely --flows 4 \
 		--rtt-sample-us 0 --duration 60
 	client=$SPAWNED

@@ -107,6 +107,20 @@ counters() {
 		DropRetransmitted
 		DropSacked
 		DropDelayedAck
+		DropOtherSource
+		RttTcp
+		RttStack
+		RttDriver
+		RttMapped
+		RttHardware
+		FallbackNoBus
+		FallbackNoFlow
+		FallbackNoSegment
+		FallbackNoAck
+		FallbackAmbiguous
+		FallbackInvalid
+		FallbackOld
+		SourceChanges
 		LossCuts
 		TimeoutCuts
 		Undos

@@ -101,7 +101,7 @@ asks_device() {
 	local port tap
 
 	modprobe tun
-	ip link add a2 netns "$A" type veth peer b2 netns "$B"
+	veth_pair "$A" a2 '' "$B" b2 10.77.5.2
 	spawn in_ns "$A" "$helper" tap t0 "$KSFT_TMP/tap"
 	tap=$SPAWNED
 	wait_for 10 test -e "$KSFT_TMP/tap"
@@ -111,10 +111,7 @@ asks_device() {
 		ip -n "$A" link set $port master br0
 		ip -n "$A" link set $port up
 	done
-	ip -n "$A" addr add 10.77.5.1/24 dev br0
-	ip -n "$B" addr add 10.77.5.2/24 dev b2
-	ip -n "$B" link set b2 up
-	ip -n "$A" link set br0 up
+	link_up "$A" br0 10.77.5.1
 	wait_for 10 bridge_has 3125000000
 	# It is asked again when the device comes up again.
 	stop "$tap"
@@ -132,22 +129,8 @@ need_module
 C=$(ns_name C)
 net_pair
 ns_add "$C"
-ip link add a1 netns "$A" type veth peer b1 netns "$B"
-ip link add c0 netns "$C" type veth peer d0 netns "$B"
-ip -n "$A" -batch - <<END
-addr add 10.77.3.1/24 dev a1
-link set a1 up
-END
-ip -n "$C" -batch - <<END
-addr add 10.77.4.1/24 dev c0
-link set c0 up
-END
-ip -n "$B" -batch - <<END
-addr add 10.77.3.2/24 dev b1
-addr add 10.77.4.2/24 dev d0
-link set b1 up
-link set d0 up
-END
+veth_pair "$A" a1 10.77.3.1 "$B" b1 10.77.3.2
+veth_pair "$C" c0 10.77.4.1 "$B" d0 10.77.4.2
 serve "$B"
 for address in "$V4_B" "$V6_B"; do
 	spawn in_ns "$B" "$helper" stall-listen "$address" 5002 "$KSFT_TMP/stalling"

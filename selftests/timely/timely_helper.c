@@ -16,6 +16,7 @@
 #include <linux/inet_diag.h>
 #include <linux/sockios.h>
 #include <linux/types.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -25,8 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -804,6 +807,69 @@ static int cmd_tap(int argc, char **argv)
 	wait_forever();
 }
 
+/* A page that takes @ms to read from, the first time; in a child, as it waits. */
+static const char *slow_page(unsigned long ms)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_zeropage zero = { 0 };
+	long size = sysconf(_SC_PAGESIZE);
+	struct uffd_msg msg;
+	char *page;
+	int fd;
+
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		die("mmap");
+	fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		die("userfaultfd");
+	reg.range.start = (unsigned long)page;
+	reg.range.len = size;
+	if (ioctl(fd, UFFDIO_REGISTER, &reg))
+		die("UFFDIO_REGISTER");
+	switch (fork()) {
+	case -1:
+		die("fork");
+	case 0:
+		if (read(fd, &msg, sizeof(msg)) != sizeof(msg))
+			die("no fault was reported");
+		sleep_ms(ms);
+		zero.range = reg.range;
+		if (ioctl(fd, UFFDIO_ZEROPAGE, &zero))
+			die("UFFDIO_ZEROPAGE");
+		_exit(0);
+	}
+	close(fd);
+	return page;
+}
+
+/*
+ * owned ADDR PORT CC MS ROUNDS: send some segments, and own the socket for MS while
+ * their ACKs come in, by way of a send() whose data takes that long to read.
+ */
+static int cmd_owned(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	unsigned long ms = number(argv[3]), rounds = number(argv[4]);
+	int fd = cc_socket(&a, argv[2]), status;
+	const char *page;
+
+	(void)argc;
+	do_connect(fd, &a);
+	want_cc(fd, argv[2]);
+	while (rounds--) {
+		page = slow_page(ms);
+		send_zeros(fd, 40000);
+		if (send(fd, page, 1000, MSG_NOSIGNAL) != 1000)
+			die("send from a slow page");
+		if (wait(&status) < 0 || status)
+			die("the page was not filled");
+		drain(fd);
+	}
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int args;		/* at least */
@@ -818,6 +884,7 @@ static const struct {
 	{ "inherit",		1, cmd_inherit },
 	{ "many",		6, cmd_many },
 	{ "mptcp",		3, cmd_mptcp },
+	{ "owned",		5, cmd_owned },
 	{ "paced",		5, cmd_paced },
 	{ "pass",		6, cmd_pass },
 	{ "receive",		4, cmd_receive },

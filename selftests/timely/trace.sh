@@ -37,7 +37,7 @@ traffic() {
 original() {
 	timely_set "$A" mode original
 	traffic --flows 2 --start-gap 500 --duration 8
-	replay "$KSFT_TMP/trace" 600 "low high increase hai decrease"
+	replay "$KSFT_TMP/trace" 400 "low high increase hai decrease"
 }
 
 patched() {

@@ -34,6 +34,7 @@
 #include "timely_user.h"
 #include "timely_model.h"
 #include "ktap.h"
+#include "random.h"
 
 #define DEFAULT_SEED	20150817ULL
 #define DEFAULT_STEPS	2000000ULL
@@ -57,39 +58,6 @@ static struct {
 } stat;
 
 /* --- random numbers ------------------------------------------------------ */
-
-static u64 random_state;
-
-/* A Weyl sequence through a 64-bit finaliser: one word of state, any seed. */
-static u64 random_u64(void)
-{
-	u64 z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/* [0, 1) */
-static double random_unit(void)
-{
-	return (double)(random_u64() >> 11) / 9007199254740992.0;
-}
-
-static bool chance(double probability)
-{
-	return random_unit() < probability;
-}
-
-static double uniform(double low, double high)
-{
-	return low + (high - low) * random_unit();
-}
-
-static double log_uniform(double low, double high)
-{
-	return high <= low ? low : low * exp(random_unit() * log(high / low));
-}
 
 static u64 clamp_u64(double x, u64 low, u64 high)
 {
