@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of the qdisc. What it does with it is told in onramp_sch.c.
+ *
+ * Locks: everything here is under the root lock of the qdisc's tree, which enqueue and
+ * dequeue are called with. Settings are written with RTNL held as well, so that who
+ * holds it may read them.
+ */
+#ifndef _SCH_ONRAMP_H
+#define _SCH_ONRAMP_H
+
+#include <linux/ktime.h>
+#include <linux/rbtree.h>
+#include <linux/skbuff.h>
+#include <net/pkt_sched.h>
+#include <uapi/onramp.h>
+
+struct sock;
+
+/* enum onramp_state - where a flow is */
+enum onramp_state {
+	ONRAMP_IDLE,		/* in no list; it has no packet */
+	ONRAMP_LISTED,		/* in a list of its band */
+	ONRAMP_THROTTLED,	/* in the tree of those that wait for their time */
+};
+
+/**
+ * struct onramp_flow - the packets of one socket, or of one hash value
+ * @reordered: packets that leave before one that had been queued earlier
+ * @head: all others, in the order of both their arrival and their departure
+ * @tail: last of @head, if there is any
+ * @idle_ns: since when the flow is ONRAMP_IDLE; @tail is not used then
+ * @node: in a bucket
+ * @key: what it is found by, see onramp_flow_key()
+ * @hash: of the socket, to notice that its memory belongs to another one by now
+ * @qlen: packets in @reordered and @head
+ * @state: enum onramp_state
+ * @credit: bytes that it may send in this round
+ * @band: that it is listed in, the one of its latest packet
+ * @next: in the list
+ * @next_tx_ns: the earliest departure by its rate, 0 before any
+ * @wait_ns: until when it is throttled
+ * @wait: among the throttled ones, by @wait_ns
+ *
+ * The first 64 bytes are what looking for a flow and queueing a packet touch.
+ */
+struct onramp_flow {
+	struct rb_root		reordered;
+	struct sk_buff		*head;
+	union {
+		struct sk_buff	*tail;
+		u64		idle_ns;
+	};
+	struct rb_node		node;
+	unsigned long		key;
+	u32			hash;
+	u32			qlen : 30;
+	u32			state : 2;
+
+	s64			credit;
+	u8			band;
+	struct onramp_flow	*next;
+	u64			next_tx_ns;
+	u64			wait_ns;
+	struct rb_node		wait;
+};
+
+/* struct onramp_list - flows in the order of their turns */
+struct onramp_list {
+	struct onramp_flow	*first;
+	struct onramp_flow	*last;
+};
+
+/**
+ * struct onramp_band - flows of one priority
+ * @fresh: that had been idle: they go first, once
+ * @old: all others
+ * @credit: bytes that the band may send in this round
+ */
+struct onramp_band {
+	struct onramp_list	fresh;
+	struct onramp_list	old;
+	s64			credit;
+};
+
+/**
+ * struct onramp_config - settings, see ONRAMP_PARAMS
+ * @priomap: two bits for each priority, its band
+ */
+struct onramp_config {
+	u64	limit;
+	u64	flow_limit;
+	u64	quantum;
+	u64	initial_quantum;
+	u64	pacing;
+	u64	maxrate;
+	u64	low_rate_threshold;
+	u64	refill_delay;
+	u64	orphan_mask;
+	u64	ce_threshold;
+	u64	timer_slack;
+	u64	horizon;
+	u64	horizon_drop;
+	u64	weight[ONRAMP_BANDS];
+	u64	buckets;
+	u32	priomap;
+};
+
+/* struct onramp_stats - see ONRAMP_STATS */
+struct onramp_stats {
+	u64	flows;
+	u64	flows_inactive;
+	u64	flows_throttled;
+	u64	flows_gc;
+	u64	band_packets[ONRAMP_BANDS];
+	u64	band_drops[ONRAMP_BANDS];
+	u64	flow_drops;
+	u64	horizon_drops;
+	u64	change_drops;
+	u64	purged;
+	u64	horizon_caps;
+	u64	fastpath;
+	u64	throttled;
+	u64	ce_marked;
+	u64	pacing_capped;
+	u64	no_memory;
+	u64	next_flow_ns;
+	u64	wakeup_late_ns;
+};
+
+/**
+ * struct onramp_sched - private data of the qdisc
+ * @cfg: settings
+ * @table: cfg.buckets trees of flows by their key; NULL until there are settings
+ * @table_log: binary logarithm of their number
+ * @turn: the band that is being served
+ * @bands: flows with packets to send
+ * @fast: packets that need no flow of their own; not in @table, never throttled
+ * @waiting: throttled flows
+ * @wake_ns: the earliest time of those, U64_MAX if there is none
+ * @watchdog: runs the qdisc at @wake_ns
+ * @stats: gauges in it are kept as well, except for next_flow_ns
+ */
+struct onramp_sched {
+	struct onramp_config	cfg;
+	struct rb_root		*table;
+	u32			table_log;
+	u32			turn;
+	struct onramp_band	bands[ONRAMP_BANDS];
+	struct onramp_flow	fast;
+	struct rb_root_cached	waiting;
+	u64			wake_ns;
+	struct qdisc_watchdog	watchdog;
+	struct onramp_stats	stats;
+};
+
+/**
+ * struct onramp_cb - of a packet in the queue
+ * @send_ns: when its sender wants it to leave: its EDT, or when it was queued
+ * @band: that it is counted in
+ */
+struct onramp_cb {
+	u64	send_ns;
+	u8	band;
+};
+
+static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct onramp_cb));
+	return (struct onramp_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* onramp_flow.c */
+int onramp_flow_cache_create(void);
+void onramp_flow_cache_destroy(void);
+unsigned long onramp_flow_key(const struct onramp_sched *q, struct sk_buff *skb,
+			      struct sock **sk);
+struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
+				    struct sock *sk, u64 now);
+struct sk_buff *onramp_flow_peek(const struct onramp_flow *f);
+void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb);
+void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb);
+struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
+struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets);
+void onramp_table_free(struct rb_root *table);
+void onramp_purge(struct Qdisc *sch);
+void onramp_trim(struct Qdisc *sch);
+void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f);
+
+/* onramp_netlink.c */
+int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
+int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
+int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
+int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+
+#endif /* _SCH_ONRAMP_H */

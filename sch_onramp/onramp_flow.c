@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: flows, the packets in them, and the table they are found in
+ *
+ *	table:	hash of the key -> tree of flows by key
+ *	flow:	packets that leave in the order they came in: a list
+ *		packets with an earlier EDT than one before them: a tree
+ *
+ * A flow stays in the table when its last packet has left, for the next one. When a
+ * key is new, a few flows on the way to its place that have been idle for long are
+ * forgotten: the table does not grow without any of it being in use, and nothing has to
+ * run over it.
+ */
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "onramp.h"
+
+/* A flow may be forgotten once it has been idle for longer, ns. */
+#define ONRAMP_GC_AGE_NS	(3 * NSEC_PER_SEC)
+
+/* Flows that are forgotten when one is added, at most. */
+#define ONRAMP_GC_MAX		8
+
+static struct kmem_cache *onramp_flow_cache;
+
+/**
+ * onramp_flow_cache_create() - memory for flows
+ *
+ * Context: the module is loaded.
+ * Return: 0 or -ENOMEM.
+ */
+int onramp_flow_cache_create(void)
+{
+	BUILD_BUG_ON(offsetof(struct onramp_flow, credit) > 64);
+	onramp_flow_cache = kmem_cache_create("onramp_flow", sizeof(struct onramp_flow), 0,
+					      SLAB_HWCACHE_ALIGN, NULL);
+	return onramp_flow_cache ? 0 : -ENOMEM;
+}
+
+/* onramp_flow_cache_destroy() - no flow is left. */
+void onramp_flow_cache_destroy(void)
+{
+	kmem_cache_destroy(onramp_flow_cache);
+}
+
+/* Packets of a flow ------------------------------------------------------- */
+
+static bool onramp_skb_earlier(struct rb_node *node, const struct rb_node *other)
+{
+	return onramp_cb(rb_to_skb(node))->send_ns < onramp_cb(rb_to_skb(other))->send_ns;
+}
+
+/**
+ * onramp_flow_peek() - the packet of a flow that leaves next
+ * @f: the flow
+ *
+ * Context: the qdisc's lock.
+ * Return: it, still in the flow, or NULL if there is none.
+ */
+struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
+{
+	struct sk_buff *skb = skb_rb_first(&f->reordered);
+
+	if (!skb)
+		return f->head;
+	if (f->head && onramp_cb(f->head)->send_ns <= onramp_cb(skb)->send_ns)
+		return f->head;
+	return skb;
+}
+
+/**
+ * onramp_flow_add() - queue a packet
+ * @f: the flow
+ * @skb: the packet, with its onramp_cb
+ *
+ * Packets of the same time keep their order.
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
+{
+	f->qlen++;
+	if (f->head && onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
+		rb_add(&skb->rbnode, &f->reordered, onramp_skb_earlier);
+		return;
+	}
+	if (f->head)
+		f->tail->next = skb;
+	else
+		f->head = skb;
+	f->tail = skb;
+	skb->next = NULL;
+}
+
+/* Take a packet out of the list, @prev being the one before it, or out of the tree. */
+static void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f,
+			       struct sk_buff *prev, struct sk_buff *skb)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	if (prev || skb == f->head) {
+		if (prev)
+			prev->next = skb->next;
+		else
+			f->head = skb->next;
+		if (f->tail == skb)
+			f->tail = prev;
+	} else {
+		rb_erase(&skb->rbnode, &f->reordered);
+		/* The node has been in its place. */
+		skb->dev = qdisc_dev(sch);
+	}
+	skb_mark_not_on_list(skb);
+	f->qlen--;
+	if (!f->qlen && f != &q->fast)
+		q->stats.flows_inactive++;
+	q->stats.band_packets[onramp_cb(skb)->band]--;
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+}
+
+/**
+ * onramp_flow_remove() - take the packet that leaves next out of its flow
+ * @sch: the qdisc
+ * @f: the flow
+ * @skb: what onramp_flow_peek() has returned
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
+{
+	onramp_flow_unlink(sch, f, NULL, skb);
+}
+
+/* The table --------------------------------------------------------------- */
+
+/**
+ * onramp_flow_key() - what the flow of a packet is found by
+ * @q: the qdisc
+ * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
+ * @sk: set to the socket that is the flow, or NULL if it is a hash
+ *
+ * Connection requests, listeners and sockets in TIME-WAIT are not what a sender is:
+ * what they send is part of no flow of theirs, and not held back by a rate either. A
+ * socket that is not connected may send to many destinations, so that each of these is
+ * a flow. Sockets are at even addresses, so a key that is odd is a hash.
+ *
+ * Context: the qdisc's lock.
+ * Return: the key.
+ */
+unsigned long onramp_flow_key(const struct onramp_sched *q, struct sk_buff *skb,
+			      struct sock **sk)
+{
+	struct sock *owner = skb->sk;
+	u8 state = owner && sk_fullsock(owner) ? READ_ONCE(owner->sk_state) : TCP_LISTEN;
+
+	*sk = NULL;
+	if (state == TCP_LISTEN) {
+		skb_orphan(skb);
+	} else if (state != TCP_CLOSE) {
+		*sk = owner;
+		return (unsigned long)owner;
+	}
+	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << 1 | 1;
+}
+
+static int onramp_key_cmp(const void *key, const struct rb_node *node)
+{
+	unsigned long a = *(const unsigned long *)key;
+	unsigned long b = rb_entry(node, struct onramp_flow, node)->key;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool onramp_key_less(struct rb_node *node, const struct rb_node *other)
+{
+	return rb_entry(node, struct onramp_flow, node)->key <
+	       rb_entry(other, struct onramp_flow, node)->key;
+}
+
+/* Forget flows on the way to where @key belongs that have been idle for long. */
+static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned long key, u64 now)
+{
+	struct onramp_flow *old[ONRAMP_GC_MAX];
+	struct rb_node *node = root->rb_node;
+	int n = 0, i;
+
+	while (node && n < ONRAMP_GC_MAX) {
+		struct onramp_flow *f = rb_entry(node, struct onramp_flow, node);
+
+		if (f->state == ONRAMP_IDLE && now - f->idle_ns > ONRAMP_GC_AGE_NS)
+			old[n++] = f;
+		node = key < f->key ? node->rb_left : node->rb_right;
+	}
+	for (i = 0; i < n; i++) {
+		rb_erase(&old[i]->node, root);
+		kmem_cache_free(onramp_flow_cache, old[i]);
+	}
+	q->stats.flows -= n;
+	q->stats.flows_inactive -= n;
+	q->stats.flows_gc += n;
+}
+
+/* What a flow begins with, when it is made and when its socket is another one. */
+static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, struct sock *sk)
+{
+	f->credit = q->cfg.initial_quantum;
+	f->hash = sk ? sk->sk_hash : 0;
+	f->next_tx_ns = 0;
+}
+
+/**
+ * onramp_flow_get() - find a flow, or make it
+ * @q: the qdisc
+ * @key: of onramp_flow_key()
+ * @sk: its socket, or NULL
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ * Return: the flow, or NULL if there is no memory for it.
+ */
+struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
+				    struct sock *sk, u64 now)
+{
+	struct rb_root *root = &q->table[hash_long(key, q->table_log)];
+	struct rb_node *node = rb_find(&key, root, onramp_key_cmp);
+	struct onramp_flow *f;
+
+	if (node) {
+		f = rb_entry(node, struct onramp_flow, node);
+		/* The socket is gone, and another one has its memory. */
+		if (sk && f->hash != sk->sk_hash) {
+			if (f->state == ONRAMP_THROTTLED)
+				onramp_unthrottle(q, f);
+			onramp_flow_begin(q, f, sk);
+		}
+		return f;
+	}
+	onramp_gc(q, root, key, now);
+	f = kmem_cache_zalloc(onramp_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!f)
+		return NULL;
+	f->key = key;
+	f->state = ONRAMP_IDLE;
+	f->idle_ns = now;
+	onramp_flow_begin(q, f, sk);
+	rb_add(&f->node, root, onramp_key_less);
+	q->stats.flows++;
+	q->stats.flows_inactive++;
+	return f;
+}
+
+/**
+ * onramp_table_alloc() - a table without flows
+ * @sch: the qdisc
+ * @buckets: a power of two
+ *
+ * Context: may sleep.
+ * Return: the table, or NULL if there is no memory.
+ */
+struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets)
+{
+	/* An empty tree is a pointer that is NULL. */
+	return kvzalloc_node(buckets * sizeof(struct rb_root),
+			     GFP_KERNEL | __GFP_RETRY_MAYFAIL,
+			     netdev_queue_numa_node_read(sch->dev_queue));
+}
+
+/**
+ * onramp_table_swap() - move all flows to another table
+ * @q: the qdisc
+ * @table: the other one, of onramp_table_alloc()
+ * @buckets: its size
+ *
+ * Context: the qdisc's lock.
+ * Return: the former table, for onramp_table_free(); NULL if there was none.
+ */
+struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets)
+{
+	u64 i, n = q->table ? 1ULL << q->table_log : 0;
+	struct rb_root *old = q->table;
+	u32 log = ilog2(buckets);
+
+	for (i = 0; i < n; i++) {
+		struct rb_node *node;
+
+		while ((node = rb_first(&old[i]))) {
+			struct onramp_flow *f = rb_entry(node, struct onramp_flow, node);
+
+			rb_erase(node, &old[i]);
+			rb_add(node, &table[hash_long(f->key, log)], onramp_key_less);
+		}
+	}
+	q->table = table;
+	q->table_log = log;
+	return old;
+}
+
+/* onramp_table_free() - of a table without flows, or NULL; may sleep. */
+void onramp_table_free(struct rb_root *table)
+{
+	kvfree(table);
+}
+
+/* Dropping what is queued ------------------------------------------------- */
+
+static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	while ((skb = onramp_flow_peek(f))) {
+		onramp_flow_remove(sch, f, skb);
+		rtnl_kfree_skbs(skb, skb);
+		q->stats.purged++;
+	}
+}
+
+/**
+ * onramp_purge() - throw all packets away, and forget all flows
+ * @sch: the qdisc; its bands and the tree of throttled flows still name the flows
+ *
+ * Context: the qdisc's lock and RTNL.
+ */
+void onramp_purge(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	u64 i, n = q->table ? 1ULL << q->table_log : 0;
+	struct onramp_flow *f, *next;
+
+	onramp_flow_purge(sch, &q->fast);
+	for (i = 0; i < n; i++) {
+		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
+			onramp_flow_purge(sch, f);
+			kmem_cache_free(onramp_flow_cache, f);
+		}
+		q->table[i] = RB_ROOT;
+	}
+	q->stats.flows = 0;
+	q->stats.flows_inactive = 0;
+	q->stats.flows_throttled = 0;
+}
+
+static bool onramp_band_full(const struct onramp_sched *q, u8 band)
+{
+	return q->stats.band_packets[band] > q->cfg.limit;
+}
+
+/* Drop the oldest packet of a flow that is in a band with too many. */
+static unsigned int onramp_flow_trim(struct Qdisc *sch, struct onramp_flow *f)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb, *prev = NULL;
+	unsigned int len;
+
+	for (skb = f->head; skb; prev = skb, skb = skb->next)
+		if (onramp_band_full(q, onramp_cb(skb)->band))
+			break;
+	if (!skb) {
+		prev = NULL;
+		skb_rbtree_walk(skb, &f->reordered)
+			if (onramp_band_full(q, onramp_cb(skb)->band))
+				break;
+	}
+	if (!skb)
+		return 0;
+	len = qdisc_pkt_len(skb);
+	onramp_flow_unlink(sch, f, prev, skb);
+	rtnl_qdisc_drop(skb, sch);
+	q->stats.change_drops++;
+	return len;
+}
+
+/* At most one packet of each flow. */
+static unsigned int onramp_trim_round(struct Qdisc *sch, u8 band)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	unsigned int bytes = onramp_flow_trim(sch, &q->fast);
+	u64 i, n = 1ULL << q->table_log;
+	struct onramp_flow *f, *next;
+
+	for (i = 0; i < n && onramp_band_full(q, band); i++)
+		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node)
+			bytes += onramp_flow_trim(sch, f);
+	return bytes;
+}
+
+/**
+ * onramp_trim() - drop packets until no band has more than its limit
+ * @sch: the qdisc
+ *
+ * One of each flow in turn, so that none loses more than others.
+ *
+ * Context: the qdisc's lock and RTNL.
+ */
+void onramp_trim(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	u64 before = q->stats.change_drops;
+	unsigned int bytes = 0;
+	u8 band;
+
+	for (band = 0; band < ONRAMP_BANDS; band++)
+		while (onramp_band_full(q, band))
+			bytes += onramp_trim_round(sch, band);
+	/* A qdisc that is being made has no place in the tree to tell from. */
+	if (q->stats.change_drops != before)
+		qdisc_tree_reduce_backlog(sch, q->stats.change_drops - before, bytes);
+}

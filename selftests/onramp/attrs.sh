@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Settings: defaults, limits, what is refused and how, the plugin of tc.
+. "$(dirname "$0")/onramp_lib.sh"
+
+table=$KSFT_TMP/table
+
+settings() {
+	tc -n "$A" -j qdisc show dev a0
+}
+
+# args FIELD KIND VALUE: what sets it, in tc's words.
+args() {
+	local i
+
+	case $1:$3 in
+	pacing:1)	echo pacing ;;
+	pacing:0)	echo nopacing ;;
+	horizon_drop:1)	echo horizon_drop ;;
+	horizon_drop:0)	echo horizon_cap ;;
+	weight*)
+		printf weights
+		for i in 0 1 2; do
+			if [ "$1" = "weight[$i]" ]; then
+				printf ' %s' "$3"
+			else
+				printf ' 65536'
+			fi
+		done ;;
+	*)	case $2 in
+		RATE)	echo "$1 $3bps" ;;
+		TIME)	echo "$1 $3ns" ;;
+		*)	echo "$1 $3" ;;
+		esac ;;
+	esac
+}
+
+# reads FIELD VALUE: it is what tc shows of it, in JSON.
+reads() {
+	local want=$2 i
+
+	case $1 in
+	weight*)
+		i=${1//[^0-9]/}
+		expect_same "$1" "$(settings | grep -o '"weights":\[[^]]*\]' |
+			tr -d 'a-z":[]' | cut -d, -f$((i + 1)))" "$2" ;;
+	*)	case $1:$2 in
+		pacing:1|horizon_drop:1) want=true ;;
+		pacing:0|horizon_drop:0) want=false ;;
+		esac
+		expect_same "$1" "$(stat "$1")" "$want" ;;
+	esac
+}
+
+defaults() {
+	local field kind min max def
+
+	fresh
+	while read -r field kind min max def; do
+		reads "$field" "$def"
+	done <"$table"
+	expect_same priomap "$(settings | grep -o '"priomap":\[[^]]*\]')" \
+		'"priomap":[1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1]'
+	# Without the plugin as well: it is only words.
+	tc -n "$A" qdisc del dev a0 root
+	TC_LIB_DIR=/nowhere tc -n "$A" qdisc add dev a0 root onramp
+	expect limit "$(stat limit)" -eq 10000
+	# The quantum follows the MTU at the time.
+	ip -n "$A" link set a0 mtu 9000
+	fresh
+	expect quantum "$(stat quantum)" -eq 18028
+	expect initial_quantum "$(stat initial_quantum)" -eq 90140
+	ip -n "$A" link set a0 mtu 1500
+}
+
+extremes() {
+	local field kind min max def value
+
+	fresh
+	while read -r field kind min max def; do
+		for value in "$min" "$max" "$def"; do
+			# shellcheck disable=SC2046
+			change $(args "$field" "$kind" "$value")
+			reads "$field" "$value"
+		done
+	done <"$table"
+	change priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 2
+	expect_same priomap "$(settings | grep -o '"priomap":\[[^]]*\]')" \
+		'"priomap":[0,1,2,0,1,2,0,1,2,0,1,2,0,1,2,2]'
+	# Those of a qdisc that is being made.
+	fresh limit 77 flow_limit 5 quantum 5000 horizon 2s horizon_cap nopacing \
+		maxrate 8mbit ce_threshold 3ms bands 3 weights 20000 30000 40000
+	expect limit "$(stat limit)" -eq 77
+	expect flow_limit "$(stat flow_limit)" -eq 5
+	expect quantum "$(stat quantum)" -eq 5000
+	expect horizon "$(stat horizon)" -eq 2000000000
+	expect maxrate "$(stat maxrate)" -eq 1000000
+	expect ce_threshold "$(stat ce_threshold)" -eq 3000000
+	expect_same pacing "$(stat pacing)" false
+	expect_same horizon_drop "$(stat horizon_drop)" false
+}
+
+# says TEXT COMMAND...: it is refused, with the text, and changes nothing.
+says() {
+	local text=$1
+	shift
+
+	settings >"$KSFT_TMP/before"
+	if "$@" >"$KSFT_TMP/said" 2>&1; then
+		fail "not refused: $*"
+	fi
+	grep -qF -e "$text" "$KSFT_TMP/said" || {
+		cat "$KSFT_TMP/said"
+		fail "no word of '$text': $*"
+	}
+	settings | diff "$KSFT_TMP/before" -
+}
+
+out_of_range() {
+	local field kind min max def n=0
+
+	fresh
+	while read -r field kind min max def; do
+		[ "$kind" != BOOL ] || continue
+		# What does not fit into tc's 32 bits is refused by tc.
+		if [ "$max" -lt 4294967295 ] || [ "$kind" != BYTES ]; then
+			# shellcheck disable=SC2046
+			says "$field must be $min to $max" change \
+				flow_limit 13 $(args "$field" "$kind" $((max + 1)))
+			n=$((n + 1))
+		fi
+		if [ "$min" -gt 0 ]; then
+			# shellcheck disable=SC2046
+			says "$field must be $min to $max" change \
+				flow_limit 13 $(args "$field" "$kind" $((min - 1)))
+			n=$((n + 1))
+		fi
+	done <"$table"
+	expect "values refused" "$n" -ge 20
+	says "buckets must be a power of two" change flow_limit 13 buckets 1000
+	says "bands must be 0 to 2" change flow_limit 13 priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0
+	# Of a qdisc that is being made: then there is none, as before.
+	tc -n "$A" qdisc del dev a0 root
+	says "limit must be 1 to 16777216" tc -n "$A" qdisc add dev a0 root onramp limit 0
+	refused stat limit
+}
+
+garbage() {
+	local field kind min max def text
+
+	fresh
+	while read -r field kind min max def; do
+		case $field:$kind in
+		*:BOOL|weight*)	continue ;;
+		esac
+		for text in -1 x 1x "" 1.2.3 99999999999999999999999; do
+			says "" change "$field" "$text"
+		done
+		says "a value is wanted" change "$field"
+	done <"$table"
+	says "there is no \"nosuch\"" change nosuch 3
+	says "16 bands are wanted" change priomap 0 1 2
+	says "3 weights are wanted" change weights 20000
+	says "there are always 3" change bands 4
+	says "Usage: ... onramp" change help
+}
+
+# The text of tc has what the JSON has, in a form that tc takes.
+round_trip() {
+	local words
+
+	fresh limit 123 flow_limit 45 quantum 2000 initial_quantum 30000 maxrate 100mbit \
+		low_rate_threshold 1mbit refill_delay 30ms buckets 256 orphan_mask 63 \
+		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
+		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000
+	settings >"$KSFT_TMP/first"
+	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
+	echo "words: $words"
+	fresh
+	# shellcheck disable=SC2086
+	change $words
+	settings | diff "$KSFT_TMP/first" -
+}
+
+newer_tc() {
+	TC_LIB_DIR=$KSFT_DIR tc -n "$A" "$@"
+}
+
+# A plugin that knows more than the module: what it asks for could not be done.
+newer_plugin() {
+	fresh
+	says "plugin is newer than the module sch_onramp" \
+		newer_tc qdisc change dev a0 root onramp limit 5
+	# It may look.
+	newer_tc qdisc show dev a0 | grep -q 'limit 10000'
+}
+
+ksft_plan 6
+ready
+"$KSFT_DIR/onramp_params_table" >"$table"
+ksft_case "defaults are those of fq" defaults
+ksft_case "smallest and largest values are taken, and read back" extremes
+ksft_case "values out of range are refused with the reason, and change nothing" out_of_range
+ksft_case "what is no value is refused by tc" garbage
+ksft_case "tc takes what it prints" round_trip
+ksft_case "a request of a newer interface is refused" newer_plugin

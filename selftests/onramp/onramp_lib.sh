@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests of sch_onramp share, sourced as the first thing they do.
+#
+#	A a0 ------------------ b0 B
+#	  10.77.1.1              10.77.1.2
+#
+# Nothing but what a test sends is on the wire: no IPv6, no ARP.
+. "$(dirname "${BASH_SOURCE[0]}")/onramp.sh"
+
+MAC_A=02:00:00:00:00:0a
+MAC_B=02:00:00:00:00:0b
+B4=10.77.1.2
+
+# quiet_pair [QUEUES]: the two hosts, with so many queues each.
+quiet_pair() {
+	local name queues="numtxqueues ${1:-1} numrxqueues ${1:-1}"
+
+	ns_add "$A" "$B"
+	for name in "$A" "$B"; do
+		ns_set "$name" ipv6/conf/all/disable_ipv6 1 \
+			ipv6/conf/default/disable_ipv6 1
+	done
+	# shellcheck disable=SC2086
+	ip link add a0 netns "$A" address $MAC_A $queues type veth \
+		peer b0 netns "$B" address $MAC_B $queues
+	ip -n "$A" -batch - <<-END
+		addr add $V4_A/24 dev a0
+		link set a0 up
+		neigh replace $B4 lladdr $MAC_B dev a0 nud permanent
+	END
+	ip -n "$B" -batch - <<-END
+		addr add $B4/24 dev b0
+		link set b0 up
+		neigh replace $V4_A lladdr $MAC_A dev b0 nud permanent
+	END
+}
+
+# fresh [WORD VALUE]...: a0 has an onramp of its own at its root, in place of all else.
+fresh() {
+	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
+	tc -n "$A" qdisc add dev a0 root handle 1: onramp "$@"
+}
+
+change() {
+	tc -n "$A" qdisc change dev a0 root onramp "$@"
+}
+
+# below WORD...: a0 has one as the only child of the classless qdisc WORD...
+below() {
+	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
+	tc -n "$A" qdisc add dev a0 root handle 2: "$@"
+	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: onramp
+}
+
+# shot: what tc says of a0 at this moment, for shown.
+shot() {
+	tc -n "$A" -s -j qdisc show dev a0 >"$KSFT_TMP/shot"
+}
+
+# shown NAME [KIND]: of the first onramp in there, or of another qdisc.
+shown() {
+	awk -v name="$1" -v kind="${2:-onramp}" '
+		BEGIN { RS = "[{]\"kind\":\"" }
+		index($0, kind "\"") == 1 && match($0, "\"" name "\":[0-9a-z]+") {
+			split(substr($0, RSTART, RLENGTH), field, ":")
+			print field[2]
+			found = 1
+			exit
+		}
+		END { exit !found }' "$KSFT_TMP/shot"
+}
+
+# stat NAME [KIND]: the same, at this moment.
+stat() {
+	shot
+	shown "$@"
+}
+
+# send [NAME=VALUE]...: of onramp_helper; what arrives is in $KSFT_TMP/got.
+send() {
+	"$KSFT_DIR/onramp_helper" "$A" "$B" "$B4" "$@" >"$KSFT_TMP/got"
+}
+
+# got GROUP: how many of its datagrams arrived.
+got() {
+	awk -v name="$1" '$1 == name { n++ } END { print n + 0 }' "$KSFT_TMP/got"
+}
+
+# at GROUP NUMBER: when it arrived, in microseconds after the start.
+at() {
+	awk -v name="$1" -v seq="$2" '$1 == name && $2 == seq { print $3 }' "$KSFT_TMP/got"
+}
+
+# span GROUP: microseconds from the first to the last that arrived.
+span() {
+	awk -v name="$1" '$1 == name { if (!n++) first = $3; last = $3 }
+		END { print last - first }' "$KSFT_TMP/got"
+}
+
+# in_order GROUP...: what arrived of each did so in the order it was sent in.
+in_order() {
+	local name
+
+	for name; do
+		awk -v name="$name" '$1 == name {
+			if (n++ && $2 <= last) { print name " " $2 " after " last; exit 1 }
+			last = $2
+		}' "$KSFT_TMP/got"
+	done
+}
+
+# Bytes of a datagram's frame, for a payload of so many.
+frame() {
+	echo $(($1 + 14 + 20 + 8))
+}
+
+# holds PACKETS BYTES: the qdisc's own counters, those of its bands and those of the
+# qdisc above it, if there is one, agree with that.
+holds() {
+	local sum kind
+
+	shot
+	expect qlen "$(shown qlen)" -eq "$1"
+	expect backlog "$(shown backlog)" -eq "$2"
+	sum=$(($(shown band_packets0) + $(shown band_packets1) + $(shown band_packets2)))
+	expect "packets in bands" "$sum" -eq "$1"
+	for kind in ${ABOVE:-}; do
+		expect "qlen of $kind" "$(shown qlen "$kind")" -eq "$1"
+		expect "backlog of $kind" "$(shown backlog "$kind")" -eq "$2"
+	done
+}
+
+ready() {
+	need_module sch_onramp
+	quiet_pair "$@"
+}

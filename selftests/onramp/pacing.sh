@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Rates of flows. Times are of a machine that counts instructions.
+. "$(dirname "$0")/onramp_lib.sh"
+
+# near WHAT GOT WANTED: within 5 %.
+near() {
+	expect "$1" "$2" -ge "$(calc "$3 * 0.95")"
+	expect "$1" "$2" -le "$(calc "$3 * 1.05")"
+}
+
+# N packets at a rate take N - 1 times their length, less what may go in one burst:
+# a new flow's initial quantum.
+socket_rate() {
+	local bytes
+
+	bytes=$(frame 1000)
+	fresh initial_quantum 1000 quantum 1000 flow_limit 1000
+	send group=a n=201 rate=1000000 group=b n=101 rate=250000
+	expect a "$(got a)" -eq 201
+	expect b "$(got b)" -eq 101
+	in_order a b
+	near "time of a" "$(span a)" "$bytes * 200"
+	near "time of b" "$(span b)" "$bytes * 100 * 4"
+	# Bursts of a quantum do not change the rate.
+	fresh initial_quantum 5000 quantum 5000 flow_limit 1000
+	send group=a n=205 rate=1000000
+	near "time of a" "$(span a)" "$bytes * 200"
+	# Below the threshold every packet waits for the one before it.
+	fresh quantum 50000 initial_quantum 50000 low_rate_threshold 8mbit flow_limit 1000
+	send group=a n=101 rate=1000000
+	near "time of a" "$(span a)" "$bytes * 100"
+}
+
+max_rate() {
+	local bytes
+
+	bytes=$(frame 1000)
+	fresh maxrate 8mbit initial_quantum 1000 quantum 1000 flow_limit 1000
+	send group=a n=101 group=b n=101 rate=100000000 group=c n=51 rate=500000 \
+		group=d n=101 at=0
+	near "time of a" "$(span a)" "$bytes * 100"
+	near "time of b" "$(span b)" "$bytes * 100"
+	near "time of c" "$(span c)" "$bytes * 50 * 2"
+	near "time of d, with times" "$(span d)" "$bytes * 100"
+	in_order a b c d
+	# It is lifted while they wait.
+	spawn bash -c "sleep 0.3; tc -n $A qdisc change dev a0 root onramp maxrate 0"
+	change maxrate 800kbit
+	send group=a n=101
+	wait "$SPAWNED"
+	expect "time of a" "$(span a)" -ge 100000
+	expect "time of a" "$(span a)" -le 600000
+	expect a "$(got a)" -eq 101
+}
+
+no_pacing() {
+	fresh nopacing maxrate 800kbit flow_limit 1000
+	send group=a n=101 rate=100000
+	expect a "$(got a)" -eq 101
+	expect "time of a" "$(span a)" -le 100000
+	expect throttled "$(stat throttled)" -eq 0
+	# But not times that senders ask for.
+	send group=a at=50000
+	expect a "$(at a 0)" -ge 50000
+}
+
+# A packet a second at most, however low the rate.
+slowest() {
+	fresh initial_quantum 1000 quantum 1000
+	send wait=3000 group=a n=3 rate=1
+	expect a "$(got a)" -eq 3
+	near "time of a" "$(span a)" 2000000
+	expect pacing_capped "$(stat pacing_capped)" -ge 2
+}
+
+ksft_plan 4
+ready
+ksft_case "a flow leaves at the rate of its socket" socket_rate
+ksft_case "or at maxrate, if that is lower" max_rate
+ksft_case "nopacing lets them go at once" no_pacing
+ksft_case "a pause lasts for a second at most" slowest

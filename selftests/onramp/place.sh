@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Where the qdisc can be: below mq and mqprio, by default; that its module comes when
+# it is asked for and stays while it is in use.
+. "$(dirname "$0")/onramp_lib.sh"
+
+# kinds: those of a0, each once, the number of them before.
+kinds() {
+	tc -n "$A" qdisc show dev a0 | awk '{ print $2 }' | sort | uniq -c | awk '{ printf "%s%s ", $1, $2 }'
+}
+
+traffic() {
+	send group=a n=50 group=b n=50 prio=6 group=c at=30000
+	expect a "$(got a)" -eq 50
+	expect b "$(got b)" -eq 50
+	expect c "$(got c)" -eq 1
+	in_order a b
+}
+
+mq() {
+	tc -n "$A" qdisc replace dev a0 root handle 1: mq
+	tc -n "$A" qdisc replace dev a0 parent 1:1 onramp limit 50
+	tc -n "$A" qdisc replace dev a0 parent 1:2 onramp limit 60
+	traffic
+	tc -n "$A" qdisc change dev a0 parent 1:2 onramp limit 70
+	expect_same limits "$(tc -n "$A" -j qdisc show dev a0 | grep -o '"limit":[0-9]*' |
+		sort | tr '\n' ' ')" '"limit":50 "limit":70 '
+	tc -n "$A" qdisc del dev a0 root
+}
+
+mqprio() {
+	tc -n "$A" qdisc replace dev a0 root handle 1: mqprio num_tc 2 \
+		map 0 0 0 0 0 0 1 1 0 0 0 0 0 0 0 0 queues 1@0 1@1 hw 0
+	tc -n "$A" qdisc replace dev a0 parent 1:1 onramp
+	tc -n "$A" qdisc replace dev a0 parent 1:2 onramp
+	traffic
+	tc -n "$A" qdisc del dev a0 root
+}
+
+by_default() {
+	local before
+
+	before=$(cat /proc/sys/net/core/default_qdisc)
+	undo "echo $before >/proc/sys/net/core/default_qdisc"
+	echo onramp >/proc/sys/net/core/default_qdisc
+	# A veth has no queue of its own; with one it gets the default.
+	tc -n "$A" qdisc replace dev a0 root handle 1: mq
+	expect_same kinds "$(kinds)" "1mq 2onramp "
+	traffic
+	refused rmmod sch_onramp
+	echo "$before" >/proc/sys/net/core/default_qdisc
+	tc -n "$A" qdisc del dev a0 root
+}
+
+loaded() {
+	[ -d /sys/module/sch_onramp ]
+}
+
+comes_and_goes() {
+	local sender i
+
+	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
+	wait_for 10 rmmod sch_onramp
+	fresh
+	loaded
+	spawn bash -c "while :; do '$KSFT_DIR/onramp_helper' $A $B $B4 wait=0 \
+		group=a n=300 group=b n=300 at=50000; done"
+	sender=$SPAWNED
+	for i in 1 2 3 4; do
+		refused rmmod sch_onramp
+		tc -n "$A" qdisc del dev a0 root
+		wait_for 10 rmmod sch_onramp
+		fresh
+	done
+	stop "$sender"
+	# A namespace goes with packets in the queue.
+	ns_add "$C"
+	ip -n "$A" link add a1 type veth peer b1 netns "$C"
+	link_up "$C" b1 10.77.9.2
+	link_up "$A" a1 10.77.9.1
+	tc -n "$C" qdisc add dev b1 root onramp
+	"$KSFT_DIR/onramp_helper" "$C" "$A" 10.77.9.1 wait=0 group=a n=50 at=5000000
+	ns_del "$C"
+	tc -n "$A" qdisc del dev a0 root
+	wait_for 10 rmmod sch_onramp
+	modprobe sch_onramp
+}
+
+# peek(): tbf, and others that ask for the next packet before they want it.
+nested() {
+	tc -n "$A" qdisc replace dev a0 root handle 1: prio bands 2 \
+		priomap 0 0 0 0 0 0 1 1 0 0 0 0 0 0 0 0
+	tc -n "$A" qdisc add dev a0 parent 1:1 handle 2: tbf rate 80mbit burst 20000 \
+		limit 1000000
+	tc -n "$A" qdisc add dev a0 parent 2:1 handle 3: onramp
+	tc -n "$A" qdisc add dev a0 parent 1:2 handle 4: onramp
+	traffic
+	expect "qlen of prio" "$(stat qlen prio)" -eq 0
+	tc -n "$A" qdisc del dev a0 root
+}
+
+C=$(ns_name C)
+ksft_plan 5
+ready 2
+ksft_case "below mq, a setting of its own for each queue" mq
+ksft_case "below mqprio" mqprio
+ksft_case "as net.core.default_qdisc" by_default
+ksft_case "the module comes when it is asked for, and goes under load" comes_and_goes
+ksft_case "below prio and tbf" nested
