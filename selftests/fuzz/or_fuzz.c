@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: or_proto.h fed with any bytes, as a datagram from anybody.
+ *
+ * Whatever is accepted must encode to the bytes that it was decoded from; whatever is
+ * refused must leave no trace. The rest of the input is a series of counts for the
+ * replay window, compared with a list of what was accepted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "or_proto.h"
+
+#define MAX_COUNTS	256
+
+#define REQUIRE(cond) do {						\
+	if (!(cond)) {							\
+		fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,	\
+			__LINE__, #cond);				\
+		abort();						\
+	}								\
+} while (0)
+
+static void fuzz_ack(const u8 *data, size_t size)
+{
+	struct or_ack a, none;
+	u8 msg[OR_MSG_LEN];
+	enum or_error error;
+
+	memset(&none, 0x5a, sizeof(none));
+	a = none;
+	error = or_ack_decode(data, size, &a);
+	REQUIRE(error < OR_ERR_TAG);
+	REQUIRE(!error == !!memcmp(&a, &none, sizeof(a)));
+	if (error)
+		return;
+	REQUIRE(size == OR_MSG_LEN);
+	REQUIRE(a.packets && a.sport && a.dport);
+	REQUIRE(a.hold_ns <= OR_HOLD_MAX_NS);
+	REQUIRE(a.clock_error == OR_CLOCK_UNSYNCED ||
+		or_clock_encode(or_clock_decode(a.clock_error)) == a.clock_error);
+	or_ack_encode(&a, msg);
+	REQUIRE(!memcmp(msg, data, OR_TAG_OFFSET));
+}
+
+static void fuzz_subscribe(const u8 *data, size_t size)
+{
+	struct or_subscription sub = { .until_s = 0 }, old;
+	struct or_subscribe s, none;
+	u8 msg[OR_MSG_LEN];
+	enum or_error error;
+
+	memset(&none, 0x5a, sizeof(none));
+	s = none;
+	error = or_subscribe_decode(data, size, &s);
+	REQUIRE(error < OR_ERR_TAG);
+	REQUIRE(!error == !!memcmp(&s, &none, sizeof(s)));
+	if (error)
+		return;
+	REQUIRE(size == OR_MSG_LEN);
+	REQUIRE(s.lifetime_s <= OR_LIFETIME_MAX_S);
+	REQUIRE(!(s.caps & ~OR_CAP_ALL));
+	or_subscribe_encode(&s, msg);
+	REQUIRE(!memcmp(msg, data, OR_TAG_OFFSET));
+
+	/* Without the right tag it changes nothing; with it, once. */
+	old = sub;
+	if (or_verify(data, s.nonce)) {
+		REQUIRE(or_subscribe_accept(&sub, &s, data, 1) == OR_ERR_TAG);
+		REQUIRE(!memcmp(&sub, &old, sizeof(sub)));
+	}
+	or_sign(msg, s.nonce);
+	REQUIRE(or_subscribe_accept(&sub, &s, msg, 1) == OR_OK);
+	if (!s.lifetime_s)
+		return;
+	REQUIRE(sub.until_s == 1ULL + s.lifetime_s);
+	REQUIRE(or_subscribe_accept(&sub, &s, msg, 1) == OR_ERR_REPLAY);
+}
+
+/* Two bytes each: how far the count is from the highest one so far. */
+static void fuzz_replay(const u8 *data, size_t size)
+{
+	u32 accepted[MAX_COUNTS], newest = 0, count;
+	struct or_replay w = { 0 };
+	enum or_error error;
+	size_t n = 0, i;
+	bool seen;
+
+	if (size < 4)
+		return;
+	newest = (u32)or_get(data, 4);
+	for (data += 4, size -= 4; size >= 2 && n < MAX_COUNTS; data += 2, size -= 2) {
+		count = newest + (u32)(s32)(((int)or_get(data, 2) - 0x8000) / 64);
+		for (seen = false, i = 0; i < n; i++)
+			seen |= accepted[i] == count;
+		error = or_replay_check(&w, count);
+		REQUIRE(or_replay_accept(&w, count) == error);
+		/* Whatever came of it: not once more. */
+		REQUIRE(or_replay_check(&w, count));
+		if (!n) {
+			REQUIRE(!error);
+			newest = count;
+		}
+		if ((s32)(count - newest) > 0)
+			newest = count;
+		if (newest - count >= 64)
+			REQUIRE(error == OR_ERR_OLD);
+		else
+			REQUIRE(error == (seen ? OR_ERR_REPLAY : OR_OK));
+		REQUIRE(w.newest == newest);
+		if (!error)
+			accepted[n++] = count;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	u8 *exact = malloc(size ? size : 1);
+
+	/* A buffer of just that size: reading beyond it is seen. */
+	memcpy(exact, data, size);
+	fuzz_ack(exact, size);
+	fuzz_subscribe(exact, size);
+	fuzz_replay(exact, size);
+	free(exact);
+	return 0;
+}

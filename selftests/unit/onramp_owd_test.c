@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp_owd.h against a queue and two clocks whose truth is known.
+ *
+ *	onramp_owd_test [SEED [CSV]]
+ *
+ * A FIFO link of 10 Gbit/s carries Poisson arrivals (M/G/1) of packets and bursts
+ * at 80 % of its rate. Samples are taken of it as OR-ACKs would: when a packet of
+ * our flow was sent, by the sender's clock, and what the receiver's clock minus
+ * the sender's said. Each clock is off by up to 50 ppm and its rate walks randomly.
+ * Stamps are noisy by 25 ns and in steps of 8 ns, as hardware stamps are.
+ *
+ * The error of a sample is the excess that onramp_owd.h reports minus the time
+ * that the packet spent in the queue. Bounds, per run: below 1 us at p99 after
+ * 1 s, below 5 us at p99 from the first report on, never more than 5 us too high
+ * (a pause that was not justified), and from 200 ms on as after 1 s.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onramp_owd.h"
+#include "ktap.h"
+#include "random.h"
+
+#define SEC		1e9
+#define US		1e3
+#define MAX_SAMPLES	400000
+
+static u64 seed = 20210412;
+static FILE *csv;
+
+/* --- the network ------------------------------------------------------------ */
+
+/* What crosses the link: the share of the arrivals that are bursts, and their size. */
+struct traffic {
+	const char *name;
+	double load;		/* share of the link's rate */
+	double burst_share;
+	double burst_bytes;
+};
+
+struct clock {
+	double rate;		/* deviation, ns per ns */
+	double read;		/* ns */
+};
+
+struct net {
+	const struct traffic *traffic;
+	double now;		/* ns, truth */
+	double arrival;		/* of the next packet that crosses */
+	double backlog;		/* ns until the link is idle */
+	double path;		/* ns, of the empty path */
+	double standing;	/* ns, a queue that others never let drain */
+	double wander;		/* of each clock's rate, per square root of a second */
+	struct clock tx, rx;
+};
+
+#define NS_PER_BYTE	0.8	/* 10 Gbit/s */
+
+static double service_ns(const struct traffic *t)
+{
+	if (chance(t->burst_share))
+		return uniform(0, 2 * t->burst_bytes) * NS_PER_BYTE;
+	return (chance(0.4) ? 84 : 1538) * NS_PER_BYTE;
+}
+
+static double mean_service_ns(const struct traffic *t)
+{
+	return NS_PER_BYTE * (t->burst_share * t->burst_bytes +
+			      (1 - t->burst_share) * (0.4 * 84 + 0.6 * 1538));
+}
+
+static void clock_advance(struct clock *c, double ns, double wander)
+{
+	c->read += ns * (1 + c->rate);
+	c->rate += normal(wander * sqrt(ns / SEC));
+	c->rate = fmin(fmax(c->rate, -50e-6), 50e-6);
+}
+
+/* Let the queue and the clocks run for a while. */
+static void net_advance(struct net *n, double ns)
+{
+	double end = n->now + ns;
+	double mean = mean_service_ns(n->traffic) / n->traffic->load;
+
+	while (n->arrival <= end) {
+		n->backlog = fmax(0, n->backlog - (n->arrival - n->now));
+		n->now = n->arrival;
+		n->backlog += service_ns(n->traffic);
+		n->arrival += exponential(mean);
+	}
+	n->backlog = fmax(0, n->backlog - (end - n->now));
+	n->now = end;
+	clock_advance(&n->tx, ns, n->wander);
+	clock_advance(&n->rx, ns, n->wander);
+}
+
+static u64 stamp(double ns)
+{
+	return ((u64)(ns + uniform(-25, 25)) >> 3) << 3;
+}
+
+static void net_init(struct net *n, const struct traffic *traffic)
+{
+	*n = (struct net) { .traffic = traffic, .path = uniform(5, 100) * US,
+			    .wander = 0.3e-6 };
+	n->tx = (struct clock) { uniform(-50e-6, 50e-6), uniform(1, 1e6) * SEC };
+	n->rx = (struct clock) { uniform(-50e-6, 50e-6), uniform(1, 1e6) * SEC };
+	net_advance(n, 0.05 * SEC);
+}
+
+/*
+ * A packet is sent: what its OR-ACK would say, and the truth. The receiver's clock is
+ * read at the time of arrival, where its rate is that of now: over 1 ms, the wander
+ * of 0.3 ppm is far below 1 ns.
+ */
+static double net_sample(struct net *n, u64 *t_ns, s64 *d_ns)
+{
+	double queue = n->backlog + n->standing;
+	double rx = n->rx.read + (n->path + queue) * (1 + n->rx.rate);
+
+	*t_ns = stamp(n->tx.read);
+	*d_ns = (s64)(stamp(rx) - *t_ns);
+	return queue;
+}
+
+/* --- errors ----------------------------------------------------------------- */
+
+struct errors {
+	size_t n;
+	double e[MAX_SAMPLES];	/* ns, positive: reported too high */
+};
+
+static struct errors early, settled, late;
+
+static void errors_reset(void)
+{
+	early.n = 0;
+	settled.n = 0;
+	late.n = 0;
+}
+
+static void errors_add(struct errors *errors, double e)
+{
+	if (errors->n < MAX_SAMPLES)
+		errors->e[errors->n++] = e;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+
+	return (x > y) - (x < y);
+}
+
+static double p99(struct errors *errors)
+{
+	CHECK(errors->n > 100);
+	if (!errors->n)
+		return INFINITY;
+	qsort(errors->e, errors->n, sizeof(errors->e[0]), by_size);
+	return fabs(errors->e[errors->n * 99 / 100]);
+}
+
+static double highest(const struct errors *errors)
+{
+	double most = -INFINITY;
+	size_t i;
+
+	for (i = 0; i < errors->n; i++)
+		most = fmax(most, errors->e[i]);
+	return most;
+}
+
+/* One sample into the filter; its error, or false while there is no report. */
+static bool one_sample(struct net *n, struct onramp_owd *o, double *error)
+{
+	s64 d, excess;
+	double queue;
+	u64 t;
+
+	queue = net_sample(n, &t, &d);
+	if (!onramp_owd_sample(o, t, d, &excess)) {
+		CHECK_EQ(excess, 0);
+		return false;
+	}
+	*error = (double)excess - queue;
+	return true;
+}
+
+/* Samples at a mean rate for a while, errors by the time since the start. */
+static void observe(struct net *n, struct onramp_owd *o, double gap, double length,
+		    const char *name, int run)
+{
+	double start = n->now, error, at;
+	u64 count = 0;
+
+	while (n->now - start < length) {
+		net_advance(n, exponential(gap));
+		if (!one_sample(n, o, &error))
+			continue;
+		at = n->now - start;
+		if (at > 1.0 * SEC)
+			errors_add(&late, error);
+		else if (at > 0.2 * SEC)
+			errors_add(&settled, error);
+		else
+			errors_add(&early, error);
+		if (csv && ++count % 8 == 0)
+			fprintf(csv, "%s,%d,%.6f,%.0f\n", name, run, at / SEC,
+				error);
+	}
+}
+
+/* --- 80 % load, drifting clocks -------------------------------------------- */
+
+static const struct traffic packets = { "packets", 0.8, 0, 0 };
+static const struct traffic bursts = { "bursts", 0.8, 0.02, 16000 };
+static const struct traffic trains = { "64k trains", 0.8, 0.2, 64000 };
+
+static void goal(const struct traffic *traffic, double gap, int runs)
+{
+	double e, s, l, over;
+	struct onramp_owd o;
+	struct net n;
+	int i;
+
+	for (i = 0; i < runs; i++) {
+		errors_reset();
+		net_init(&n, traffic);
+		onramp_owd_init(&o);
+		observe(&n, &o, gap, 3 * SEC, traffic->name, i);
+		over = fmax(highest(&early), fmax(highest(&settled), highest(&late)));
+		e = p99(&early);
+		s = p99(&settled);
+		l = p99(&late);
+		printf("# %-10s every %4.0f us, drift %+6.1f ppm: |error| p99 %5.0f ns to 0.2 s, %5.0f to 1 s, %5.0f after; at most %+6.0f\n",
+		       traffic->name, gap / US, (n.rx.rate - n.tx.rate) * 1e6,
+		       e, s, l, over);
+		CHECK(e < 5000);
+		CHECK(s < 1000);
+		CHECK(l < 1000);
+		CHECK(over < 5000);
+	}
+}
+
+static void owd__packets(void)
+{
+	goal(&packets, 200 * US, 6);
+}
+
+static void owd__bursts(void)
+{
+	goal(&bursts, 200 * US, 6);
+}
+
+static void owd__trains(void)
+{
+	goal(&trains, 200 * US, 6);
+}
+
+static void owd__dense_samples(void)
+{
+	goal(&trains, 20 * US, 2);
+}
+
+/* --- what is not so regular ------------------------------------------------- */
+
+/* The largest error, of either sign, over a while. */
+static void worst(struct net *n, struct onramp_owd *o, double length, double *low,
+		  double *high)
+{
+	double end = n->now + length, error;
+
+	*low = INFINITY;
+	*high = -INFINITY;
+	while (n->now < end) {
+		net_advance(n, exponential(200 * US));
+		if (one_sample(n, o, &error)) {
+			*low = fmin(*low, error);
+			*high = fmax(*high, error);
+		}
+	}
+}
+
+static void setup(struct net *n, struct onramp_owd *o)
+{
+	double low, high;
+
+	net_init(n, &bursts);
+	onramp_owd_init(o);
+	worst(n, o, 1 * SEC, &low, &high);
+	CHECK(o->supported);
+}
+
+/* Longer by 40 us: queue at first, then the path. Shorter: known within one bucket. */
+static void owd__route_changes(void)
+{
+	struct onramp_owd o;
+	struct net n;
+	double low, high;
+
+	setup(&n, &o);
+	n.path += 40 * US;
+	worst(&n, &o, 0.02 * SEC, &low, &high);
+	CHECK_NEAR(high, 40 * US, 1 * US);
+	worst(&n, &o, 0.3 * SEC, &low, &high);
+	CHECK(high < 41 * US);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+
+	n.path -= 40 * US;
+	worst(&n, &o, 0.02 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -(40 + 200) * US);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+}
+
+/* What stands in the queue wanders between 40 and 100 us, 4 us in 10 ms. */
+static void stand(struct net *n)
+{
+	n->standing = n->standing ? n->standing + normal(4 * US) : 60 * US;
+	n->standing = fmin(fmax(n->standing, 80 * US - n->standing), 100 * US);
+}
+
+/* A queue that moves but never drains is no path for 10 s. */
+static void owd__standing_queue(void)
+{
+	struct onramp_owd o;
+	struct net n;
+	double low, high, worst_low = 0, worst_high = 0, error;
+	int i;
+
+	setup(&n, &o);
+	for (i = 0; i < 800; i++) {
+		stand(&n);
+		worst(&n, &o, 0.01 * SEC, &low, &high);
+		worst_low = fmin(worst_low, low);
+		worst_high = fmax(worst_high, high);
+	}
+	error = onramp_owd_error(&o, (u64)n.tx.read);
+	printf("# 8 s with 40 to 100 us standing: error %+.0f to %+.0f ns, announced %.0f\n",
+	       worst_low, worst_high, error);
+	CHECK(worst_high < error);
+	CHECK(worst_low > -error);
+	n.standing = 0;
+	worst(&n, &o, 0.6 * SEC, &low, &high);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+
+	/* Longer than that, and it is believed. */
+	for (i = 0; i < 1200; i++) {
+		stand(&n);
+		worst(&n, &o, 0.01 * SEC, &low, &high);
+	}
+	CHECK(low < -20 * US);
+}
+
+/* The documented limit: a queue that does not move is a longer path. */
+static void owd__constant_queue(void)
+{
+	struct onramp_owd o;
+	struct net n;
+	double low, high;
+
+	setup(&n, &o);
+	n.standing = 100 * US;
+	worst(&n, &o, 0.6 * SEC, &low, &high);
+	worst(&n, &o, 0.4 * SEC, &low, &high);
+	CHECK_NEAR(low, -100 * US, 1 * US);
+	n.standing = 0;
+	worst(&n, &o, 0.1 * SEC, &low, &high);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+}
+
+/* Two stamps that are far too low do not make everything after them late. */
+static void owd__false_stamps(void)
+{
+	struct onramp_owd o;
+	struct net n;
+	s64 d, excess;
+	double low, high;
+	int i, k;
+	u64 t;
+
+	setup(&n, &o);
+	for (i = 0; i < 50; i++) {
+		for (k = 0; k < 2; k++) {
+			net_sample(&n, &t, &d);
+			CHECK(onramp_owd_sample(&o, t, d - 1000000, &excess));
+			CHECK_EQ(excess, 0);
+		}
+		worst(&n, &o, 0.04 * SEC, &low, &high);
+		CHECK(high < 1 * US && low > -1 * US);
+	}
+}
+
+/* Nothing to measure for a while: 5 s are bridged, after 40 s all starts over. */
+static void owd__gaps(void)
+{
+	struct onramp_owd o;
+	struct net n;
+	double low, high;
+
+	setup(&n, &o);
+	net_advance(&n, 5 * SEC);
+	worst(&n, &o, 0.01 * SEC, &low, &high);
+	CHECK(high < onramp_owd_error(&o, (u64)n.tx.read));
+	worst(&n, &o, 0.6 * SEC, &low, &high);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+
+	net_advance(&n, 40 * SEC);
+	worst(&n, &o, 0.002 * SEC, &low, &high);
+	CHECK(!o.supported);
+	CHECK(isinf(low));
+	worst(&n, &o, 0.2 * SEC, &low, &high);
+	CHECK(high < 5 * US);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+}
+
+/* With the error of the clocks in T, whatever is paused is truly late. */
+static void owd__synced(void)
+{
+	double off, queue;
+	int i;
+
+	CHECK_EQ(onramp_threshold_ns(50000, 0), 50000);
+	CHECK_EQ(onramp_threshold_ns(6000, 2 * 5000), 16000);
+	CHECK_EQ(onramp_threshold_ns(50000, ONRAMP_MAX_NS), ONRAMP_MAX_NS);
+	CHECK_EQ(onramp_threshold_ns(50000, UINT64_MAX), ONRAMP_MAX_NS);
+	CHECK_EQ(onramp_threshold_ns(ONRAMP_MAX_NS, 1), ONRAMP_MAX_NS);
+	for (i = 0; i < 10000; i++) {
+		queue = uniform(0, 200) * US;
+		off = uniform(-7, 7) * US;
+		if (queue + off > (double)onramp_threshold_ns(50000, 7000))
+			CHECK(queue > 50 * US);
+	}
+}
+
+static void owd__error(void)
+{
+	struct onramp_owd o;
+
+	onramp_owd_init(&o);
+	/* 200 ppm of 33.55 ms, and 1 us */
+	CHECK_NEAR(onramp_owd_error(&o, 1), 1000 + 6710, 2);
+	o.supported = true;
+	o.support_ns = 5000000000ULL;
+	CHECK_EQ(onramp_owd_error(&o, 5000000000ULL), 1000);
+	CHECK_EQ(onramp_owd_error(&o, 1), 1000);
+	CHECK_EQ(onramp_owd_error(&o, 7000000000ULL), 1000 + 5587);
+	CHECK_EQ(onramp_owd_error(&o, 900000000000ULL), 1000 + 27939);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(owd__packets),
+		KTAP_CASE(owd__bursts),
+		KTAP_CASE(owd__trains),
+		KTAP_CASE(owd__dense_samples),
+		KTAP_CASE(owd__route_changes),
+		KTAP_CASE(owd__standing_queue),
+		KTAP_CASE(owd__constant_queue),
+		KTAP_CASE(owd__false_stamps),
+		KTAP_CASE(owd__gaps),
+		KTAP_CASE(owd__synced),
+		KTAP_CASE(owd__error),
+	};
+	int status;
+
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 10);
+	if (argc > 2) {
+		csv = fopen(argv[2], "w");
+		if (!csv) {
+			perror(argv[2]);
+			return 2;
+		}
+		fprintf(csv, "traffic,run,seconds,error_ns\n");
+	}
+	random_state = seed;
+	printf("# seed %" PRIu64 "\n", seed);
+	status = ktap_run(cases, ARRAY_SIZE(cases));
+	if (csv)
+		fclose(csv);
+	return status;
+}

@@ -1,0 +1,172 @@
+-- SPDX-License-Identifier: GPL-2.0
+--
+-- Wireshark dissector of the OR protocol, see Documentation/or-protocol.md:
+--
+--	tshark -X lua_script:tools/or-dissector/or.lua ...
+--
+-- Fields are onramp.*; onramp.error holds what a receiver would refuse the message for, under
+-- the names of enum or_error. Tags and counts are shown, not checked.
+
+local OR_PORT = 51966
+local OR_VERSION = 1
+local OR_MSG_LEN = 36
+local TYPE_SUBSCRIBE = 1
+local TYPE_ACK = 2
+local LIFETIME_MAX = 3600
+local CAPS_ALL = 3
+
+local types = { [TYPE_SUBSCRIBE] = "SUBSCRIBE", [TYPE_ACK] = "OR-ACK" }
+
+local proto = Proto("onramp", "On-Ramp")
+local f = {
+	version = ProtoField.uint8("onramp.version", "Version", base.DEC, nil, 0xf0),
+	type = ProtoField.uint8("onramp.type", "Type", base.DEC, types, 0x0f),
+	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol"),
+	packets = ProtoField.uint8("onramp.packets", "Packets covered"),
+	clock_code = ProtoField.uint8("onramp.clock_code", "Clock error, code"),
+	clock_error = ProtoField.uint64("onramp.clock_error", "Clock error (ns)"),
+	sport = ProtoField.uint16("onramp.sport", "Source port of the flow"),
+	dport = ProtoField.uint16("onramp.dport", "Destination port of the flow"),
+	seq = ProtoField.uint32("onramp.seq", "Newest sequence number"),
+	rx_ns = ProtoField.uint64("onramp.rx_ns", "Received (ns)"),
+	domain = ProtoField.uint8("onramp.domain", "Clock domain"),
+	hold = ProtoField.uint24("onramp.hold_ns", "Hold time (ns)", base.DEC),
+	count = ProtoField.uint32("onramp.count", "Count"),
+	reserved1 = ProtoField.uint8("onramp.reserved1", "Reserved", base.HEX),
+	caps = ProtoField.uint16("onramp.caps", "Capabilities", base.HEX),
+	cap_relative = ProtoField.bool("onramp.caps.relative",
+		"Needs no synchronised clock", 16, nil, 0x0001),
+	cap_synced = ProtoField.bool("onramp.caps.synced", "Uses the clock error", 16,
+		nil, 0x0002),
+	lifetime = ProtoField.uint16("onramp.lifetime", "Lifetime (s)"),
+	reserved6 = ProtoField.uint16("onramp.reserved6", "Reserved", base.HEX),
+	nonce = ProtoField.bytes("onramp.nonce", "Nonce"),
+	tag = ProtoField.uint64("onramp.tag", "Tag", base.HEX),
+	error = ProtoField.string("onramp.error", "Refused"),
+}
+proto.fields = f
+
+local refused = ProtoExpert.new("onramp.refused", "Refused by a receiver",
+	expert.group.MALFORMED, expert.severity.ERROR)
+proto.experts = { refused }
+
+-- The bound of a code, ns; nil if the clock is not synchronised.
+local function clock_error(code)
+	if code < 8 then
+		return UInt64(code)
+	end
+	if code > 247 then
+		return nil
+	end
+	return UInt64(8 + code % 8):lshift(math.floor(code / 8) - 1)
+end
+
+-- In the order of or_check(): nil, or the name of the error.
+local function check(buf, len)
+	if len < 1 then
+		return "OR_ERR_SHORT"
+	end
+	if buf(0, 1):bitfield(0, 4) ~= OR_VERSION then
+		return "OR_ERR_VERSION"
+	end
+	if not types[buf(0, 1):bitfield(4, 4)] then
+		return "OR_ERR_TYPE"
+	end
+	if len < OR_MSG_LEN then
+		return "OR_ERR_SHORT"
+	end
+	if len > OR_MSG_LEN then
+		return "OR_ERR_LONG"
+	end
+end
+
+local function check_ack(buf)
+	local code = buf(3, 1):uint()
+
+	if buf(1, 1):uint() ~= 6 then
+		return "OR_ERR_PROTOCOL"
+	end
+	if code > 247 and code ~= 255 then
+		return "OR_ERR_RESERVED"
+	end
+	if buf(2, 1):uint() == 0 or buf(4, 2):uint() == 0 or buf(6, 2):uint() == 0 then
+		return "OR_ERR_VALUE"
+	end
+end
+
+local function check_subscribe(buf)
+	if buf(1, 1):uint() ~= 0 or buf(6, 2):uint() ~= 0 or
+	   buf(2, 2):uint() > CAPS_ALL then
+		return "OR_ERR_RESERVED"
+	end
+	if buf(4, 2):uint() > LIFETIME_MAX or buf(24, 4):uint() == 0 then
+		return "OR_ERR_VALUE"
+	end
+end
+
+local function show_ack(buf, tree, info)
+	local ns = clock_error(buf(3, 1):uint())
+
+	tree:add(f.protocol, buf(1, 1))
+	tree:add(f.packets, buf(2, 1))
+	tree:add(f.clock_code, buf(3, 1))
+	if ns then
+		tree:add(f.clock_error, buf(3, 1), ns)
+	end
+	tree:add(f.sport, buf(4, 2))
+	tree:add(f.dport, buf(6, 2))
+	tree:add(f.seq, buf(8, 4))
+	tree:add(f.rx_ns, buf(12, 8))
+	tree:add(f.domain, buf(20, 1))
+	tree:add(f.hold, buf(21, 3))
+	tree:add(f.count, buf(24, 4))
+	info:set(string.format("OR-ACK %d > %d seq %u packets %u",
+		buf(4, 2):uint(), buf(6, 2):uint(), buf(8, 4):uint(),
+		buf(2, 1):uint()))
+end
+
+local function show_subscribe(buf, tree, info)
+	local caps
+
+	tree:add(f.reserved1, buf(1, 1))
+	caps = tree:add(f.caps, buf(2, 2))
+	caps:add(f.cap_relative, buf(2, 2))
+	caps:add(f.cap_synced, buf(2, 2))
+	tree:add(f.lifetime, buf(4, 2))
+	tree:add(f.reserved6, buf(6, 2))
+	tree:add(f.nonce, buf(8, 16))
+	tree:add(f.count, buf(24, 4))
+	info:set(string.format("SUBSCRIBE for %u s", buf(4, 2):uint()))
+end
+
+function proto.dissector(buf, pinfo, root)
+	local len = buf:len()
+	local tree = root:add(proto, buf())
+	local err = check(buf, len)
+	local kind
+
+	pinfo.cols.protocol = "OR"
+	if len > 0 then
+		tree:add(f.version, buf(0, 1))
+		tree:add(f.type, buf(0, 1))
+	end
+	if not err then
+		kind = buf(0, 1):bitfield(4, 4)
+		if kind == TYPE_ACK then
+			show_ack(buf, tree, pinfo.cols.info)
+			err = check_ack(buf)
+		else
+			show_subscribe(buf, tree, pinfo.cols.info)
+			err = check_subscribe(buf)
+		end
+		tree:add(f.tag, buf(28, 8))
+	end
+	if err then
+		tree:add(f.error, buf(), err)
+		tree:add_proto_expert_info(refused, err)
+		pinfo.cols.info:prepend("[" .. err .. "] ")
+	end
+	return len
+end
+
+DissectorTable.get("udp.port"):add(OR_PORT, proto)
