@@ -4,18 +4,26 @@
 # What experiments are written with; sourced in the guest before one of them.
 #
 # Starting a process takes tens of milliseconds of real time, so these helpers
-# hand as much as they can to one `ip` or `tc`. None of it takes virtual time.
+# hand as much as they can to one. None of it takes a millisecond of virtual time.
 #
 # Set for an experiment:
 #	LAB_SEED	the run's seed
+#	LAB_SHORT	1 in a short run, empty in a full one
 # It may set, before it builds a topology:
 #	LAB_MTU		of all links (default 1500)
 #	LAB_QDISC	of all hosts, as tc takes it (default "fq")
-#	LAB_BUFFER	of each switch port, packets (default 1000)
+#	LAB_HOST	of all hosts: parameters of labnic, such as
+#			"irq_dist exponential irq_spread 5us"
+#	LAB_QUEUE	of each switch port: a FIFO of so many packets, 1 to 32767
+#			(default 1000), unless one of these is set: then labq, with
+#	LAB_BUFFER	a buffer of so many bytes for each switch, and
+#	LAB_SWITCH	these parameters of labq, such as "ecn_step 97500"
 
-: "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_BUFFER:=1000}"
-lab_pids=
-lab_batch=/run/lab.batch
+: "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}"
+: "${LAB_QUEUE:=1000}" "${LAB_BUFFER:=}" "${LAB_SWITCH:=}"
+lab_pids='' lab_feeders=''
+lab_net=/run/lab.net		# the topology, in labnet's words
+lab_table=/run/lab.hosts	# IPv4 address, IPv6 address and name of all nodes
 
 lab_die() {
 	echo "lab: $*" >&2
@@ -36,6 +44,21 @@ lab_now() {
 lab_packets() {
 	read -r packets _ </proc/net/softnet_stat
 	packets=$((0x$packets))
+}
+
+# lab_costs: timer interrupts and context switches so far, in $timers and $switches.
+lab_costs() {
+	while read -r _key _count _; do
+		case $_key in
+		intr) timers=$_count ;;
+		ctxt) switches=$_count ;;
+		esac
+	done </proc/stat
+}
+
+# lab_short SHORT FULL: the one that is wanted.
+lab_short() {
+	[ -n "$LAB_SHORT" ] && echo "$1" || echo "$2"
 }
 
 # lab_value NAME VALUE: a number (or JSON) for the values of result.json.
@@ -60,139 +83,237 @@ lab_values() {
 	done </run/lab.get
 }
 
-# lab_module NAME [PARAMETER=VALUE]...: load a module of this project.
-lab_module() {
-	_name=$1
-	shift
-	insmod "/lib/modules/extra/$_name.ko" "$@"
+# lab_get FILE PATH: one value out of a JSON file of dcload's or udptrain's, in $got.
+lab_get() {
+	got=$(dcload get "$1" "$2") || lab_die "$1 has no $2"
 }
 
-# lab_hosts N: h1 ... hN
+# lab_calc EXPRESSION: its value, as awk computes it, with ceil().
+lab_calc() {
+	awk "function ceil(x) { return x > int(x) ? int(x) + 1 : int(x) }
+		BEGIN { printf(\"%.15g\\n\", ($*)) }"
+}
+
+# lab_expect NAME MEASURED EXPRESSION TOLERANCE: a value for result.json, which has to
+# be that of EXPRESSION within TOLERANCE, which is a number or ends in %. If it is
+# not, the run goes on, and fails in the end.
+lab_expect() {
+	_want=$(lab_calc "$3")
+	lab_value "$1" "$2"
+	awk -v name="$1" -v got="$2" -v want="$_want" -v tolerance="$4" 'BEGIN {
+		off = got - want
+		if (off < 0)
+			off = -off
+		most = tolerance + 0
+		if (tolerance ~ /%$/)
+			most *= (want < 0 ? -want : want) / 100
+		ok = got ~ /^-?[0-9]/ && off <= most
+		printf "%s - %s: %s, expected %s within %s\n",
+			ok ? "ok" : "not ok", name, got, want, tolerance
+		exit !ok
+	}' || lab_unexpected=1
+}
+
+# lab_module NAME [PARAMETER=VALUE]...: load a module of this project, and those that
+# it needs.
+lab_module() {
+	modprobe "$@"
+}
+
+# lab_hosts FIRST LAST: hFIRST ... hLAST
 lab_hosts() {
-	_i=1
-	while [ "$_i" -le "$1" ]; do
+	_i=$1
+	while [ "$_i" -le "$2" ]; do
 		printf 'h%d ' "$_i"
 		_i=$((_i + 1))
 	done
 }
 
-# lab_addr HOST: its IPv4 address.
+# lab_addr HOST, lab_addr6 HOST: its address.
 lab_addr() {
-	_n=${1#h}
-	echo "10.0.$((_n / 250)).$((_n % 250 + 1))"
+	lab_lookup "$1"
+	echo "$_addr"
 }
 
-# lab_make_link HOST SWITCH: command for `ip` that makes the link between HOST's
-# eth0 and the switch. TSO is off: veth would carry 64 KB as one packet.
-lab_make_link() {
-	echo "link add name eth0 netns $1 mtu $LAB_MTU gso_max_segs 1 type veth" \
-		"peer name p${1#h} netns $2 mtu $LAB_MTU"
+lab_addr6() {
+	lab_lookup "$1"
+	echo "$_addr6"
 }
 
-# lab_switch SWITCH RATE DELAY HOST...: a router with one port for each host. It
-# is no bridge, as a packet from a bridge would still belong to the sender's
-# socket: a stamp for each hop, and TCP limited by a queue it can't know of.
-lab_switch() {
-	_sw=$1 _swrate=$2 _swdelay=$3
-	shift 3
-	for _h; do
-		echo "link set p${_h#h} up"
-		echo "addr add 169.254.0.1/32 dev p${_h#h}"
-		echo "route add $(lab_addr "$_h")/32 dev p${_h#h}"
-	done >$lab_batch
-	ip -n "$_sw" -batch $lab_batch
-	for _h; do
-		echo "p${_h#h} $_swrate $_swdelay"
-	done | lab_ports >$lab_batch
-	tc -n "$_sw" -batch $lab_batch
-	lab_sysctl net.ipv4.ip_forward=1 "$_sw"
+lab_lookup() {
+	while read -r _addr _addr6 _name; do
+		[ "$_name" != "$1" ] || return 0
+	done <$lab_table
+	lab_die "the topology has no '$1'"
 }
 
-# lab_ports: from lines "PORT RATE DELAY", commands for `tc` that give a switch's
-# ports their rate, delay and buffer.
-lab_ports() {
-	while read -r _port _portrate _portdelay; do
-		echo "qdisc add dev $_port root netem rate $_portrate delay $_portdelay" \
-			"limit $LAB_BUFFER"
-	done
+# lab_port SWITCH HOST: the switch's ports that lead to the host, one a line.
+lab_port() {
+	labnet port $lab_net "$1" "$2"
 }
 
-# lab_host HOST: address, route and qdisc.
-lab_host() {
-	ip -n "$1" -batch - <<-EOB
-		link set lo up
-		addr add $(lab_addr "$1")/32 dev eth0
-		link set eth0 up
-		route add default via 169.254.0.1 dev eth0 onlink src $(lab_addr "$1")
-	EOB
-	# shellcheck disable=SC2086
-	tc -n "$1" qdisc replace dev eth0 root $LAB_QDISC
+# lab_base_rtt_ns HOST HOST [BYTES [ANSWER]]: time of an IP packet (1500 bytes) and of
+# its answer (52) while nothing queues.
+lab_base_rtt_ns() {
+	labnet rtt $lab_net "$@"
 }
 
-# lab_star N RATE DELAY: hosts h1 ... hN at the switch `sw`. Every port of it sends
-# at RATE (as tc takes it), and what it sends arrives DELAY later.
-lab_star() {
-	_n=$1
+# lab_defaults RATE DELAY: what a topology in labnet's words begins with.
+lab_defaults() {
+	echo "seed $LAB_SEED"
+	echo "default host qdisc \"$LAB_QDISC\" nic \"$LAB_HOST\""
+	if [ -n "$LAB_BUFFER$LAB_SWITCH" ]; then
+		echo "default switch labq \"${LAB_BUFFER:+buffer $LAB_BUFFER }$LAB_SWITCH\""
+	else
+		echo "default switch queue $LAB_QUEUE"
+	fi
+	echo "default link rate $1 delay $2 mtu $LAB_MTU"
+}
+
+# lab_up: make the topology of $lab_net, and describe it in topology.json.
+lab_up() {
+	lab_module labnic
+	lab_module labq
+	labnet up $lab_net json topology.json hosts $lab_table
+}
+
+# lab_topology RATE DELAY <TEXT: a topology of one's own, see `labnet help`; the rate
+# and delay are of links that have none.
+lab_topology() {
 	{
-		echo "netns add sw"
-		for _h in $(lab_hosts "$_n"); do
-			echo "netns add $_h"
-		done
-		for _h in $(lab_hosts "$_n"); do
-			lab_make_link "$_h" sw
-		done
-	} >$lab_batch
-	ip -batch $lab_batch
-	# shellcheck disable=SC2046
-	lab_switch sw "$2" "$3" $(lab_hosts "$_n")
-	for _h in $(lab_hosts "$_n"); do
-		lab_host "$_h"
+		lab_defaults "$1" "$2"
+		cat
+	} >$lab_net
+	lab_up
+}
+
+# lab_attach SWITCH FIRST LAST: hosts hFIRST ... hLAST, for $lab_net.
+lab_attach() {
+	for _h in $(lab_hosts "$2" "$3"); do
+		echo "host $_h"
+		echo "link $_h $1"
 	done
+}
+
+# In all topologies hosts are h1, h2 ..., links send at RATE in both directions, and
+# what is sent arrives DELAY later.
+
+# lab_star N RATE DELAY: N hosts at the switch `sw`.
+lab_star() {
+	{
+		lab_defaults "$2" "$3"
+		echo "switch sw"
+		lab_attach sw 1 "$1"
+	} >$lab_net
+	lab_up
 }
 
 # lab_dumbbell N RATE DELAY [BOTTLENECK]: h1 ... hN at the switch `left`, as many
 # more at the switch `right`; between the two a link at BOTTLENECK (default RATE).
 lab_dumbbell() {
-	_n=$1 _rate=$2 _delay=$3 _bottleneck=${4:-$2}
-	_left=$(lab_hosts "$_n")
-	_right=$(lab_hosts $((2 * _n)))
-	_right=${_right#"$_left"}
 	{
-		echo "netns add left"
-		echo "netns add right"
-		for _h in $_left $_right; do
-			echo "netns add $_h"
-		done
-		for _h in $_left; do
-			lab_make_link "$_h" left
-		done
-		for _h in $_right; do
-			lab_make_link "$_h" right
-		done
-		echo "link add name trunk netns left mtu $LAB_MTU type veth" \
-			"peer name trunk netns right mtu $LAB_MTU"
-	} >$lab_batch
-	ip -batch $lab_batch
-	# shellcheck disable=SC2086
-	lab_switch left "$_rate" "$_delay" $_left
-	# shellcheck disable=SC2086
-	lab_switch right "$_rate" "$_delay" $_right
-	lab_trunk left 1 2 "$_bottleneck" "$_delay"
-	lab_trunk right 2 1 "$_bottleneck" "$_delay"
-	for _h in $_left $_right; do
-		lab_host "$_h"
-	done
+		lab_defaults "$2" "$3"
+		echo "switch left"
+		echo "switch right"
+		echo "link left right rate ${4:-$2}"
+		lab_attach left 1 "$1"
+		lab_attach right $(($1 + 1)) $((2 * $1))
+	} >$lab_net
+	lab_up
 }
 
-# lab_trunk SWITCH ME PEER RATE DELAY: all that is not SWITCH's own goes to the peer.
-lab_trunk() {
-	ip -n "$1" -batch - <<-EOB
-		link set trunk up
-		addr add 169.254.1.$2/32 dev trunk
-		route add default via 169.254.1.$3 dev trunk onlink
-	EOB
-	echo "trunk $4 $5" | lab_ports >$lab_batch
-	tc -n "$1" -batch $lab_batch
+# lab_racks RACKS N RATE DELAY [UPLINKS UPLINK_RATE]: N hosts, as evenly as can be at
+# the switches rack1, rack2 ...; each of those has UPLINKS links (default one, at RATE)
+# to the switch `core`.
+lab_racks() {
+	{
+		lab_defaults "$3" "$4"
+		echo "switch core"
+		_r=1
+		while [ "$_r" -le "$1" ]; do
+			echo "switch rack$_r"
+			_u=0
+			while [ "$_u" -lt "${5:-1}" ]; do
+				echo "link rack$_r core rate ${6:-$3}"
+				_u=$((_u + 1))
+			done
+			lab_attach "rack$_r" $(((_r - 1) * $2 / $1 + 1)) $((_r * $2 / $1))
+			_r=$((_r + 1))
+		done
+	} >$lab_net
+	lab_up
+}
+
+# lab_leafspine LEAVES SPINES HOSTS RATE UPLINK_RATE DELAY: HOSTS at each of the
+# switches leaf1, leaf2 ..., which have one link to each of spine1, spine2 ...
+lab_leafspine() {
+	{
+		lab_defaults "$4" "$6"
+		_s=1
+		while [ "$_s" -le "$2" ]; do
+			echo "switch spine$_s"
+			_s=$((_s + 1))
+		done
+		_l=1
+		while [ "$_l" -le "$1" ]; do
+			echo "switch leaf$_l"
+			_s=1
+			while [ "$_s" -le "$2" ]; do
+				echo "link leaf$_l spine$_s rate $5"
+				_s=$((_s + 1))
+			done
+			lab_attach "leaf$_l" $(((_l - 1) * $3 + 1)) $((_l * $3))
+			_l=$((_l + 1))
+		done
+	} >$lab_net
+	lab_up
+}
+
+# lab_fattree K RATE DELAY: K pods of K/2 switches edgeP-I and K/2 switches aggP-I each,
+# (K/2)^2 switches coreI, K/2 hosts at each edge switch: K^3/4 hosts, all links alike.
+lab_fattree() {
+	[ $(($1 % 2)) = 0 ] || lab_die "a fat tree's K is even, not '$1'"
+	_half=$(($1 / 2))
+	{
+		lab_defaults "$2" "$3"
+		_i=1
+		while [ "$_i" -le $((_half * _half)) ]; do
+			echo "switch core$_i"
+			_i=$((_i + 1))
+		done
+		_p=1
+		while [ "$_p" -le "$1" ]; do
+			lab_pod "$_p" $_half
+			_p=$((_p + 1))
+		done
+	} >$lab_net
+	lab_up
+}
+
+# lab_pod P HALF: pod P of a fat tree, for $lab_net.
+lab_pod() {
+	_a=1
+	while [ "$_a" -le "$2" ]; do
+		echo "switch agg$1-$_a"
+		_c=1
+		while [ "$_c" -le "$2" ]; do
+			echo "link agg$1-$_a core$(((_a - 1) * $2 + _c))"
+			_c=$((_c + 1))
+		done
+		_a=$((_a + 1))
+	done
+	_e=1
+	while [ "$_e" -le "$2" ]; do
+		echo "switch edge$1-$_e"
+		_a=1
+		while [ "$_a" -le "$2" ]; do
+			echo "link edge$1-$_e agg$1-$_a"
+			_a=$((_a + 1))
+		done
+		_first=$(((($1 - 1) * $2 + _e - 1) * $2 + 1))
+		lab_attach "edge$1-$_e" $_first $((_first + $2 - 1))
+		_e=$((_e + 1))
+	done
 }
 
 # lab_sysctl NAME=VALUE HOST...
@@ -219,6 +340,82 @@ lab_client() {
 	dcload client --seed "$LAB_SEED" --json "$_name.json" --csv "$_name.csv" "$@"
 }
 
+# lab_mesh NAME DCLOAD_OPTION...: run workloads among all hosts, h1 being the first, for
+# NAME.json.
+lab_mesh() {
+	_name=$1
+	shift
+	_netns='' _addrs=''
+	while read -r _addr _ _host; do
+		# A switch.
+		[ "${_addr#10.128.}" = "$_addr" ] || continue
+		_netns="$_netns${_netns:+,}$_host"
+		_addrs="$_addrs${_addrs:+,}$_addr"
+	done <$lab_table
+	dcload mesh --seed "$LAB_SEED" --json "$_name.json" \
+		--hosts "$_addrs" --netns "$_netns" "$@"
+}
+
+# lab_list FIRST LAST: hFIRST,...,hLAST
+lab_list() {
+	_list=$(lab_hosts "$1" "$2")
+	echo "${_list% }" | tr ' ' ,
+}
+
+# lab_watch_queue NAME SWITCH HOST WARMUP DURATION: from WARMUP seconds on, and for so
+# long, what the switch's port to a host says of itself; for NAME.json, once
+# lab_watched has waited for it. It has to have a labq.
+lab_watch_queue() {
+	_port=$(lab_port "$2" "$3")
+	(
+		sleep "$4"
+		labnic -n "$2" labq reset dev "$_port"
+		sleep "$5"
+		labnic -n "$2" labq show dev "$_port" >"$1.json"
+	) &
+	lab_watcher=$!
+}
+
+lab_watched() {
+	wait "$lab_watcher"
+}
+
+# lab_cdf FILE PATH: from a histogram of dcload's, lines "VALUE SHARE": the share of
+# samples up to the value, which is the middle of a bucket.
+lab_cdf() {
+	dcload get "$1" "$2" | tr -d ' ' | tr '[]' '\n\n' | awk -F, '
+		NF == 2 && $2 != "" {
+			value[++n] = $1
+			sum += $2
+			count[n] = sum
+		}
+		END {
+			for (i = 1; i <= n; i++)
+				print value[i], count[i] / sum
+		}'
+}
+
+# lab_table: standard input with its columns in line.
+lab_table() {
+	awk '{
+		for (i = 1; i <= NF; i++) {
+			cell[NR, i] = $i
+			if (length($i) > width[i])
+				width[i] = length($i)
+		}
+		if (NF > n)
+			n = NF
+	}
+	END {
+		for (row = 1; row <= NR; row++) {
+			line = sprintf("%-" width[1] "s", cell[row, 1])
+			for (i = 2; i <= n; i++)
+				line = line sprintf("  %" width[i] "s", cell[row, i])
+			print line
+		}
+	}'
+}
+
 # lab_trace EVENT...: record trace events (system/event) until lab_end, for
 # trace.txt, without waking any process. LAB_TRACE_KB bounds what is kept.
 lab_trace() {
@@ -231,26 +428,111 @@ lab_trace() {
 	lab_traced=1
 }
 
+# lab_trace_to FILE: what was recorded since lab_trace, or since this was last called.
+lab_trace_to() {
+	cat /sys/kernel/tracing/trace >"$1"
+	echo >/sys/kernel/tracing/trace
+}
+
+# lab_nic_stamps TX_SLOTS HOST...: have nic_ts configure their NICs to stamp all
+# packets, and for so many at a time ask when they were sent.
+lab_nic_stamps() {
+	_slots=$1
+	shift
+	for _h; do
+		ip netns exec "$_h" nic_ts device eth0 hw on tx-slots "$_slots"
+	done
+}
+
+# lab_nic_clock HOST: until lab_end, keep a map of its NIC's clock to the kernel's.
+lab_nic_clock() {
+	_phc=$(ip netns exec "$1" nic_ts devices | awk '
+		$1 == "device" { here = $2 == "eth0" }
+		here && $1 == "phc" { print $2 }')
+	nic_ts clock "phc$_phc" feed interval 10 >/dev/null &
+	lab_feeders="$lab_feeders $!"
+	sleep 0.05
+}
+
+# lab_rtts SOURCE <TRACE: RTTs of timely_update events, all sources if it is empty:
+# lines "VIRTUAL_SECONDS FLOW RTT_NS".
+lab_rtts() {
+	awk -v source="$1" '$6 == "timely_update:" || $5 == "timely_update:" {
+		for (i = 5; i <= NF; i++)
+			if ((at = index($i, "=")))
+				v[substr($i, 1, at - 1)] = substr($i, at + 1)
+		if (source == "" || v["source"] == source)
+			print $4 + 0, v["src"], v["rtt"]
+	}'
+}
+
+# lab_moments: of a column of numbers: "N MIN MAX MEAN DEVIATION".
+lab_moments() {
+	awk '{
+		sum += $1
+		squares += $1 * $1
+		if (NR == 1 || $1 < min)
+			min = $1
+		if (NR == 1 || $1 > max)
+			max = $1
+	}
+	END {
+		mean = NR ? sum / NR : 0
+		printf "%d %.15g %.15g %.15g %.15g\n", NR, min, max, mean,
+			NR ? sqrt(squares / NR - mean * mean) : 0
+	}'
+}
+
+# lab_shares: of a column of numbers, their distribution: lines "VALUE SHARE", from
+# a share of 0 on.
+lab_shares() {
+	sort -n | awk '{ value[NR] = $1 }
+		END {
+			if (NR)
+				print value[1], 0
+			for (i = 1; i <= NR; i++)
+				if (i == NR || value[i] != value[i + 1])
+					print value[i], i / NR
+		}'
+}
+
+# lab_quantile SHARE: the smallest value, of lines "VALUE SHARE", that has it.
+lab_quantile() {
+	awk -v share="$1" '$2 >= share { print $1; exit }'
+}
+
 lab_begin() {
+	# Timers have their resolution from the kernel's first tick on, at 4 ms.
+	sleep 0.01
 	lab_packets
 	_packets0=$packets
+	lab_costs
+	_timers0=$timers _switches0=$switches
 	lab_now
 	_now0=$now
 	: >/run/lab.values
 	lab_traced=
+	lab_unexpected=
 	: >.begin
 }
 
 # lab_end NAME: stop what still runs, and write result.json. All in it follows
-# from the experiment and the seed: neither addresses nor wall time.
+# from the experiment and the seed: neither addresses nor wall time. Fails if
+# something was not as expected.
 lab_end() {
 	lab_now
 	lab_packets
 	: >.end
-	printf '%s %s\n' $((now - _now0)) $((packets - _packets0)) >.speed
+	lab_costs
+	printf '%s %s %s %s\n' $((now - _now0)) $((packets - _packets0)) \
+		$((timers - _timers0)) $((switches - _switches0)) >.speed
 	for _pid in $lab_pids; do
 		kill -INT "$_pid"
 		wait "$_pid"
+	done
+	for _pid in $lab_feeders; do
+		kill "$_pid"
+		wait "$_pid" || :
 	done
 	if [ -n "$lab_traced" ]; then
 		echo 0 >/sys/kernel/tracing/tracing_on
@@ -268,4 +550,5 @@ lab_end() {
 		done </run/lab.values
 		printf '\n\t}\n}\n'
 	} >result.json
+	[ -z "$lab_unexpected" ]
 }
