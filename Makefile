@@ -53,10 +53,21 @@ setup: ## Install everything that any target needs (as root)
 	@tools/setup
 
 .PHONY: tools
-tools: ## Build the userspace tools: build/bin
+tools: ## Build the userspace tools: build/bin, build/tc
 	@$(SETUP) build
 	+@$(MAKE) --no-print-directory -C tools/dcload O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/labnic O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/labnet O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/nic_ts O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/tc O=$(userspace)/tc
+
+.PHONY: install-tc
+install-tc: ## Install tc's plugin for the qdisc onramp where tc looks for it
+	+@$(MAKE) --no-print-directory -C tools/tc install O=$(userspace)/tc DESTDIR=$(or $(DESTDIR),$(INSTALL_MOD_PATH))
+
+.PHONY: uninstall-tc
+uninstall-tc: ## Remove tc's plugin
+	+@$(MAKE) --no-print-directory -C tools/tc uninstall DESTDIR=$(or $(DESTDIR),$(INSTALL_MOD_PATH))
 
 .PHONY: demo
 demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
@@ -107,6 +118,11 @@ style: ## Run the kernel's checkpatch, and look for licence lines
 sparse: ## Run sparse, and the compiler with W=1 (default: on 6.12)
 	@$(SETUP) build check
 	@tools/sparse $(or $(KDIR),$(KVER),6.12)
+
+.PHONY: check-patches
+check-patches: ## Test the drivers' patches: they apply, build, and run in the VM
+	@$(SETUP) build vm check
+	@MAKEFLAGS= selftests/run-check patches 'patches-vm-6.1 patches-vm-6.12'
 
 .PHONY: compat-check
 compat-check: ## Test the shims on 6.1, 6.12 and 7.x (or on KVER)

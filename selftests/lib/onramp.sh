@@ -107,9 +107,11 @@ expect() {
 		number = "^-?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 		if (a !~ number || b !~ number)
 			exit 1
-		exit !(op == "-eq" ? a + 0 == b + 0 : op == "-ne" ? a + 0 != b + 0 :
-		       op == "-lt" ? a + 0 < b + 0 : op == "-le" ? a + 0 <= b + 0 :
-		       op == "-gt" ? a + 0 > b + 0 : op == "-ge" ? a + 0 >= b + 0 : 0)
+		a += 0
+		b += 0
+		exit !(op == "-eq" && a == b || op == "-ne" && a != b ||
+		       op == "-lt" && a < b || op == "-le" && a <= b ||
+		       op == "-gt" && a > b || op == "-ge" && a >= b)
 	}' || fail "$1 is '$2', not $3 '$4'"
 }
 
@@ -240,14 +242,17 @@ timely_count() {
 
 # Modules --------------------------------------------------------------------
 
-# need_module: load tcp_timely, and unload it at the end if it was not there.
+# need_module [MODULE]: load tcp_timely, or another one, and unload it at the end if
+# it was not there.
 need_module() {
-	if [ ! -d /sys/module/tcp_timely ]; then
-		modprobe tcp_timely || {
-			echo "Bail out! the module tcp_timely cannot be loaded"
+	local module=${1:-tcp_timely}
+
+	if [ ! -d "/sys/module/$module" ]; then
+		modprobe "$module" || {
+			echo "Bail out! the module $module cannot be loaded"
 			exit 1
 		}
-		undo 'wait_for 20 rmmod tcp_timely'
+		undo "wait_for 20 rmmod $module"
 	fi
 }
 
@@ -360,47 +365,49 @@ V6_B2=2001:db8:4d3c:2b1a:8170:6f5e:c1b4:a392
 V6_B1=$V6_AR
 }
 
+# link_up NAMESPACE DEVICE [ADDRESS]...: with addresses of a /24 or a /64.
+link_up() {
+	local name=$1 dev=$2 address
+	shift 2
+
+	{
+		for address in "$@"; do
+			case $address in
+			*:*)	echo "addr add $address/64 dev $dev nodad" ;;
+			*)	echo "addr add $address/24 dev $dev" ;;
+			esac
+		done
+		echo "link set $dev up"
+	} | ip -n "$name" -batch -
+}
+
+# veth_pair NAMESPACE DEVICE ADDRESSES NAMESPACE DEVICE ADDRESSES: a link between two
+# namespaces, up. Addresses of an end are one word, separated by blanks, or empty.
+veth_pair() {
+	ip link add "$2" netns "$1" type veth peer "$5" netns "$4"
+	# shellcheck disable=SC2086
+	link_up "$1" "$2" $3
+	# shellcheck disable=SC2086
+	link_up "$4" "$5" $6
+}
+
 net_pair() {
 	ns_add "$A" "$B"
-	ip link add a0 netns "$A" type veth peer b0 netns "$B"
-	ip -n "$A" -batch - <<-END
-		addr add $V4_A/24 dev a0
-		addr add $V6_A/64 dev a0 nodad
-		link set a0 up
-	END
-	ip -n "$B" -batch - <<-END
-		addr add 10.77.1.2/24 dev b0
-		addr add $V6_B1/64 dev b0 nodad
-		link set b0 up
-	END
+	veth_pair "$A" a0 "$V4_A $V6_A" "$B" b0 "10.77.1.2 $V6_B1"
 	# shellcheck disable=SC2034
 	V4_B=10.77.1.2 V6_B=$V6_B1
 }
 
 net_line() {
 	ns_add "$A" "$R" "$B"
-	ip link add a0 netns "$A" type veth peer r0 netns "$R"
-	ip link add b0 netns "$B" type veth peer r1 netns "$R"
 	ns_set "$R" ipv4/ip_forward 1 ipv6/conf/all/forwarding 1
+	veth_pair "$A" a0 "$V4_A $V6_A" "$R" r0 "10.77.1.2 $V6_AR"
+	veth_pair "$B" b0 "10.77.2.2 $V6_B2" "$R" r1 "10.77.2.1 $V6_BR"
 	ip -n "$A" -batch - <<-END
-		addr add $V4_A/24 dev a0
-		addr add $V6_A/64 dev a0 nodad
-		link set a0 up
 		route add default via 10.77.1.2
 		route add default via $V6_AR
 	END
-	ip -n "$R" -batch - <<-END
-		addr add 10.77.1.2/24 dev r0
-		addr add $V6_AR/64 dev r0 nodad
-		addr add 10.77.2.1/24 dev r1
-		addr add $V6_BR/64 dev r1 nodad
-		link set r0 up
-		link set r1 up
-	END
 	ip -n "$B" -batch - <<-END
-		addr add 10.77.2.2/24 dev b0
-		addr add $V6_B2/64 dev b0 nodad
-		link set b0 up
 		route add default via 10.77.2.1
 		route add default via $V6_BR
 	END
