@@ -73,7 +73,7 @@ ksft_case() {
 
 	(
 		set -euE
-		trap 'echo "line $LINENO: $BASH_COMMAND"' ERR
+		trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
 		"$@"
 	) >"$KSFT_TMP/log" 2>&1
 	status=$?
