@@ -350,10 +350,12 @@ int main(int argc, char **argv)
 	printf("KTAP version 1\n1..%u\n", nr_tests);
 	for (i = 0; i < nr_tests; i++) {
 		const char *name = tests[i].name;
+		long long began = now_ms();
 
 		printf("# %s\n", name);
 		fflush(stdout);
 		status = run(&tests[i]);
+		printf("# %s took %.1f s\n", name, (now_ms() - began) / 1e3);
 		if (status == -1)
 			printf("not ok %u %s # TIMEOUT after %ld s\n", i + 1, name,
 			       override_s >= 0 ? override_s : tests[i].timeout_s);
