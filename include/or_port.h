@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * or_port, the UDP port of the OR protocol: one for each network namespace, shared
+ * by the sender of data (sch_onramp) and the receiver (or_acker), since a host is
+ * often both.
+ *
+ *	user	or_port_register(&user)		one for each type of message
+ *		or_port_open(net)		-> user.rcv() for what comes in
+ *		or_port_send(net, ...)
+ *		or_port_close(net)
+ *		or_port_unregister(&user)
+ *
+ * Messages are taken before any socket sees them. What nobody wants is counted in
+ * /proc/net/or_port and dropped; nothing is ever answered from here.
+ * include/or_proto.h has the format.
+ */
+#ifndef _OR_PORT_H
+#define _OR_PORT_H
+
+#include <linux/build_bug.h>
+#include <linux/module.h>
+#include <linux/types.h>
+
+struct net;
+
+/**
+ * struct or_addrs - the two ends of a message, as this host sees them
+ * @laddr:	address of this host; IPv4 in the first word, the rest 0
+ * @raddr:	address of the peer, likewise
+ * @family:	AF_INET or AF_INET6
+ * @scope:	index of the device, for link-local IPv6 addresses; else 0
+ *
+ * Addresses in network byte order. There is no padding: it is hashed and compared
+ * as it lies in memory.
+ */
+struct or_addrs {
+	__be32	laddr[4];
+	__be32	raddr[4];
+	u32	family;
+	u32	scope;
+};
+
+static_assert(sizeof(struct or_addrs) == 40);
+
+/**
+ * struct or_port_user - who handles a type of message
+ * @type:	enum or_type
+ * @owner:	module of @rcv
+ * @rcv:	called for each message of the type, under RCU with BH disabled:
+ *		@addrs of it; @ifindex of the device it came in on; @msg with
+ *		min(@len, OR_MSG_LEN) bytes that may be read; @len as received, which
+ *		may be wrong, at least 1. Its version and type are right, the UDP
+ *		checksum is, and nothing else has been checked.
+ */
+struct or_port_user {
+	u8		type;
+	struct module	*owner;
+	void (*rcv)(struct net *net, const struct or_addrs *addrs, int ifindex,
+		    const u8 *msg, unsigned int len);
+};
+
+int or_port_register(const struct or_port_user *user);
+void or_port_unregister(const struct or_port_user *user);
+int or_port_open(struct net *net);
+void or_port_close(struct net *net);
+int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
+		 u8 tos, u32 priority, u32 mark);
+
+#endif /* _OR_PORT_H */

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_port: the UDP port of the OR protocol in each network namespace
+ *
+ *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
+ *		-> the user of that type; dropped in any case
+ *	out	message -> route -> UDP and IP headers -> the stack
+ *
+ * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
+ * open. It is never read: what comes in is taken at the encapsulation hook, so there
+ * is no queue that can fill. What goes out does not pass through it: sending works
+ * from softirq, and takes no lock.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/inet_dscp.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/netns/generic.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+
+#include <or_port.h>
+#include <or_proto.h>
+
+/* Counters of a namespace, /proc/net/or_port. Row: identifier, name, what it counts. */
+#define OR_PORT_STATS \
+	OR_PORT_STAT(RX, RxDelivered, \
+			"messages given to the user of their type") \
+	OR_PORT_STAT(RX_BYTES, RxBytes, \
+			"their payload") \
+	OR_PORT_STAT(RX_NOT_UNICAST, RxNotUnicast, \
+			"dropped: to a multicast or broadcast address") \
+	OR_PORT_STAT(RX_PORT, RxOtherPort, \
+			"dropped: not from port 51966") \
+	OR_PORT_STAT(RX_EMPTY, RxEmpty, \
+			"dropped: no payload") \
+	OR_PORT_STAT(RX_VERSION, RxOtherVersion, \
+			"dropped: not of version 1") \
+	OR_PORT_STAT(RX_TYPE, RxNoUser, \
+			"dropped: no module that is loaded handles the type") \
+	OR_PORT_STAT(TX, TxSent, \
+			"messages sent") \
+	OR_PORT_STAT(TX_BYTES, TxBytes, \
+			"their payload") \
+	OR_PORT_STAT(TX_ROUTE, TxNoRoute, \
+			"not sent: no route, or the source is no address of this host") \
+	OR_PORT_STAT(TX_MEMORY, TxNoMemory, \
+			"not sent: no memory") \
+	OR_PORT_STAT(TX_DROPPED, TxDropped, \
+			"not sent: the stack or a queue dropped it")
+
+enum or_port_stat_id {
+#define OR_PORT_STAT(id, name, what) OR_PORT_##id,
+	OR_PORT_STATS
+#undef OR_PORT_STAT
+	OR_PORT_STAT_MAX
+};
+
+static const char * const or_port_stat_names[OR_PORT_STAT_MAX] = {
+#define OR_PORT_STAT(id, name, what) #name,
+	OR_PORT_STATS
+#undef OR_PORT_STAT
+};
+
+struct or_port_stats {
+	unsigned long cnt[OR_PORT_STAT_MAX];
+};
+
+/**
+ * struct or_port_net - the port in one namespace
+ * @lock:	of @users, @v4, @v6 and @told
+ * @users:	or_port_open() without or_port_close()
+ * @v4:		holds the port for IPv4, while @users
+ * @v6:		for IPv6; NULL if this kernel runs without it
+ * @has_v4:	@v4 is there; read locklessly by senders
+ * @has_v6:	@v6 is there, likewise
+ * @told:	that the port is in use has been logged since it was last free
+ * @stats:	per-CPU counters
+ */
+struct or_port_net {
+	struct mutex			lock;	/* opening and closing */
+	unsigned int			users;
+	struct socket			*v4;
+	struct socket			*v6;
+	bool				has_v4;
+	bool				has_v6;
+	bool				told;
+	struct or_port_stats __percpu	*stats;
+};
+
+static unsigned int or_port_net_id __read_mostly;
+
+static struct or_port_net *or_port_net(const struct net *net)
+{
+	return net_generic(net, or_port_net_id);
+}
+
+static void or_port_count(const struct or_port_net *on, enum or_port_stat_id id)
+{
+	this_cpu_inc(on->stats->cnt[id]);
+}
+
+static void or_port_add(const struct or_port_net *on, enum or_port_stat_id id,
+			unsigned long n)
+{
+	this_cpu_add(on->stats->cnt[id], n);
+}
+
+/* Users ----------------------------------------------------------------------*/
+
+/* By type, which is four bits on the wire; written under the mutex. */
+static const struct or_port_user __rcu *or_port_users[16];
+static DEFINE_MUTEX(or_port_users_mutex);
+
+/**
+ * or_port_register() - handle a type of message
+ * @user:	not to be changed until or_port_unregister()
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL: there is no such type; -EBUSY: the type has a user.
+ */
+int or_port_register(const struct or_port_user *user)
+{
+	int err = 0;
+
+	if (!user->type || user->type >= ARRAY_SIZE(or_port_users))
+		return -EINVAL;
+	mutex_lock(&or_port_users_mutex);
+	if (rcu_access_pointer(or_port_users[user->type]))
+		err = -EBUSY;
+	else
+		rcu_assign_pointer(or_port_users[user->type], user);
+	mutex_unlock(&or_port_users_mutex);
+	return err;
+}
+EXPORT_SYMBOL_GPL(or_port_register);
+
+/**
+ * or_port_unregister() - undo a successful or_port_register()
+ * @user:	not called any more when this returns
+ *
+ * Context: process, may sleep.
+ */
+void or_port_unregister(const struct or_port_user *user)
+{
+	mutex_lock(&or_port_users_mutex);
+	RCU_INIT_POINTER(or_port_users[user->type], NULL);
+	mutex_unlock(&or_port_users_mutex);
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_GPL(or_port_unregister);
+
+/* In -------------------------------------------------------------------------*/
+
+/* Who sent @skb to whom; @skb->data is the UDP header. False: to more than one. */
+static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
+{
+	memset(addrs, 0, sizeof(*addrs));
+	if (skb->pkt_type != PACKET_HOST)
+		return false;
+	if (ip_hdr(skb)->version == 4) {
+		const struct iphdr *iph = ip_hdr(skb);
+
+		addrs->family = AF_INET;
+		addrs->laddr[0] = iph->daddr;
+		addrs->raddr[0] = iph->saddr;
+		return !ipv4_is_multicast(iph->daddr) &&
+		       !(skb_rtable(skb) &&
+			 skb_rtable(skb)->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST));
+	} else {
+		const struct ipv6hdr *ip6h = ipv6_hdr(skb);
+
+		addrs->family = AF_INET6;
+		memcpy(addrs->laddr, &ip6h->daddr, sizeof(addrs->laddr));
+		memcpy(addrs->raddr, &ip6h->saddr, sizeof(addrs->raddr));
+		if (ipv6_addr_type(&ip6h->saddr) & IPV6_ADDR_LINKLOCAL)
+			addrs->scope = skb->skb_iif;
+		return !ipv6_addr_is_multicast(&ip6h->daddr);
+	}
+}
+
+/* A datagram for the port, its checksum verified. Always takes it: returns 0. */
+static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	const struct or_port_user *user;
+	struct net *net = sock_net(sk);
+	struct or_port_net *on = or_port_net(net);
+	struct or_addrs addrs;
+	unsigned int len;
+	u8 buf[OR_MSG_LEN];
+	const u8 *msg;
+
+	/* encap_rcv() is called under RCU and with BH disabled. */
+	if (!or_port_addrs(skb, &addrs)) {
+		or_port_count(on, OR_PORT_RX_NOT_UNICAST);
+		goto drop;
+	}
+	if (udp_hdr(skb)->source != htons(OR_PORT)) {
+		or_port_count(on, OR_PORT_RX_PORT);
+		goto drop;
+	}
+	len = skb->len - sizeof(struct udphdr);
+	msg = skb_header_pointer(skb, sizeof(struct udphdr),
+				 min_t(unsigned int, len, OR_MSG_LEN), buf);
+	if (!len || !msg) {
+		or_port_count(on, OR_PORT_RX_EMPTY);
+		goto drop;
+	}
+	if (msg[0] >> 4 != OR_VERSION) {
+		or_port_count(on, OR_PORT_RX_VERSION);
+		goto drop;
+	}
+	user = rcu_dereference(or_port_users[msg[0] & 15]);
+	if (!user) {
+		or_port_count(on, OR_PORT_RX_TYPE);
+		goto drop;
+	}
+	or_port_count(on, OR_PORT_RX);
+	or_port_add(on, OR_PORT_RX_BYTES, len);
+	user->rcv(net, &addrs, skb->skb_iif, msg, len);
+	consume_skb(skb);
+	return 0;
+
+drop:
+	kfree_skb(skb);
+	return 0;
+}
+
+/* Out ------------------------------------------------------------------------*/
+
+/* An skb with @msg and the UDP header, and @room for what comes before it. */
+static struct sk_buff *or_port_skb(const u8 *msg, unsigned int room)
+{
+	struct sk_buff *skb;
+	struct udphdr *uh;
+
+	skb = alloc_skb(room + sizeof(*uh) + OR_MSG_LEN, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, room);
+	skb_reset_transport_header(skb);
+	uh = skb_put(skb, sizeof(*uh));
+	uh->source = htons(OR_PORT);
+	uh->dest = htons(OR_PORT);
+	uh->len = htons(sizeof(*uh) + OR_MSG_LEN);
+	skb_put_data(skb, msg, OR_MSG_LEN);
+	return skb;
+}
+
+static int or_port_send4(struct net *net, struct or_port_net *on,
+			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
+			 u32 priority, u32 mark)
+{
+	struct sk_buff *skb;
+	struct flowi4 fl4;
+	struct rtable *rt;
+	struct iphdr *iph;
+
+	/* Fails if the source is no address of this host. */
+	flowi4_init_output(&fl4, 0, mark, tos, RT_SCOPE_UNIVERSE, IPPROTO_UDP, 0,
+			   addrs->raddr[0], addrs->laddr[0], htons(OR_PORT),
+			   htons(OR_PORT), GLOBAL_ROOT_UID);
+	rt = ip_route_output_key(net, &fl4);
+	if (IS_ERR(rt)) {
+		or_port_count(on, OR_PORT_TX_ROUTE);
+		return PTR_ERR(rt);
+	}
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		or_port_count(on, OR_PORT_TX_ROUTE);
+		ip_rt_put(rt);
+		return -EACCES;
+	}
+	skb = or_port_skb(msg, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
+			       rt->dst.header_len + sizeof(*iph));
+	if (!skb) {
+		or_port_count(on, OR_PORT_TX_MEMORY);
+		ip_rt_put(rt);
+		return -ENOMEM;
+	}
+	udp_set_csum(false, skb, addrs->laddr[0], addrs->raddr[0], skb->len);
+	skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	iph = ip_hdr(skb);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tos = tos,
+		/* Never cut, so the identification says nothing: RFC 6864. */
+		.frag_off = htons(IP_DF),
+		.ttl = ip4_dst_hoplimit(&rt->dst),
+		.protocol = IPPROTO_UDP,
+		.saddr = addrs->laddr[0],
+		.daddr = addrs->raddr[0],
+	};
+	skb->protocol = htons(ETH_P_IP);
+	skb->priority = priority;
+	skb->mark = mark;
+	skb_dst_set(skb, &rt->dst);
+	return ip_local_out(net, NULL, skb);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static int or_port_send6(struct net *net, struct or_port_net *on,
+			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
+			 u32 priority, u32 mark)
+{
+	struct flowi6 fl6 = {
+		.flowi6_proto = IPPROTO_UDP,
+		.flowi6_oif = addrs->scope,
+		.flowi6_mark = mark,
+		.flowlabel = ip6_make_flowinfo(tos, 0),
+		.fl6_sport = htons(OR_PORT),
+		.fl6_dport = htons(OR_PORT),
+		.flowi6_uid = GLOBAL_ROOT_UID,
+	};
+	struct dst_entry *dst;
+	struct ipv6hdr *ip6h;
+	struct sk_buff *skb;
+
+	memcpy(&fl6.saddr, addrs->laddr, sizeof(fl6.saddr));
+	memcpy(&fl6.daddr, addrs->raddr, sizeof(fl6.daddr));
+	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(dst)) {
+		or_port_count(on, OR_PORT_TX_ROUTE);
+		return PTR_ERR(dst);
+	}
+	skb = or_port_skb(msg, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
+			       sizeof(*ip6h));
+	if (!skb) {
+		or_port_count(on, OR_PORT_TX_MEMORY);
+		dst_release(dst);
+		return -ENOMEM;
+	}
+	udp6_set_csum(false, skb, &fl6.saddr, &fl6.daddr, skb->len);
+	skb_push(skb, sizeof(*ip6h));
+	skb_reset_network_header(skb);
+	ip6h = ipv6_hdr(skb);
+	ip6_flow_hdr(ip6h, tos, 0);
+	ip6h->payload_len = htons(sizeof(struct udphdr) + OR_MSG_LEN);
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = ip6_dst_hoplimit(dst);
+	ip6h->saddr = fl6.saddr;
+	ip6h->daddr = fl6.daddr;
+	skb->protocol = htons(ETH_P_IPV6);
+	skb->priority = priority;
+	skb->mark = mark;
+	skb_dst_set(skb, dst);
+	return ip6_local_out(net, NULL, skb);
+}
+#else
+static int or_port_send6(struct net *net, struct or_port_net *on,
+			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
+			 u32 priority, u32 mark)
+{
+	return -EAFNOSUPPORT;
+}
+#endif
+
+/**
+ * or_port_send() - send a message
+ * @net:	namespace
+ * @addrs:	from @addrs->laddr, which has to be one of this host, to @addrs->raddr
+ * @msg:	OR_MSG_LEN bytes
+ * @tos:	type of service or traffic class; its ECN bits are not used
+ * @priority:	skb->priority
+ * @mark:	skb->mark; routing by mark uses it
+ *
+ * Context: BH disabled, or process. Not from ndo_start_xmit() or under a lock of a
+ * qdisc: the message goes through both.
+ * Return: 0; -ENOTCONN: the namespace is not open; -EAFNOSUPPORT: it is without
+ * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or what routing says, -EINVAL for
+ * a source that is none of this host.
+ */
+int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
+		 u8 tos, u32 priority, u32 mark)
+{
+	struct or_port_net *on = or_port_net(net);
+	bool v4 = addrs->family == AF_INET;
+	int err;
+
+	/* A message more or less while it is opened or closed. */
+	if (!READ_ONCE(on->has_v4))
+		return -ENOTCONN;
+	if (!v4 && !READ_ONCE(on->has_v6))
+		return -EAFNOSUPPORT;
+
+	tos &= ~INET_ECN_MASK;
+	local_bh_disable();
+	rcu_read_lock();
+	err = v4 ? or_port_send4(net, on, addrs, msg, tos, priority, mark) :
+		   or_port_send6(net, on, addrs, msg, tos, priority, mark);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (err < 0)
+		return err;
+	if (net_xmit_eval(err)) {
+		or_port_count(on, OR_PORT_TX_DROPPED);
+		return -ENOBUFS;
+	}
+	or_port_count(on, OR_PORT_TX);
+	or_port_add(on, OR_PORT_TX_BYTES, OR_MSG_LEN);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(or_port_send);
+
+/* Open and closed ------------------------------------------------------------*/
+
+static int or_port_socket(struct net *net, int family, struct socket **sockp)
+{
+	struct sockaddr_storage addr = { .ss_family = family };
+	struct socket *sock;
+	int err, len;
+
+	err = sock_create_kern(net, family, SOCK_DGRAM, IPPROTO_UDP, &sock);
+	if (err)
+		return err;
+	if (family == AF_INET6) {
+		err = ip6_sock_set_v6only(sock->sk);
+		if (err)
+			goto release;
+		((struct sockaddr_in6 *)&addr)->sin6_port = htons(OR_PORT);
+		len = sizeof(struct sockaddr_in6);
+	} else {
+		((struct sockaddr_in *)&addr)->sin_port = htons(OR_PORT);
+		len = sizeof(struct sockaddr_in);
+	}
+
+	/* Before it is bound, so that nothing gets into its queue. */
+	WRITE_ONCE(udp_sk(sock->sk)->encap_rcv, or_port_rcv);
+	WRITE_ONCE(udp_sk(sock->sk)->encap_type, 1);
+	udp_tunnel_encap_enable(sock->sk);
+	err = kernel_bind(sock, (struct sockaddr_unsized *)&addr, len);
+	if (err)
+		goto release;
+	*sockp = sock;
+	return 0;
+
+release:
+	/* Users try again and again. */
+	if (err == -EADDRINUSE && !or_port_net(net)->told) {
+		or_port_net(net)->told = true;
+		pr_notice("UDP port %d over IPv%c is in use by a program: On-Ramp stays off in network namespace %u until that ends\n",
+			  OR_PORT, family == AF_INET ? '4' : '6', net->ns.inum);
+	}
+	sock_release(sock);
+	return err;
+}
+
+static void or_port_release(struct or_port_net *on)
+{
+	/* Read locklessly by senders. */
+	WRITE_ONCE(on->has_v4, false);
+	WRITE_ONCE(on->has_v6, false);
+	if (on->v6)
+		sock_release(on->v6);
+	if (on->v4)
+		sock_release(on->v4);
+	on->v6 = NULL;
+	on->v4 = NULL;
+}
+
+/**
+ * or_port_open() - take the port in a namespace
+ * @net:	namespace
+ *
+ * Calls are counted, all but the first do nothing. Without IPv6 in the kernel
+ * it is open for IPv4 alone.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EADDRINUSE: a program has the port, which is logged; or what
+ * creating a socket says.
+ */
+int or_port_open(struct net *net)
+{
+	struct or_port_net *on = or_port_net(net);
+	int err;
+
+	mutex_lock(&on->lock);
+	if (on->users)
+		goto opened;
+	err = or_port_socket(net, AF_INET, &on->v4);
+	if (err)
+		goto unlock;
+	err = or_port_socket(net, AF_INET6, &on->v6);
+	if (err && err != -EAFNOSUPPORT) {
+		or_port_release(on);
+		goto unlock;
+	}
+	on->told = false;
+	WRITE_ONCE(on->has_v4, true);
+	WRITE_ONCE(on->has_v6, !!on->v6);
+opened:
+	on->users++;
+	err = 0;
+unlock:
+	mutex_unlock(&on->lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(or_port_open);
+
+/**
+ * or_port_close() - undo a successful or_port_open()
+ * @net:	namespace
+ *
+ * Context: process, may sleep.
+ */
+void or_port_close(struct net *net)
+{
+	struct or_port_net *on = or_port_net(net);
+
+	mutex_lock(&on->lock);
+	if (!WARN_ON_ONCE(!on->users) && !--on->users)
+		or_port_release(on);
+	mutex_unlock(&on->lock);
+}
+EXPORT_SYMBOL_GPL(or_port_close);
+
+/* Namespaces, module ---------------------------------------------------------*/
+
+static int or_port_stats_show(struct seq_file *seq, void *v)
+{
+	struct or_port_net *on = or_port_net(seq_file_single_net(seq));
+	unsigned long sum;
+	int i, cpu;
+
+	for (i = 0; i < OR_PORT_STAT_MAX; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(on->stats, cpu)->cnt[i]);
+		seq_printf(seq, "%s %lu\n", or_port_stat_names[i], sum);
+	}
+	return 0;
+}
+
+static int __net_init or_port_net_init(struct net *net)
+{
+	struct or_port_net *on = or_port_net(net);
+
+	mutex_init(&on->lock);
+	on->stats = alloc_percpu_gfp(struct or_port_stats,
+				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!on->stats)
+		return -ENOMEM;
+	if (!proc_create_net_single("or_port", 0444, net->proc_net,
+				    or_port_stats_show, NULL)) {
+		free_percpu(on->stats);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __net_exit or_port_net_exit(struct net *net)
+{
+	struct or_port_net *on = or_port_net(net);
+
+	remove_proc_entry("or_port", net->proc_net);
+	/* Users were there after us, and have closed it before. */
+	WARN_ON_ONCE(on->users);
+	or_port_release(on);
+	/* No datagram is on its way: all devices of the namespace are gone. */
+	free_percpu(on->stats);
+}
+
+static struct pernet_operations or_port_net_ops = {
+	.init	= or_port_net_init,
+	.exit	= or_port_net_exit,
+	.id	= &or_port_net_id,
+	.size	= sizeof(struct or_port_net),
+};
+
+static int __init or_port_init(void)
+{
+	return register_pernet_subsys(&or_port_net_ops);
+}
+
+static void __exit or_port_exit(void)
+{
+	/* Users link against this module: there is none, all ports are closed. */
+	unregister_pernet_subsys(&or_port_net_ops);
+}
+
+module_init(or_port_init);
+module_exit(or_port_exit);
+
+MODULE_DESCRIPTION("The UDP port of the OR protocol");
+MODULE_AUTHOR("The onramp authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(ONRAMP_VERSION);
