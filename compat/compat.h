@@ -27,6 +27,8 @@
 #include "shims/qdisc.h"
 #include "shims/rtnl.h"
 #include "shims/snapshot.h"
+#include "shims/sockaddr.h"
+#include "shims/tcp_hash.h"
 #endif
 
 #endif /* _ONRAMP_COMPAT_H */

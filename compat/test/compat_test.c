@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/net.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -18,6 +19,7 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
+#include <net/inet6_hashtables.h>
 #include <net/netdev_lock.h>
 #include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
@@ -196,9 +198,38 @@ static struct Qdisc_ops compat_test_qdisc_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
+static bool compat_test_lookup(struct net *net, const struct in6_addr *addr)
+{
+	struct sock *sk;
+
+	sk = compat_inet_lookup_established(net, 0, 0, 0, 0, 0, 0) ?:
+	     compat_inet6_lookup_established(net, addr, 0, addr, 0, 0, 0);
+	if (sk)
+		sock_gen_put(sk);
+	return sk;
+}
+
+static int compat_test_bind(void)
+{
+	struct sockaddr_storage addr = { .ss_family = AF_INET };
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock);
+	if (err)
+		return err;
+	err = kernel_bind(sock, (struct sockaddr_unsized *)&addr, sizeof(addr));
+	sock_release(sock);
+	return err;
+}
+
 static int __init compat_test_init(void)
 {
 	int err;
+
+	err = compat_test_bind();
+	if (err || compat_test_lookup(&init_net, &in6addr_loopback))
+		return err;
 
 	compat_test_header = register_net_sysctl_sz(&init_net, "net/compat_test",
 						    compat_test_table, 1);

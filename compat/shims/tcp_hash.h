@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The table of TCP connections:
+ *  - 6.18: __inet_lookup_established() and __inet6_lookup_established() find the table
+ *    of the namespace by themselves. Use compat_inet_lookup_established() and
+ *    compat_inet6_lookup_established() with the newer arguments.
+ */
+#ifndef _ONRAMP_COMPAT_TCP_HASH_H
+#define _ONRAMP_COMPAT_TCP_HASH_H
+
+#ifdef COMPAT_INET_LOOKUP_HAS_HASHINFO
+#define compat_inet_lookup_established(ns, ...) ({			\
+	struct net *_net = (ns);					\
+									\
+	__inet_lookup_established(_net, _net->ipv4.tcp_death_row.hashinfo, \
+				  __VA_ARGS__);				\
+})
+#define compat_inet6_lookup_established(ns, ...) ({			\
+	struct net *_net = (ns);					\
+									\
+	__inet6_lookup_established(_net, _net->ipv4.tcp_death_row.hashinfo, \
+				   __VA_ARGS__);			\
+})
+#else
+#define compat_inet_lookup_established	__inet_lookup_established
+#define compat_inet6_lookup_established	__inet6_lookup_established
+#endif
+
+#endif /* _ONRAMP_COMPAT_TCP_HASH_H */

@@ -1,0 +1,930 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_acker, the packet path: subscribers, flows, OR-ACKs.
+ *
+ *	packet with data, before GRO:
+ *		flow of its connection; none: is its sender a subscriber, and
+ *			is there a socket? then make one
+ *		note sequence and stamp, count
+ *		ack_packets or ack_bytes since the last OR-ACK?  -> due
+ *		else, if nothing waits for the timer yet	 -> wait ack_delay_ns
+ *
+ *	behind the driver's poll, or by the timer, for each flow that is due:
+ *		subscription over?		-> end the flow
+ *		fewer bytes came in than would have gone out,
+ *			or above a rate?	-> not now
+ *		OR-ACK with the newest packet's stamp, signed, sent
+ *
+ * A packet costs one lookup and the lock of its flow. The socket is asked for once
+ * per flow, so that forged data neither makes flows nor has OR-ACKs sent; it costs
+ * what TCP pays for it as well.
+ *
+ * Packets are seen inside of drivers' polls, and on loopback inside of a
+ * transmission, where queues are locked: nothing can be sent from there. A tasklet
+ * runs next in the same softirq, when the poll has given all packets that it had:
+ * the OR-ACK is of the newest of them.
+ *
+ * Timers: a flow is on the waiting list of the CPU where its first packet was seen,
+ * and stays while there are packets. When it is first there, what it has is
+ * acknowledged if that is old enough, or it goes to the end. So it is written to the list
+ * once in ack_delay_ns and not with each OR-ACK, and some OR-ACK can be late by
+ * another ack_delay_ns.
+ */
+#include <linux/if_vlan.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+#include <net/route.h>
+#include <net/tcp.h>
+
+#include "or_acker.h"
+#include "or_acker_trace.h"
+
+/* IP lengths: of an OR-ACK, and of a packet before its payload, at least. */
+#define OR_ACKER_COST4		(20 + 8 + OR_MSG_LEN)
+#define OR_ACKER_COST6		(40 + 8 + OR_MSG_LEN)
+#define OR_ACKER_HEADERS4	(20 + 20)
+#define OR_ACKER_HEADERS6	(40 + 20)
+
+/* As or_acker_params.h says. */
+static_assert(sizeof(struct or_acker_sub) <= 192 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK));
+static_assert(sizeof(struct or_acker_flow) <= 256 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK));
+
+static struct kmem_cache *or_acker_flow_cache __read_mostly;
+static DEFINE_PER_CPU(struct or_acker_cpu, or_acker_cpus);
+
+/* Domain of CLOCK_MONOTONIC, whose zero changes with every boot. */
+static u8 or_acker_domain_base __read_mostly;
+
+/* CLOCK_TAI less CLOCK_MONOTONIC as last seen, ns; and how often it was stepped. */
+static atomic64_t or_acker_tai_offset = ATOMIC64_INIT(0);
+static atomic_t or_acker_tai_steps = ATOMIC_INIT(0);
+
+static const struct rhashtable_params or_acker_sub_params = {
+	.head_offset		= offsetof(struct or_acker_sub, node),
+	.key_offset		= offsetof(struct or_acker_sub, key),
+	.key_len		= sizeof(struct nic_ts_key),
+	.automatic_shrinking	= true,
+};
+
+static const struct rhashtable_params or_acker_flow_params = {
+	.head_offset		= offsetof(struct or_acker_flow, node),
+	.key_offset		= offsetof(struct or_acker_flow, key),
+	.key_len		= sizeof(struct nic_ts_key),
+	.automatic_shrinking	= true,
+};
+
+/* Time of subscriptions, s, > 0. */
+static u64 or_acker_now_s(void)
+{
+	return ktime_get_seconds() + 1;
+}
+
+/* Subscribers ----------------------------------------------------------------*/
+
+static void or_acker_sub_put(struct or_acker_sub *sub)
+{
+	if (refcount_dec_and_test(&sub->ref))
+		kfree_rcu(sub, rcu);
+}
+
+static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *sub)
+{
+	lockdep_assert_held(&an->lock);
+	rhashtable_remove_fast(&an->subs, &sub->node, or_acker_sub_params);
+	list_del_init(&sub->unused);
+	WRITE_ONCE(sub->dead, true);
+	/* Read locklessly by the works. */
+	WRITE_ONCE(an->nsubs, an->nsubs - 1);
+	or_acker_sub_put(sub);
+}
+
+/* A subscriber without a subscription, in the table; NULL: none can be had. */
+static struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
+					     const struct nic_ts_key *key)
+{
+	const struct or_acker_conf *conf = rcu_dereference(an->conf);
+	struct or_acker_sub *sub, *old;
+
+	lockdep_assert_held(&an->lock);
+	if (an->nsubs >= conf->raw[OR_ACKER_P_MAX_SUBSCRIBERS]) {
+		old = list_first_entry_or_null(&an->unused, struct or_acker_sub,
+					       unused);
+		if (!old) {
+			or_acker_count(an, OR_ACKER_SUBSCRIBE_FULL);
+			return NULL;
+		}
+		or_acker_count(an, OR_ACKER_SUB_EVICTED);
+		or_acker_sub_remove(an, old);
+	}
+	sub = kzalloc(sizeof(*sub), GFP_ATOMIC | __GFP_NOWARN);
+	if (!sub)
+		goto no_memory;
+	sub->key = *key;
+	spin_lock_init(&sub->lock);
+	refcount_set(&sub->ref, 1);
+	if (rhashtable_insert_fast(&an->subs, &sub->node, or_acker_sub_params))
+		goto free_sub;
+	list_add_tail(&sub->unused, &an->unused);
+	WRITE_ONCE(an->nsubs, an->nsubs + 1);
+	or_acker_count(an, OR_ACKER_SUB_NEW);
+	/* The first one has devices captured and time looked at. */
+	schedule_work(&an->sync_work);
+	schedule_delayed_work(&an->age_work, HZ);
+	return sub;
+
+free_sub:
+	kfree(sub);
+no_memory:
+	or_acker_count(an, OR_ACKER_SUBSCRIBE_MEMORY);
+	return NULL;
+}
+
+/* A SUBSCRIBE that is in order as far as can be said without its sender. */
+static enum or_error or_acker_sub_accept(struct or_acker_net *an,
+					 const struct nic_ts_key *key,
+					 const struct or_subscribe *s,
+					 const u8 *msg, u32 scope, int ifindex)
+{
+	struct or_subscription none = {};
+	u64 now_s = or_acker_now_s();
+	struct or_acker_sub *sub;
+	enum or_error error;
+
+	lockdep_assert_held(&an->lock);
+	sub = rhashtable_lookup(&an->subs, key, or_acker_sub_params);
+	if (!sub) {
+		/* A subscriber is made of what is right only. */
+		error = or_subscribe_accept(&none, s, msg, now_s);
+		if (error)
+			return error;
+		if (!s->lifetime_s) {
+			or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
+			return OR_OK;
+		}
+		sub = or_acker_sub_add(an, key);
+		if (!sub)
+			return OR_OK;
+		memset(&none, 0, sizeof(none));
+	}
+
+	spin_lock(&sub->lock);
+	error = or_subscribe_accept(&sub->s, s, msg, now_s);
+	if (!error) {
+		sub->caps = s->caps;
+		sub->scope = scope;
+		sub->ifindex = ifindex;
+	}
+	spin_unlock(&sub->lock);
+	if (error)
+		return error;
+	or_acker_count(an, OR_ACKER_SUBSCRIBE_OK);
+	if (!s->lifetime_s)
+		or_acker_sub_remove(an, sub);
+	return OR_OK;
+}
+
+/**
+ * or_acker_subscribe() - a SUBSCRIBE came
+ * @net:	namespace
+ * @addrs:	of the message
+ * @ifindex:	device it came in on
+ * @msg:	its bytes
+ * @len:	its length
+ *
+ * Context: as struct or_port_user.rcv.
+ */
+void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
+			const u8 *msg, unsigned int len)
+{
+	struct or_acker_net *an = or_acker_net(net);
+	struct nic_ts_key key = { .family = addrs->family };
+	struct or_subscribe s = {};
+	enum or_error error;
+
+	memcpy(key.laddr, addrs->laddr, sizeof(key.laddr));
+	memcpy(key.raddr, addrs->raddr, sizeof(key.raddr));
+	error = or_subscribe_decode(msg, len, &s);
+	if (!error) {
+		spin_lock(&an->lock);
+		error = or_acker_sub_accept(an, &key, &s, msg, addrs->scope, ifindex);
+		spin_unlock(&an->lock);
+	}
+	/* Success is counted where it is known what it did. */
+	if (error)
+		or_acker_count(an, OR_ACKER_SUBSCRIBE_OK + error);
+	trace_or_acker_subscribe(&key, &s, error, len);
+}
+
+/* Flows ----------------------------------------------------------------------*/
+
+static void or_acker_flow_free(struct rcu_head *rcu)
+{
+	struct or_acker_flow *f = container_of(rcu, struct or_acker_flow, rcu);
+
+	or_acker_sub_put(f->sub);
+	kmem_cache_free(or_acker_flow_cache, f);
+}
+
+/* Does a socket of this host have the connection? */
+static bool or_acker_has_socket(struct net *net, const struct nic_ts_key *key,
+				int ifindex)
+{
+	const struct in6_addr __maybe_unused *laddr = (const void *)key->laddr;
+	const struct in6_addr __maybe_unused *raddr = (const void *)key->raddr;
+	struct sock *sk = NULL;
+	bool has;
+
+	if (key->family == AF_INET)
+		sk = compat_inet_lookup_established(net, key->raddr[0], key->rport,
+						    key->laddr[0],
+						    ntohs(key->lport), ifindex, 0);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		sk = compat_inet6_lookup_established(net, raddr, key->rport, laddr,
+						     ntohs(key->lport), ifindex, 0);
+#endif
+	if (!sk)
+		return false;
+	has = sk->sk_state != TCP_TIME_WAIT;
+	sock_gen_put(sk);
+	return has;
+}
+
+static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *key,
+			    enum or_acker_stat_id id, enum or_acker_flow_event event)
+{
+	or_acker_count(an, id);
+	trace_or_acker_flow(key, event, READ_ONCE(an->nflows));
+}
+
+/*
+ * A flow for @packet, whose connection has none: in the table, without a reference.
+ * NULL: it does not get one. Not inlined, it is off the path of most packets.
+ */
+static noinline struct or_acker_flow *
+or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
+		  const struct nic_ts_packet *packet, int ifindex)
+{
+	struct nic_ts_key pair = packet->key;
+	struct or_acker_flow *f, *old;
+	struct or_acker_sub *sub;
+
+	pair.lport = 0;
+	pair.rport = 0;
+	sub = rhashtable_lookup(&an->subs, &pair, or_acker_sub_params);
+	if (!sub && !conf->all) {
+		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
+		return NULL;
+	}
+	/*
+	 * The device below may not be the one that the socket is bound to; that
+	 * which the SUBSCRIBE came through is. Read locklessly: any will do.
+	 */
+	if (sub && READ_ONCE(sub->ifindex))
+		ifindex = READ_ONCE(sub->ifindex);
+	if (!or_acker_has_socket(an->net, &packet->key, ifindex)) {
+		or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
+				OR_ACKER_FLOW_NO_SOCKET);
+		return NULL;
+	}
+	f = kmem_cache_zalloc(or_acker_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!f)
+		goto no_memory;
+	f->key = packet->key;
+	f->an = an;
+	spin_lock_init(&f->lock);
+	INIT_LIST_HEAD(&f->due_node);
+	INIT_LIST_HEAD(&f->wait_node);
+	f->seen = jiffies;
+	/* See struct or_replay. */
+	f->count = (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC);
+
+	spin_lock(&an->lock);
+	if (an->nflows >= conf->raw[OR_ACKER_P_MAX_FLOWS]) {
+		spin_unlock(&an->lock);
+		kmem_cache_free(or_acker_flow_cache, f);
+		or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_FULL,
+				OR_ACKER_FLOW_NO_ROOM);
+		return NULL;
+	}
+	/* Under the lock it stays in the table. */
+	sub = rhashtable_lookup(&an->subs, &pair, or_acker_sub_params);
+	if (!sub && conf->all)
+		sub = or_acker_sub_add(an, &pair);
+	if (!sub) {
+		spin_unlock(&an->lock);
+		kmem_cache_free(or_acker_flow_cache, f);
+		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
+		return NULL;
+	}
+	f->sub = sub;
+	old = rhashtable_lookup_get_insert_fast(&an->flows, &f->node,
+						or_acker_flow_params);
+	if (IS_ERR(old))
+		goto unlock;
+	if (old) {
+		/* Another CPU had a packet of the same flow. */
+		spin_unlock(&an->lock);
+		kmem_cache_free(or_acker_flow_cache, f);
+		return old;
+	}
+	refcount_inc(&sub->ref);
+	if (!sub->nflows++)
+		list_del_init(&sub->unused);
+	WRITE_ONCE(an->nflows, an->nflows + 1);
+	spin_unlock(&an->lock);
+	or_acker_count(an, OR_ACKER_FLOW_NEW);
+	trace_or_acker_flow(&f->key, OR_ACKER_FLOW_IS_NEW, READ_ONCE(an->nflows));
+	return f;
+
+unlock:
+	spin_unlock(&an->lock);
+	kmem_cache_free(or_acker_flow_cache, f);
+no_memory:
+	or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_MEMORY,
+			OR_ACKER_FLOW_NO_MEMORY);
+	return NULL;
+}
+
+/* End a flow, unless a CPU has it in a list: then later. */
+static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
+			      enum or_acker_flow_event event)
+{
+	struct or_acker_net *an = f->an;
+	struct or_acker_sub *sub = f->sub;
+	bool busy;
+
+	spin_lock_bh(&f->lock);
+	busy = f->dead || f->due || f->waiting;
+	if (!busy)
+		f->dead = true;
+	spin_unlock_bh(&f->lock);
+	if (busy)
+		return;
+
+	spin_lock_bh(&an->lock);
+	rhashtable_remove_fast(&an->flows, &f->node, or_acker_flow_params);
+	WRITE_ONCE(an->nflows, an->nflows - 1);
+	if (!--sub->nflows && !sub->dead)
+		list_add_tail(&sub->unused, &an->unused);
+	spin_unlock_bh(&an->lock);
+	or_acker_count(an, id);
+	trace_or_acker_flow(&f->key, event, READ_ONCE(an->nflows));
+	call_rcu(&f->rcu, or_acker_flow_free);
+}
+
+/* OR-ACKs --------------------------------------------------------------------*/
+
+/* The generic cell rate algorithm: may something happen that may each @interval_ns? */
+static bool or_acker_conforms(u64 *tat_ns, u64 now_ns, u64 interval_ns)
+{
+	if (*tat_ns > now_ns + OR_ACKER_BURST_NS)
+		return false;
+	*tat_ns = max(*tat_ns, now_ns) + interval_ns;
+	return true;
+}
+
+/* Key and clock of an OR-ACK to a subscriber that may have one now. */
+static enum or_acker_verdict or_acker_sub_allows(struct or_acker_sub *sub,
+						 const struct or_acker_conf *conf,
+						 u64 now_ns, u8 *nonce, bool *synced)
+{
+	enum or_acker_verdict verdict = OR_ACKER_NO_SUB;
+
+	/* Read locklessly: one OR-ACK too many does not matter. */
+	if (READ_ONCE(sub->dead))
+		return verdict;
+	spin_lock(&sub->lock);
+	if (or_acker_now_s() < sub->s.until_s) {
+		memcpy(nonce, sub->s.nonce, OR_NONCE_LEN);
+		*synced = sub->caps & OR_CAP_SYNCED;
+		verdict = OR_ACKER_SENT;
+	} else if (conf->all) {
+		memset(nonce, 0, OR_NONCE_LEN);
+		*synced = true;
+		verdict = OR_ACKER_SENT;
+	}
+	if (verdict == OR_ACKER_SENT &&
+	    !or_acker_conforms(&sub->tat_ns, now_ns, conf->sub_interval_ns))
+		verdict = OR_ACKER_HELD_SUB;
+	spin_unlock(&sub->lock);
+	return verdict;
+}
+
+/*
+ * CLOCK_TAI of a stamp. When its distance from CLOCK_MONOTONIC changed it was
+ * stepped: slewing changes both alike.
+ */
+static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
+{
+	u64 tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(stamp_ns), TK_OFFS_TAI));
+	s64 offset = tai_ns - stamp_ns;
+	s64 old = atomic64_read(&or_acker_tai_offset);
+
+	if (unlikely(offset != old) &&
+	    atomic64_cmpxchg(&or_acker_tai_offset, old, offset) == old)
+		atomic_inc(&or_acker_tai_steps);
+	*steps = atomic_read(&or_acker_tai_steps);
+	return tai_ns;
+}
+
+/* The newest packet's stamp in the clock that is wanted. */
+static void or_acker_stamp(const struct or_acker_net *an,
+			   const struct or_acker_conf *conf,
+			   const struct or_acker_flow *f, bool synced,
+			   struct or_ack *ack)
+{
+	u32 steps, which;
+
+	lockdep_assert_held(&f->lock);
+	/* 0, odd, even: three kinds of clock never have the same domain. */
+	if (conf->hardware && f->hw_ns) {
+		ack->rx_ns = f->hw_ns;
+		ack->clock_error = conf->clock_error;
+		which = 2 + 2 * ((f->hw_domain * 31 + f->hw_epoch) % 127);
+		or_acker_count(an, OR_ACKER_STAMP_HARDWARE);
+	} else if (synced && conf->clock_error != OR_CLOCK_UNSYNCED) {
+		ack->rx_ns = or_acker_tai(f->stamp_ns, &steps);
+		ack->clock_error = conf->clock_error;
+		which = 1 + 2 * (steps & 127);
+		or_acker_count(an, OR_ACKER_STAMP_TAI);
+	} else {
+		ack->rx_ns = f->stamp_ns;
+		ack->clock_error = OR_CLOCK_UNSYNCED;
+		which = 0;
+		or_acker_count(an, OR_ACKER_STAMP_SOFTWARE);
+	}
+	ack->domain = (u8)(or_acker_domain_base + which);
+}
+
+/* May the flow have an OR-ACK? If so, it is paid for. */
+static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
+					     struct or_acker_flow *f,
+					     const struct or_acker_conf *conf,
+					     u64 now_ns, u8 *nonce, bool *synced)
+{
+	u32 cost = f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6;
+	enum or_acker_verdict verdict;
+	bool conforms;
+
+	lockdep_assert_held(&f->lock);
+	if (f->credit < cost)
+		return OR_ACKER_HELD_CREDIT;
+	verdict = or_acker_sub_allows(f->sub, conf, now_ns, nonce, synced);
+	if (verdict != OR_ACKER_SENT)
+		return verdict;
+	spin_lock(&ac->lock);
+	conforms = or_acker_conforms(&ac->tat_ns, now_ns, conf->cpu_interval_ns);
+	spin_unlock(&ac->lock);
+	if (!conforms)
+		return OR_ACKER_HELD_CPU;
+	f->credit -= cost;
+	return OR_ACKER_SENT;
+}
+
+static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,
+			     const u8 *nonce, u8 tos, u32 priority)
+{
+	struct or_addrs addrs = {
+		.family = f->key.family,
+		/* Read locklessly: it changes with the sender's device only. */
+		.scope = READ_ONCE(f->sub->scope),
+	};
+	u8 msg[OR_MSG_LEN];
+
+	memcpy(addrs.laddr, f->key.laddr, sizeof(addrs.laddr));
+	memcpy(addrs.raddr, f->key.raddr, sizeof(addrs.raddr));
+	or_ack_encode(ack, msg);
+	or_sign(msg, nonce);
+	return or_port_send(f->an->net, &addrs, msg, tos, priority, 0);
+}
+
+/* An OR-ACK for what came in since the last one. @why: 0: what made it due. */
+static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f,
+			 enum or_acker_stat_id why)
+{
+	static const enum or_acker_stat_id held[] = {
+		[OR_ACKER_HELD_CREDIT]	= OR_ACKER_NO_CREDIT,
+		[OR_ACKER_HELD_SUB]	= OR_ACKER_LIMIT_SUBSCRIBER,
+		[OR_ACKER_HELD_CPU]	= OR_ACKER_LIMIT_CPU,
+	};
+	struct or_acker_net *an = f->an;
+	const struct or_acker_conf *conf = rcu_dereference(an->conf);
+	u32 packets, in_bytes = 0, priority = 0, credit;
+	enum or_acker_verdict verdict;
+	u64 now_ns = ktime_get_ns();
+	struct or_ack ack = {};
+	u8 nonce[OR_NONCE_LEN];
+	bool synced = false;
+	int err = 0;
+	u8 tos = 0;
+
+	spin_lock(&f->lock);
+	if (!why) {
+		f->due = false;
+		why = f->why;
+	}
+	if (!f->since) {
+		spin_unlock(&f->lock);
+		return;
+	}
+	f->since = 0;
+	f->bytes = 0;
+	ack.seq = f->seq;
+	packets = f->packets;
+	verdict = or_acker_allows(ac, f, conf, now_ns, nonce, &synced);
+	if (verdict == OR_ACKER_SENT) {
+		or_acker_stamp(an, conf, f, synced, &ack);
+		ack.hold_ns = min_t(u64, now_ns - f->stamp_ns, OR_HOLD_MAX_NS);
+		ack.count = f->count++;
+		ack.packets = min_t(u32, packets, 255);
+		ack.sport = ntohs(f->key.rport);
+		ack.dport = ntohs(f->key.lport);
+		ack.protocol = OR_PROTO_TCP;
+		in_bytes = f->in_bytes;
+		tos = f->tos;
+		priority = f->priority;
+		f->packets = 0;
+		f->in_bytes = 0;
+	}
+	credit = f->credit;
+	spin_unlock(&f->lock);
+
+	switch (verdict) {
+	case OR_ACKER_SENT:
+		err = or_acker_transmit(f, &ack, nonce, tos, priority);
+		if (err) {
+			verdict = OR_ACKER_NOT_SENT;
+			or_acker_count(an, OR_ACKER_SEND_FAILED);
+			break;
+		}
+		or_acker_count(an, OR_ACKER_ACK);
+		or_acker_count(an, why);
+		or_acker_add(an, OR_ACKER_ACK_PACKETS, packets);
+		or_acker_add(an, OR_ACKER_ACK_IN_BYTES, in_bytes);
+		or_acker_add(an, OR_ACKER_ACK_OUT_BYTES,
+			     f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6);
+		break;
+	case OR_ACKER_NO_SUB:
+		or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED,
+				  OR_ACKER_FLOW_LOST_SUB);
+		break;
+	default:
+		or_acker_count(an, held[verdict]);
+		break;
+	}
+	trace_or_acker_ack(&f->key, &ack, verdict, packets, credit, err);
+}
+
+/* Sends for all that is due; nothing gets due on this CPU meanwhile. */
+static void or_acker_tasklet(struct tasklet_struct *t)
+{
+	struct or_acker_cpu *ac = from_tasklet(ac, t, tasklet);
+	struct or_acker_flow *f;
+
+	rcu_read_lock();
+	for (;;) {
+		spin_lock(&ac->lock);
+		f = list_first_entry_or_null(&ac->due, struct or_acker_flow, due_node);
+		if (f)
+			list_del_init(&f->due_node);
+		spin_unlock(&ac->lock);
+		if (!f)
+			break;
+		or_acker_ack(ac, f, 0);
+	}
+	rcu_read_unlock();
+}
+
+/* Its flow was first in the waiting list. Does it wait on, and until when? */
+static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f,
+			    u64 now_ns)
+{
+	const struct or_acker_conf *conf = rcu_dereference(f->an->conf);
+	bool ack = false, wait = false;
+
+	spin_lock(&f->lock);
+	if (f->since && !f->due) {
+		wait = f->first_ns + conf->ack_delay_ns > now_ns;
+		ack = !wait;
+		f->wait_ns = f->first_ns + conf->ack_delay_ns;
+	}
+	f->waiting = wait;
+	spin_unlock(&f->lock);
+	if (ack)
+		or_acker_ack(ac, f, OR_ACKER_ACK_BY_TIME);
+	return wait;
+}
+
+static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
+{
+	struct or_acker_cpu *ac = container_of(timer, struct or_acker_cpu, timer);
+	enum hrtimer_restart restart = HRTIMER_NORESTART;
+	u64 now_ns = ktime_get_ns();
+	struct or_acker_flow *f;
+
+	rcu_read_lock();
+	spin_lock(&ac->lock);
+	for (;;) {
+		f = list_first_entry_or_null(&ac->waiting, struct or_acker_flow,
+					     wait_node);
+		if (!f)
+			break;
+		if (f->wait_ns > now_ns) {
+			hrtimer_set_expires(timer, ns_to_ktime(f->wait_ns));
+			restart = HRTIMER_RESTART;
+			break;
+		}
+		list_del_init(&f->wait_node);
+		spin_unlock(&ac->lock);
+		if (or_acker_waited(ac, f, now_ns)) {
+			spin_lock(&ac->lock);
+			list_add_tail(&f->wait_node, &ac->waiting);
+		} else {
+			spin_lock(&ac->lock);
+		}
+	}
+	ac->armed = restart == HRTIMER_RESTART;
+	spin_unlock(&ac->lock);
+	rcu_read_unlock();
+	return restart;
+}
+
+/* Packets ---------------------------------------------------------------------*/
+
+static void or_acker_queue(struct or_acker_flow *f, bool due, u64 wait_ns)
+{
+	struct or_acker_cpu *ac = this_cpu_ptr(&or_acker_cpus);
+
+	spin_lock(&ac->lock);
+	if (due) {
+		list_add_tail(&f->due_node, &ac->due);
+		tasklet_schedule(&ac->tasklet);
+	} else {
+		f->wait_ns = wait_ns;
+		list_add_tail(&f->wait_node, &ac->waiting);
+		if (!ac->armed) {
+			ac->armed = true;
+			hrtimer_start(&ac->timer, ns_to_ktime(wait_ns),
+				      HRTIMER_MODE_ABS_PINNED_SOFT);
+		}
+	}
+	spin_unlock(&ac->lock);
+}
+
+/**
+ * or_acker_rx() - a TCP packet came in
+ * @receiver:	of a struct or_acker_dev
+ * @skb:	the packet, before GRO
+ * @packet:	its headers
+ * @stamp:	its stamp
+ *
+ * Context: as struct nic_ts_receiver.rx.
+ */
+void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
+		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp)
+{
+	const struct or_acker_dev *ad = container_of(receiver, struct or_acker_dev,
+						     receiver);
+	struct or_acker_net *an = ad->an;
+	const struct or_acker_conf *conf = rcu_dereference(an->conf);
+	unsigned long now = jiffies;
+	bool due = false, wait = false;
+	struct or_acker_flow *f;
+	u32 segs = 1, headers;
+	u64 wait_ns = 0;
+
+	/* A pure ACK says nothing about the path of data. */
+	if (!packet->payload)
+		return;
+	f = rhashtable_lookup(&an->flows, &packet->key, or_acker_flow_params);
+	if (!f) {
+		f = or_acker_flow_add(an, conf, packet, receiver->ifindex);
+		if (!f)
+			return;
+	}
+	if (skb_is_gso(skb))
+		segs = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+	headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 : OR_ACKER_HEADERS6;
+
+	spin_lock(&f->lock);
+	if (unlikely(f->dead)) {
+		/* The next packet makes a new one. */
+		spin_unlock(&f->lock);
+		return;
+	}
+	f->seq = packet->seq + packet->payload;
+	f->stamp_ns = stamp->ns;
+	f->hw_ns = stamp->hw_ns;
+	f->hw_domain = stamp->hw_domain;
+	f->hw_epoch = stamp->hw_epoch;
+	f->tos = packet->tos;
+	f->priority = skb_vlan_tag_present(skb) ?
+		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
+		      rt_tos2priority(packet->tos);
+	if (f->seen != now)
+		/* The aging reads it locklessly. */
+		WRITE_ONCE(f->seen, now);
+	if (!f->since)
+		f->first_ns = stamp->ns;
+	f->since += segs;
+	f->packets += segs;
+	f->bytes += packet->payload;
+	f->in_bytes += packet->payload;
+	f->credit = min_t(u32, f->credit + headers + packet->payload,
+			  OR_ACKER_CREDIT_MAX);
+	if (f->since >= conf->ack_packets || f->bytes >= conf->ack_bytes) {
+		due = !f->due;
+		f->due = true;
+		f->why = f->since >= conf->ack_packets ? OR_ACKER_ACK_BY_COUNT :
+							 OR_ACKER_ACK_BY_BYTES;
+	} else if (!f->waiting && !f->due) {
+		wait = true;
+		f->waiting = true;
+		wait_ns = f->first_ns + conf->ack_delay_ns;
+	}
+	spin_unlock(&f->lock);
+	if (due || wait)
+		or_acker_queue(f, due, wait_ns);
+}
+
+/* Ends --------------------------------------------------------------------------*/
+
+static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
+{
+	struct rhashtable_iter iter;
+	struct or_acker_flow *f;
+
+	rhashtable_walk_enter(&an->flows, &iter);
+	rhashtable_walk_start(&iter);
+	while ((f = rhashtable_walk_next(&iter))) {
+		/* The table was resized: what is missed is found next time. */
+		if (IS_ERR(f))
+			continue;
+		if (READ_ONCE(f->sub->dead))
+			or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED,
+					  OR_ACKER_FLOW_LOST_SUB);
+		else if (time_after(jiffies, READ_ONCE(f->seen) + age))
+			or_acker_flow_end(f, OR_ACKER_FLOW_AGED,
+					  OR_ACKER_FLOW_HAS_AGED);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
+static void or_acker_age_subs(struct or_acker_net *an, bool all)
+{
+	u64 now_s = or_acker_now_s();
+	struct rhashtable_iter iter;
+	struct or_acker_sub *sub;
+
+	rhashtable_walk_enter(&an->subs, &iter);
+	rhashtable_walk_start(&iter);
+	while ((sub = rhashtable_walk_next(&iter))) {
+		if (IS_ERR(sub))
+			continue;
+		spin_lock_bh(&an->lock);
+		/* In mode all, whoever sends stays. SUBSCRIBEs hold the lock too. */
+		if (!sub->dead && now_s >= sub->s.until_s && !(all && sub->nflows)) {
+			or_acker_count(an, OR_ACKER_SUB_EXPIRED);
+			or_acker_sub_remove(an, sub);
+		}
+		spin_unlock_bh(&an->lock);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
+/**
+ * or_acker_age() - end what is over: subscriptions, flows
+ * @an:		namespace
+ *
+ * Context: process, may sleep.
+ */
+void or_acker_age(struct or_acker_net *an)
+{
+	unsigned long age;
+	bool all;
+
+	rcu_read_lock();
+	all = rcu_dereference(an->conf)->all;
+	age = rcu_dereference(an->conf)->raw[OR_ACKER_P_FLOW_AGE] * HZ;
+	rcu_read_unlock();
+	or_acker_age_subs(an, all);
+	or_acker_age_flows(an, age);
+}
+
+/**
+ * or_acker_tables_init() - the tables of a namespace
+ * @an:		namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int or_acker_tables_init(struct or_acker_net *an)
+{
+	int err;
+
+	spin_lock_init(&an->lock);
+	INIT_LIST_HEAD(&an->unused);
+	err = rhashtable_init(&an->subs, &or_acker_sub_params);
+	if (err)
+		return err;
+	err = rhashtable_init(&an->flows, &or_acker_flow_params);
+	if (err)
+		rhashtable_destroy(&an->subs);
+	return err;
+}
+
+static void or_acker_flow_release(void *ptr, void *arg)
+{
+	struct or_acker_flow *f = ptr;
+
+	call_rcu(&f->rcu, or_acker_flow_free);
+}
+
+static void or_acker_sub_release(void *ptr, void *arg)
+{
+	or_acker_sub_put(ptr);
+}
+
+/**
+ * or_acker_tables_exit() - undo or_acker_tables_init()
+ * @an:		namespace; no packet and no SUBSCRIBE comes any more
+ *
+ * Context: process, may sleep.
+ */
+void or_acker_tables_exit(struct or_acker_net *an)
+{
+	struct or_acker_flow *f, *next;
+	struct or_acker_cpu *ac;
+	int cpu;
+
+	/*
+	 * A flow that a CPU has just taken off a list for its timer can come back
+	 * to it once. The first pass with what follows lets it end, the second
+	 * finds it.
+	 */
+	for (int pass = 0; pass < 2; pass++) {
+		for_each_possible_cpu(cpu) {
+			ac = per_cpu_ptr(&or_acker_cpus, cpu);
+			spin_lock_bh(&ac->lock);
+			list_for_each_entry_safe(f, next, &ac->due, due_node)
+				if (f->an == an)
+					list_del_init(&f->due_node);
+			list_for_each_entry_safe(f, next, &ac->waiting, wait_node)
+				if (f->an == an)
+					list_del_init(&f->wait_node);
+			spin_unlock_bh(&ac->lock);
+		}
+		synchronize_rcu();
+	}
+	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
+	rhashtable_free_and_destroy(&an->subs, or_acker_sub_release, NULL);
+}
+
+/**
+ * or_acker_flow_init() - what all namespaces share
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __init or_acker_flow_init(void)
+{
+	struct or_acker_cpu *ac;
+	int cpu;
+
+	or_acker_flow_cache = KMEM_CACHE(or_acker_flow, SLAB_HWCACHE_ALIGN);
+	if (!or_acker_flow_cache)
+		return -ENOMEM;
+	get_random_bytes(&or_acker_domain_base, sizeof(or_acker_domain_base));
+	for_each_possible_cpu(cpu) {
+		ac = per_cpu_ptr(&or_acker_cpus, cpu);
+		spin_lock_init(&ac->lock);
+		INIT_LIST_HEAD(&ac->due);
+		INIT_LIST_HEAD(&ac->waiting);
+		tasklet_setup(&ac->tasklet, or_acker_tasklet);
+		hrtimer_setup(&ac->timer, or_acker_timer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+	}
+	return 0;
+}
+
+/** or_acker_flow_exit() - undo it; there is no namespace any more */
+void or_acker_flow_exit(void)
+{
+	struct or_acker_cpu *ac;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		ac = per_cpu_ptr(&or_acker_cpus, cpu);
+		hrtimer_cancel(&ac->timer);
+		tasklet_kill(&ac->tasklet);
+	}
+	/* or_acker_flow_free() */
+	rcu_barrier();
+	kmem_cache_destroy(or_acker_flow_cache);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_acker: the receiver of On-Ramp, which tells senders when packets arrived
+ *
+ *	NIC -> driver -> (stamp: nic_ts) -> GRO -> TCP
+ *	                     |
+ *	                     v
+ *	SUBSCRIBE -> or_port -> flows of subscribers -> OR-ACK -> or_port -> sender
+ *
+ * After "On-Ramp" (Liu et al., "Breaking the Transience-Equilibrium Nexus", NSDI
+ * 2021), sections 3.1 and 4.1: OR-ACKs are UDP packets with the 5-tuple, a sequence
+ * number and the receive time before GRO of a packet, one per about ten packets,
+ * with the priority of the data.
+ *
+ * Differences from the paper:
+ *  - only who subscribed gets OR-ACKs, so that hosts without On-Ramp are left alone;
+ *    net.or_acker.mode=all is the paper's way
+ *  - OR-ACKs are signed, limited in rate, and never have more bytes than what they
+ *    acknowledge
+ *  - they also go out after ack_bytes and ack_delay_ns: a burst of less than ten
+ *    packets is not left without
+ *  - any driver will do, not one that was modified
+ *
+ * or_acker_flow.c has the path of packets, or_acker_net.c all else;
+ * Documentation/or_acker.md the rest.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kmod.h>
+#include <linux/module.h>
+
+#include "or_acker.h"
+
+#define CREATE_TRACE_POINTS
+#include "or_acker_trace.h"
+
+static const struct or_port_user or_acker_user = {
+	.type	= OR_TYPE_SUBSCRIBE,
+	.owner	= THIS_MODULE,
+	.rcv	= or_acker_subscribe,
+};
+
+static int __init or_acker_init(void)
+{
+	int err;
+
+	/* For insmod; modprobe has loaded it by the soft dependency. */
+	if (!rcu_access_pointer(nic_ts_bus))
+		request_module("nic_ts");
+	err = or_acker_flow_init();
+	if (err)
+		return err;
+	err = or_acker_net_register();
+	if (err)
+		goto flow_exit;
+	err = or_port_register(&or_acker_user);
+	if (err)
+		goto net_unregister;
+	return 0;
+
+net_unregister:
+	or_acker_net_unregister();
+flow_exit:
+	or_acker_flow_exit();
+	return err;
+}
+
+static void __exit or_acker_exit(void)
+{
+	or_port_unregister(&or_acker_user);
+	or_acker_net_unregister();
+	or_acker_flow_exit();
+}
+
+module_init(or_acker_init);
+module_exit(or_acker_exit);
+
+MODULE_SOFTDEP("pre: nic_ts");
+MODULE_DESCRIPTION("On-Ramp: OR-ACKs to those who send data");
+MODULE_AUTHOR("The onramp authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(ONRAMP_VERSION);

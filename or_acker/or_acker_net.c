@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_acker, per network namespace: net.or_acker.*, /proc/net/or_acker, the port,
+ * and the devices whose packets are looked at.
+ *
+ * A namespace without subscribers looks at none. Else it looks at those at the
+ * bottom of its devices, once each: below VLANs, bonds and bridges, also where these
+ * are in another namespace than what is below. Addresses tell whose packet it is.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/proc_fs.h>
+#include <linux/rtnetlink.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include "or_acker.h"
+
+/* Between two attempts to open the port. */
+#define OR_ACKER_RETRY		(10 * HZ)
+
+/* Devices on top of each other, as deep as the kernel allows. */
+#define OR_ACKER_MAX_NEST	8
+
+unsigned int or_acker_net_id __read_mostly;
+
+/* Namespaces, for events of devices that may be below those of another one. */
+static LIST_HEAD(or_acker_nets);
+static DEFINE_SPINLOCK(or_acker_nets_lock);
+
+/* Parameters ------------------------------------------------------------------*/
+
+/* One row of or_acker_params.h. */
+struct or_acker_param {
+	const char	*name;
+	u64		min;
+	u64		max;
+	u64		def;
+};
+
+static const struct or_acker_param or_acker_params[OR_ACKER_P_MAX] = {
+#define OR_ACKER_PARAM(id, name, min, max, def, unit, what, source) \
+	[OR_ACKER_P_##id] = { __stringify(name), min, max, def },
+	OR_ACKER_PARAMS
+#undef OR_ACKER_PARAM
+};
+
+/* Parameters that are one of two words. */
+static const char * const or_acker_words[OR_ACKER_P_MAX][2] = {
+	[OR_ACKER_P_MODE] = {
+		[OR_ACKER_MODE_SUBSCRIBED]	= "subscribed",
+		[OR_ACKER_MODE_ALL]		= "all",
+	},
+	[OR_ACKER_P_STAMPS] = {
+		[OR_ACKER_STAMPS_SOFTWARE]	= "software",
+		[OR_ACKER_STAMPS_HARDWARE]	= "hardware",
+	},
+};
+
+/* Derive everything from conf->raw, whose values are in their ranges. */
+static void or_acker_conf_build(struct or_acker_conf *conf)
+{
+	const u64 *raw = conf->raw;
+
+	conf->sub_interval_ns = div64_u64(NSEC_PER_SEC, raw[OR_ACKER_P_SUBSCRIBER_RATE]);
+	conf->cpu_interval_ns = div64_u64(NSEC_PER_SEC, raw[OR_ACKER_P_CPU_RATE]);
+	conf->ack_packets = raw[OR_ACKER_P_ACK_PACKETS];
+	conf->ack_bytes = raw[OR_ACKER_P_ACK_BYTES];
+	conf->ack_delay_ns = raw[OR_ACKER_P_ACK_DELAY];
+	conf->clock_error = raw[OR_ACKER_P_CLOCK_ERROR] ?
+			    or_clock_encode(raw[OR_ACKER_P_CLOCK_ERROR]) :
+			    OR_CLOCK_UNSYNCED;
+	conf->all = raw[OR_ACKER_P_MODE] == OR_ACKER_MODE_ALL;
+	conf->hardware = raw[OR_ACKER_P_STAMPS] == OR_ACKER_STAMPS_HARDWARE;
+}
+
+static int or_acker_param_parse(enum or_acker_param_id id, char *text, u64 *value)
+{
+	const struct or_acker_param *param = &or_acker_params[id];
+	const char * const *words = or_acker_words[id];
+	int err;
+
+	text = strim(text);
+	if (words[0]) {
+		err = match_string(words, ARRAY_SIZE(or_acker_words[id]), text);
+		if (err < 0) {
+			pr_info_ratelimited("%s: '%*pE' is neither %s nor %s\n",
+					    param->name, (int)strlen(text), text,
+					    words[0], words[1]);
+			return -EINVAL;
+		}
+		*value = err;
+		return 0;
+	}
+	err = kstrtou64(text, 10, value);
+	if (!err && *value >= param->min && *value <= param->max)
+		return 0;
+	pr_info_ratelimited("%s: '%*pE' is not a number from %llu to %llu\n",
+			    param->name, (int)strlen(text), text, param->min,
+			    param->max);
+	return -EINVAL;
+}
+
+static int or_acker_param_write(struct or_acker_net *an, enum or_acker_param_id id,
+				char *text)
+{
+	struct or_acker_conf *old, *conf;
+	u64 value;
+	int err;
+
+	err = or_acker_param_parse(id, text, &value);
+	if (err)
+		return err;
+	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
+	if (!conf)
+		return -ENOMEM;
+
+	mutex_lock(&an->conf_lock);
+	old = rcu_dereference_protected(an->conf, lockdep_is_held(&an->conf_lock));
+	memcpy(conf->raw, old->raw, sizeof(conf->raw));
+	conf->raw[id] = value;
+	or_acker_conf_build(conf);
+	rcu_assign_pointer(an->conf, conf);
+	mutex_unlock(&an->conf_lock);
+	kfree_rcu(old, rcu);
+
+	/* Both modes and both kinds of stamps need other devices. */
+	if (id == OR_ACKER_P_MODE || id == OR_ACKER_P_STAMPS)
+		schedule_work(&an->sync_work);
+	mod_delayed_work(system_wq, &an->age_work, 0);
+	return 0;
+}
+
+/*
+ * Values are text here, whatever their width. proc_dostring() would take the
+ * first line of a write and drop the rest, so it only reads. 32 characters hold
+ * the largest u64.
+ */
+static int or_acker_sysctl(const struct ctl_table *ctl, int write, void *buffer,
+			   size_t *lenp, loff_t *ppos)
+{
+	enum or_acker_param_id id = (unsigned long)ctl->extra2;
+	struct or_acker_net *an = ctl->extra1;
+	char text[32] = "";
+	struct ctl_table tmp = {
+		.procname	= ctl->procname,
+		.data		= text,
+		.maxlen		= sizeof(text),
+		.mode		= ctl->mode,
+	};
+	u64 value;
+	int err;
+
+	if (!write) {
+		rcu_read_lock();
+		value = rcu_dereference(an->conf)->raw[id];
+		rcu_read_unlock();
+		if (or_acker_words[id][0])
+			strscpy(text, or_acker_words[id][value], sizeof(text));
+		else
+			snprintf(text, sizeof(text), "%llu", value);
+		return proc_dostring(&tmp, write, buffer, lenp, ppos);
+	}
+
+	/* A value is written in one go, from the start. */
+	if (!*lenp || *lenp >= sizeof(text) || *ppos ||
+	    memchr(buffer, '\0', *lenp))
+		return -EINVAL;
+	memcpy(text, buffer, *lenp);
+	err = or_acker_param_write(an, id, text);
+	if (!err)
+		*ppos += *lenp;
+	return err;
+}
+
+COMPAT_PROC_HANDLER(or_acker_sysctl);
+
+static int or_acker_sysctl_register(struct or_acker_net *an)
+{
+	struct ctl_table *table;
+	int i;
+
+	/* The last entry stays empty for kernels that look for it. */
+	table = kcalloc(OR_ACKER_P_MAX + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < OR_ACKER_P_MAX; i++) {
+		table[i].procname = or_acker_params[i].name;
+		table[i].mode = 0644;
+		table[i].proc_handler = compat_proc_handler(or_acker_sysctl);
+		table[i].extra1 = an;
+		table[i].extra2 = (void *)(unsigned long)i;
+	}
+	an->sysctl = register_net_sysctl_sz(an->net, "net/or_acker", table,
+					    OR_ACKER_P_MAX);
+	if (!an->sysctl) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	an->table = table;
+	return 0;
+}
+
+static void or_acker_sysctl_unregister(struct or_acker_net *an)
+{
+	unregister_net_sysctl_table(an->sysctl);
+	kfree(an->table);
+}
+
+/* Counters ---------------------------------------------------------------------*/
+
+static const char * const or_acker_stat_names[OR_ACKER_STAT_MAX] = {
+#define OR_ACKER_STAT(id, name, what) #name,
+	OR_ACKER_STATS
+#undef OR_ACKER_STAT
+};
+
+static int or_acker_stats_show(struct seq_file *seq, void *v)
+{
+	struct or_acker_net *an = or_acker_net(seq_file_single_net(seq));
+	unsigned long sum;
+	int i, cpu;
+
+	for (i = 0; i < OR_ACKER_STAT_MAX; i++) {
+		sum = 0;
+		for_each_possible_cpu(cpu)
+			sum += READ_ONCE(per_cpu_ptr(an->stats, cpu)->cnt[i]);
+		seq_printf(seq, "%s %lu\n", or_acker_stat_names[i], sum);
+	}
+	/* What there is now. Read locklessly. */
+	seq_printf(seq, "Subscribers %u\n", READ_ONCE(an->nsubs));
+	seq_printf(seq, "Flows %u\n", READ_ONCE(an->nflows));
+	seq_printf(seq, "Devices %u\n", READ_ONCE(an->ndevs));
+	seq_printf(seq, "PortOpen %u\n", READ_ONCE(an->open));
+	return 0;
+}
+
+/* Devices ----------------------------------------------------------------------*/
+
+static bool or_acker_wants_packets(struct or_acker_net *an)
+{
+	bool all;
+
+	rcu_read_lock();
+	all = rcu_dereference(an->conf)->all;
+	rcu_read_unlock();
+	return READ_ONCE(an->open) && !READ_ONCE(an->exiting) &&
+	       (all || READ_ONCE(an->nsubs));
+}
+
+static bool or_acker_wants_hardware(struct or_acker_net *an)
+{
+	bool hardware;
+
+	rcu_read_lock();
+	hardware = rcu_dereference(an->conf)->hardware;
+	rcu_read_unlock();
+	return hardware;
+}
+
+static void or_acker_dev_free(struct or_acker_dev *ad)
+{
+	list_del(&ad->list);
+	kfree(ad);
+}
+
+/* A device of its own: keep it, or put it on the list, not registered yet. */
+static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
+{
+	struct or_acker_dev *ad;
+
+	ASSERT_RTNL();
+	list_for_each_entry(ad, &an->devs, list) {
+		if (ad->receiver.net != dev_net(dev) ||
+		    ad->receiver.ifindex != dev->ifindex)
+			continue;
+		/* Away and back again: the bus has forgotten it. */
+		if (ad->receiver.bus && hlist_unhashed(&ad->receiver.node))
+			continue;
+		ad->keep = true;
+		return;
+	}
+	ad = kzalloc(sizeof(*ad), GFP_KERNEL);
+	if (!ad)
+		return;
+	ad->an = an;
+	ad->keep = true;
+	ad->receiver.rx = or_acker_rx;
+	ad->receiver.net = dev_net(dev);
+	ad->receiver.ifindex = dev->ifindex;
+	list_add(&ad->list, &an->devs);
+}
+
+/* Down to where there is nothing below. */
+static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
+				int depth)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+	bool bottom = true;
+
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		bottom = false;
+		if (depth < OR_ACKER_MAX_NEST)
+			or_acker_want_below(an, lower, depth + 1);
+	}
+	if (bottom && (dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK))
+		or_acker_want_dev(an, dev);
+}
+
+/* Register at a device whose namespace may be going. */
+static int or_acker_dev_register(struct or_acker_dev *ad)
+{
+	int err;
+
+	if (!rcu_access_pointer(nic_ts_bus))
+		return -EOPNOTSUPP;
+	err = nic_ts_rx_register(&ad->receiver);
+	if (err)
+		ad->receiver.bus = NULL;
+	return err;
+}
+
+static void or_acker_dev_hardware(struct or_acker_dev *ad, bool on)
+{
+	struct net *net = ad->receiver.net;
+
+	/* Who administers the namespace below decides there. */
+	if (ad->hw == on || net != ad->an->net)
+		return;
+	if (!on)
+		nic_ts_hw_release(net, ad->receiver.ifindex);
+	else if (nic_ts_hw_request(net, ad->receiver.ifindex))
+		return or_acker_count(ad->an, OR_ACKER_NO_HARDWARE);
+	ad->hw = on;
+}
+
+static void or_acker_dev_unregister(struct or_acker_dev *ad)
+{
+	or_acker_dev_hardware(ad, false);
+	if (ad->receiver.bus)
+		nic_ts_rx_unregister(&ad->receiver);
+	or_acker_dev_free(ad);
+}
+
+/**
+ * or_acker_sync() - register at the devices that are wanted, and at no others
+ * @an:		namespace
+ *
+ * Context: process, may sleep; takes RTNL. One at a time for each namespace.
+ */
+void or_acker_sync(struct or_acker_net *an)
+{
+	bool wanted = or_acker_wants_packets(an);
+	struct or_acker_dev *ad, *next;
+	struct net_device *dev;
+	unsigned int n = 0;
+	int err;
+
+	list_for_each_entry(ad, &an->devs, list)
+		ad->keep = false;
+	rtnl_lock();
+	if (wanted)
+		for_each_netdev(an->net, dev)
+			or_acker_want_below(an, dev, 0);
+	/* So that they are still there when we get to them. */
+	list_for_each_entry(ad, &an->devs, list)
+		if (ad->keep && !ad->receiver.bus && !maybe_get_net(ad->receiver.net))
+			ad->keep = false;
+	rtnl_unlock();
+
+	list_for_each_entry_safe(ad, next, &an->devs, list) {
+		if (!ad->keep) {
+			or_acker_dev_unregister(ad);
+			continue;
+		}
+		if (!ad->receiver.bus) {
+			struct net *net = ad->receiver.net;
+
+			err = or_acker_dev_register(ad);
+			put_net(net);
+			if (err) {
+				/* It is gone: an event has told, or will. */
+				if (err != -ENODEV) {
+					or_acker_count(an, OR_ACKER_NO_STAMPS);
+					pr_notice_once("no stamps of packets before GRO: nic_ts is not loaded, or this kernel has no tracepoints for it. There are no OR-ACKs.\n");
+				}
+				or_acker_dev_free(ad);
+				continue;
+			}
+		}
+		or_acker_dev_hardware(ad, or_acker_wants_hardware(an));
+		n++;
+	}
+	/* For /proc. */
+	WRITE_ONCE(an->ndevs, n);
+}
+
+static void or_acker_sync_work(struct work_struct *work)
+{
+	or_acker_sync(container_of(work, struct or_acker_net, sync_work));
+}
+
+/* Devices changed, or the bus is there: all who want packets look again. */
+static void or_acker_sync_all(void)
+{
+	struct or_acker_net *an;
+
+	spin_lock(&or_acker_nets_lock);
+	list_for_each_entry(an, &or_acker_nets, list)
+		if (or_acker_wants_packets(an) || READ_ONCE(an->ndevs))
+			schedule_work(&an->sync_work);
+	spin_unlock(&or_acker_nets_lock);
+}
+
+static int or_acker_netdev_event(struct notifier_block *nb, unsigned long event,
+				 void *ptr)
+{
+	switch (event) {
+	case NETDEV_REGISTER:
+	case NETDEV_UNREGISTER:
+	case NETDEV_CHANGEUPPER:
+		or_acker_sync_all();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block or_acker_netdev_nb = {
+	.notifier_call = or_acker_netdev_event,
+};
+
+static int or_acker_bus_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	if (event == NIC_TS_BUS_UP)
+		or_acker_sync_all();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block or_acker_bus_nb = {
+	.notifier_call = or_acker_bus_event,
+};
+
+/* Namespaces --------------------------------------------------------------------*/
+
+static void or_acker_open(struct or_acker_net *an)
+{
+	if (an->open)
+		return;
+	/* Read locklessly by the other work. */
+	WRITE_ONCE(an->open, !or_port_open(an->net));
+	if (!an->open)
+		or_acker_count(an, OR_ACKER_NO_PORT);
+}
+
+static void or_acker_age_work(struct work_struct *work)
+{
+	struct or_acker_net *an = container_of(to_delayed_work(work),
+					       struct or_acker_net, age_work);
+
+	or_acker_open(an);
+	or_acker_age(an);
+	if (READ_ONCE(an->nsubs) || READ_ONCE(an->nflows))
+		schedule_delayed_work(&an->age_work, HZ);
+	else if (!an->open)
+		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
+	if (or_acker_wants_packets(an) != !!READ_ONCE(an->ndevs))
+		schedule_work(&an->sync_work);
+}
+
+static int __net_init or_acker_net_init(struct net *net)
+{
+	struct or_acker_net *an = or_acker_net(net);
+	struct or_acker_conf *conf;
+	int err = -ENOMEM;
+	int i;
+
+	an->net = net;
+	mutex_init(&an->conf_lock);
+	INIT_LIST_HEAD(&an->devs);
+	INIT_WORK(&an->sync_work, or_acker_sync_work);
+	INIT_DELAYED_WORK(&an->age_work, or_acker_age_work);
+
+	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
+	if (!conf)
+		return -ENOMEM;
+	for (i = 0; i < OR_ACKER_P_MAX; i++)
+		conf->raw[i] = or_acker_params[i].def;
+	or_acker_conf_build(conf);
+	RCU_INIT_POINTER(an->conf, conf);
+
+	an->stats = alloc_percpu_gfp(struct or_acker_stats,
+				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!an->stats)
+		goto free_conf;
+	err = or_acker_tables_init(an);
+	if (err)
+		goto free_stats;
+	err = or_acker_sysctl_register(an);
+	if (err)
+		goto tables_exit;
+	err = -ENOMEM;
+	if (!proc_create_net_single("or_acker", 0444, net->proc_net,
+				    or_acker_stats_show, NULL))
+		goto unregister_sysctl;
+
+	spin_lock(&or_acker_nets_lock);
+	list_add(&an->list, &or_acker_nets);
+	spin_unlock(&or_acker_nets_lock);
+	/* Whose port is taken works all the same, and tries again. */
+	or_acker_open(an);
+	if (!an->open)
+		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
+	return 0;
+
+unregister_sysctl:
+	or_acker_sysctl_unregister(an);
+tables_exit:
+	or_acker_tables_exit(an);
+free_stats:
+	free_percpu(an->stats);
+free_conf:
+	kfree(conf);
+	return err;
+}
+
+static void __net_exit or_acker_net_exit(struct net *net)
+{
+	struct or_acker_net *an = or_acker_net(net);
+
+	spin_lock(&or_acker_nets_lock);
+	list_del(&an->list);
+	spin_unlock(&or_acker_nets_lock);
+	remove_proc_entry("or_acker", net->proc_net);
+	or_acker_sysctl_unregister(an);
+	/*
+	 * No more SUBSCRIBEs: either the type is unregistered, or all devices of
+	 * the namespace are gone. Packets can come still, from devices below them.
+	 * When the work has left these, nobody starts works but the aging.
+	 */
+	WRITE_ONCE(an->exiting, true);
+	schedule_work(&an->sync_work);
+	flush_work(&an->sync_work);
+	cancel_delayed_work_sync(&an->age_work);
+	cancel_work_sync(&an->sync_work);
+	if (an->open)
+		or_port_close(net);
+	or_acker_tables_exit(an);
+	free_percpu(an->stats);
+	kfree(rcu_dereference_protected(an->conf, true));
+}
+
+static struct pernet_operations or_acker_net_ops = {
+	.init	= or_acker_net_init,
+	.exit	= or_acker_net_exit,
+	.id	= &or_acker_net_id,
+	.size	= sizeof(struct or_acker_net),
+};
+
+/**
+ * or_acker_net_register() - set up all namespaces, present and future
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int __init or_acker_net_register(void)
+{
+	int err;
+
+	err = register_pernet_subsys(&or_acker_net_ops);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&or_acker_netdev_nb);
+	if (err)
+		goto unregister_pernet;
+	err = nic_ts_notifier_register(&or_acker_bus_nb);
+	if (err)
+		goto unregister_netdev;
+	return 0;
+
+unregister_netdev:
+	unregister_netdevice_notifier(&or_acker_netdev_nb);
+unregister_pernet:
+	unregister_pernet_subsys(&or_acker_net_ops);
+	return err;
+}
+
+/**
+ * or_acker_net_unregister() - undo or_acker_net_register()
+ *
+ * Context: process, may sleep; no SUBSCRIBE comes any more.
+ */
+void or_acker_net_unregister(void)
+{
+	nic_ts_notifier_unregister(&or_acker_bus_nb);
+	unregister_netdevice_notifier(&or_acker_netdev_nb);
+	unregister_pernet_subsys(&or_acker_net_ops);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of or_acker: every decision with its inputs.
+ *
+ *	perf trace -e 'or_acker:*'
+ *	echo 1 > /sys/kernel/tracing/events/or_acker/or_acker_ack/enable
+ *
+ * Times in ns.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM or_acker
+
+#if !defined(_OR_ACKER_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _OR_ACKER_TRACE_H
+
+#include <linux/in6.h>
+#include <linux/tracepoint.h>
+#include <net/ipv6.h>
+
+#include "or_acker.h"
+
+#ifndef _OR_ACKER_TRACE_ONCE
+#define _OR_ACKER_TRACE_ONCE
+
+/* An end of a connection, as %pISpc prints it. */
+static inline void or_acker_trace_addr(u8 *to, const struct nic_ts_key *key, bool local)
+{
+	const __be32 *addr = local ? key->laddr : key->raddr;
+	__be16 port = local ? key->lport : key->rport;
+
+	memset(to, 0, sizeof(struct sockaddr_in6));
+	if (key->family == AF_INET) {
+		struct sockaddr_in *sin = (struct sockaddr_in *)to;
+
+		sin->sin_family = AF_INET;
+		sin->sin_port = port;
+		sin->sin_addr.s_addr = addr[0];
+	} else {
+		struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)to;
+
+		sin6->sin6_family = AF_INET6;
+		sin6->sin6_port = port;
+		memcpy(&sin6->sin6_addr, addr, sizeof(sin6->sin6_addr));
+	}
+}
+
+/* What became of a packet's flow. */
+enum or_acker_flow_event {
+	OR_ACKER_FLOW_IS_NEW,
+	OR_ACKER_FLOW_HAS_AGED,
+	OR_ACKER_FLOW_LOST_SUB,		/* its sender is no subscriber any more */
+	OR_ACKER_FLOW_NO_ROOM,
+	OR_ACKER_FLOW_NO_MEMORY,
+	OR_ACKER_FLOW_NO_SOCKET,
+};
+
+/* What became of an OR-ACK that was due. */
+enum or_acker_verdict {
+	OR_ACKER_SENT,
+	OR_ACKER_NO_SUB,
+	OR_ACKER_HELD_CREDIT,
+	OR_ACKER_HELD_SUB,
+	OR_ACKER_HELD_CPU,
+	OR_ACKER_NOT_SENT,
+};
+
+#endif /* _OR_ACKER_TRACE_ONCE */
+
+TRACE_DEFINE_ENUM(OR_OK);
+TRACE_DEFINE_ENUM(OR_ERR_SHORT);
+TRACE_DEFINE_ENUM(OR_ERR_LONG);
+TRACE_DEFINE_ENUM(OR_ERR_VERSION);
+TRACE_DEFINE_ENUM(OR_ERR_TYPE);
+TRACE_DEFINE_ENUM(OR_ERR_RESERVED);
+TRACE_DEFINE_ENUM(OR_ERR_PROTOCOL);
+TRACE_DEFINE_ENUM(OR_ERR_VALUE);
+TRACE_DEFINE_ENUM(OR_ERR_TAG);
+TRACE_DEFINE_ENUM(OR_ERR_REPLAY);
+TRACE_DEFINE_ENUM(OR_ERR_OLD);
+
+#define or_acker_show_error(error)				\
+	__print_symbolic(error,					\
+			 { OR_OK, "ok" },			\
+			 { OR_ERR_SHORT, "short" },		\
+			 { OR_ERR_LONG, "long" },		\
+			 { OR_ERR_VERSION, "version" },		\
+			 { OR_ERR_TYPE, "type" },		\
+			 { OR_ERR_RESERVED, "reserved" },	\
+			 { OR_ERR_PROTOCOL, "protocol" },	\
+			 { OR_ERR_VALUE, "value" },		\
+			 { OR_ERR_TAG, "tag" },			\
+			 { OR_ERR_REPLAY, "replay" },		\
+			 { OR_ERR_OLD, "old" })
+
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_IS_NEW);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_HAS_AGED);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_LOST_SUB);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_ROOM);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_MEMORY);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_SOCKET);
+
+#define or_acker_show_event(event)				\
+	__print_symbolic(event,					\
+			 { OR_ACKER_FLOW_IS_NEW, "new" },	\
+			 { OR_ACKER_FLOW_HAS_AGED, "aged" },	\
+			 { OR_ACKER_FLOW_LOST_SUB, "unsubscribed" }, \
+			 { OR_ACKER_FLOW_NO_ROOM, "table_full" }, \
+			 { OR_ACKER_FLOW_NO_MEMORY, "no_memory" }, \
+			 { OR_ACKER_FLOW_NO_SOCKET, "no_socket" })
+
+TRACE_DEFINE_ENUM(OR_ACKER_SENT);
+TRACE_DEFINE_ENUM(OR_ACKER_NO_SUB);
+TRACE_DEFINE_ENUM(OR_ACKER_HELD_CREDIT);
+TRACE_DEFINE_ENUM(OR_ACKER_HELD_SUB);
+TRACE_DEFINE_ENUM(OR_ACKER_HELD_CPU);
+TRACE_DEFINE_ENUM(OR_ACKER_NOT_SENT);
+
+#define or_acker_show_verdict(verdict)				\
+	__print_symbolic(verdict,				\
+			 { OR_ACKER_SENT, "sent" },		\
+			 { OR_ACKER_NO_SUB, "unsubscribed" },	\
+			 { OR_ACKER_HELD_CREDIT, "no_credit" },	\
+			 { OR_ACKER_HELD_SUB, "limit_subscriber" }, \
+			 { OR_ACKER_HELD_CPU, "limit_cpu" },	\
+			 { OR_ACKER_NOT_SENT, "failed" })
+
+/* A SUBSCRIBE came; what it says is valid with error=ok, _tag, _replay and _old. */
+TRACE_EVENT(or_acker_subscribe,
+
+	TP_PROTO(const struct nic_ts_key *key, const struct or_subscribe *s,
+		 enum or_error error, unsigned int len),
+
+	TP_ARGS(key, s, error, len),
+
+	TP_STRUCT__entry(
+		__array(__u8, local, sizeof(struct sockaddr_in6))
+		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		__field(u32, count)
+		__field(u32, len)
+		__field(u16, lifetime_s)
+		__field(u16, caps)
+		__field(int, error)
+	),
+
+	TP_fast_assign(
+		or_acker_trace_addr(__entry->local, key, true);
+		or_acker_trace_addr(__entry->remote, key, false);
+		__entry->count = s->count;
+		__entry->len = len;
+		__entry->lifetime_s = s->lifetime_s;
+		__entry->caps = s->caps;
+		__entry->error = error;
+	),
+
+	TP_printk("local=%pISpc remote=%pISpc lifetime=%u caps=%#x count=%u len=%u error=%s",
+		  __entry->local, __entry->remote, __entry->lifetime_s,
+		  __entry->caps, __entry->count, __entry->len,
+		  or_acker_show_error(__entry->error))
+);
+
+/* A flow begins or ends, or a packet is of none. */
+TRACE_EVENT(or_acker_flow,
+
+	TP_PROTO(const struct nic_ts_key *key, enum or_acker_flow_event event,
+		 unsigned int flows),
+
+	TP_ARGS(key, event, flows),
+
+	TP_STRUCT__entry(
+		__array(__u8, local, sizeof(struct sockaddr_in6))
+		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		__field(int, event)
+		__field(u32, flows)
+	),
+
+	TP_fast_assign(
+		or_acker_trace_addr(__entry->local, key, true);
+		or_acker_trace_addr(__entry->remote, key, false);
+		__entry->event = event;
+		__entry->flows = flows;
+	),
+
+	TP_printk("local=%pISpc remote=%pISpc event=%s flows=%u",
+		  __entry->local, __entry->remote,
+		  or_acker_show_event(__entry->event), __entry->flows)
+);
+
+/* An OR-ACK was due. rx_ns, hold_ns, domain, count: only with verdict=sent, failed. */
+TRACE_EVENT(or_acker_ack,
+
+	TP_PROTO(const struct nic_ts_key *key, const struct or_ack *ack,
+		 enum or_acker_verdict verdict, u32 packets, u32 credit, int err),
+
+	TP_ARGS(key, ack, verdict, packets, credit, err),
+
+	TP_STRUCT__entry(
+		__array(__u8, local, sizeof(struct sockaddr_in6))
+		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		__field(u64, rx_ns)
+		__field(u32, seq)
+		__field(u32, hold_ns)
+		__field(u32, count)
+		__field(u32, packets)
+		__field(u32, credit)
+		__field(u8, domain)
+		__field(int, verdict)
+		__field(int, err)
+	),
+
+	TP_fast_assign(
+		or_acker_trace_addr(__entry->local, key, true);
+		or_acker_trace_addr(__entry->remote, key, false);
+		__entry->rx_ns = ack->rx_ns;
+		__entry->seq = ack->seq;
+		__entry->hold_ns = ack->hold_ns;
+		__entry->count = ack->count;
+		__entry->packets = packets;
+		__entry->credit = credit;
+		__entry->domain = ack->domain;
+		__entry->verdict = verdict;
+		__entry->err = err;
+	),
+
+	TP_printk("local=%pISpc remote=%pISpc seq=%u rx=%llu hold=%u domain=%u packets=%u count=%u credit=%u verdict=%s err=%d",
+		  __entry->local, __entry->remote, __entry->seq, __entry->rx_ns,
+		  __entry->hold_ns, __entry->domain, __entry->packets,
+		  __entry->count, __entry->credit,
+		  or_acker_show_verdict(__entry->verdict), __entry->err)
+);
+
+#endif /* _OR_ACKER_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE or_acker_trace
+#include <trace/define_trace.h>

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# OR-ACKs come to who subscribed, for each packet of data once, and are right,
+# whatever devices the packets come through.
+#
+#	A a0 ---------- b0 B
+. "$(dirname "$0")/or_acker_lib.sh"
+
+BYTES=2000000
+
+plain() {
+	exact "$A" "$1" "$2" "$B" "$BYTES" flows=1
+}
+
+several() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	listen "$A" "$V4_A" "$V4_B"
+	mark "$B"
+send "$A" "$V4_A" "$V4_B" 1000000 flows=20
+	wait_for 10 acked_bytes "$B" -ge 20000000
+	heard
+	all_good
+	expect "flows" "$(said flows)" -eq 20
+		unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+dscp() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	listen "$A" "$V4_A" "$V4_B"
+	mark "$B"
+send "$A" "$V4_A" "$V4_B" 100000 tos=0x48
+	wait_for 10 acked_bytes "$B" -ge 100000
+	heard
+	all_good
+	expect "type of service of OR-ACKs" "$(said tos)" -eq "$((0x48))"
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+# offloads GRO TSO
+offloads() {
+	in_ns "$A" ethtool -K a0 tso "$2" gso "$2"
+	in_ns "$B" ethtool -K b0 gro "$1"
+}
+
+# Packets are counted as they were on the wire: none has more than an MSS, 1448 bytes.
+wire() {
+	offloads "$1" "$2"
+	exact "$A" "$V4_A" "$V4_B" "$B" "$BYTES"
+	expect "bytes per packet" "$(since "$B" AckedBytes)" -le \
+		"$(calc "1448 * $(since "$B" AckedPackets)")"
+	offloads off on
+}
+
+vlan() {
+	ip -n "$A" link add link a0 name a.10 type vlan id 10
+	ip -n "$B" link add link b0 name b.10 type vlan id 10
+	link_up "$A" a.10 10.78.1.1
+	link_up "$B" b.10 10.78.1.2
+	exact "$A" 10.78.1.1 10.78.1.2 "$B" "$BYTES"
+	expect "devices" "$(acker "$B" Devices)" -eq 0
+	ip -n "$A" link del a.10
+	ip -n "$B" link del b.10
+}
+
+# The device below is in another namespace than the VLAN.
+foreign_vlan() {
+	ns_add "$C"
+	ip -n "$A" link add link a0 name a.11 type vlan id 11
+	ip -n "$B" link add link b0 name b.11 type vlan id 11
+	ip -n "$B" link set b.11 netns "$C"
+	link_up "$A" a.11 10.78.2.1
+	link_up "$C" b.11 10.78.2.2
+	sink "$C"
+	exact "$A" 10.78.2.1 10.78.2.2 "$C" "$BYTES"
+	# It goes with a subscriber.
+	subscribed "$A" 10.78.2.1 10.78.2.2 "$C"
+	ip -n "$A" link del a.11
+	ns_del "$C"
+}
+
+bridge() {
+	ip -n "$B" link add br0 type bridge
+	ip -n "$B" addr flush dev b0 scope global
+	ip -n "$B" link set b0 master br0
+	link_up "$B" br0 10.77.1.2
+	exact "$A" "$V4_A" "$V4_B" "$B" "$BYTES"
+	ip -n "$B" link del br0
+	link_up "$B" b0 10.77.1.2 "$V6_B"
+}
+
+bond() {
+	veth_pair "$A" a1 "" "$B" b1 ""
+	ip -n "$B" link add bond0 type bond mode active-backup
+	ip -n "$B" link set b1 down
+	ip -n "$B" link set b1 master bond0
+	link_up "$B" bond0 10.78.3.2
+	link_up "$A" a1 10.78.3.1
+	exact "$A" 10.78.3.1 10.78.3.2 "$B" "$BYTES"
+	ip -n "$B" link del bond0
+	ip -n "$A" link del a1
+}
+
+# Both ends are the same host.
+loopback() {
+	exact "$B" "$1" "$1" "$B" "$BYTES"
+}
+
+# Everybody gets OR-ACKs, with a key that all know.
+mode_all() {
+	acker_set "$B" mode all
+	wait_for 10 acker_is "$B" Devices -gt 0
+	mark "$B"
+	wait_for 10 captured "$A" "$V4_A" "$V4_B" "$B"
+	wait_for 10 calm "$B"
+	listen "$A" "$V4_A" "$V4_B" nonce=0
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	wait_for 10 acked_bytes "$B" -ge "$BYTES"
+	heard
+	all_good
+	expect "OR-ACKs" "$(said acks)" -gt 0
+	acker_set "$B" mode subscribed
+	wait_for 10 acker_is "$B" Subscribers -eq 0
+	wait_for 10 acker_is "$B" Devices -eq 0
+}
+
+# Who did not subscribe gets nothing, though somebody else did.
+others() {
+	ip -n "$A" addr add 10.77.1.3/24 dev a0
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	send "$A" 10.77.1.3 "$V4_B" "$BYTES"
+	expect "OR-ACKs" "$(since "$B" AckSent)" -eq 0
+	expect "datagrams" "$(since "$B" TxSent)" -eq 0
+	expect "packets without" "$(since "$B" PacketNotSubscribed)" -gt 0
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	expect "OR-ACKs to one who unsubscribed" "$(since "$B" AckSent)" -eq 0
+	expect "packets looked at" "$(since "$B" PacketNotSubscribed)" -eq 0
+}
+
+C=$(ns_name C)
+ksft_plan 17
+need_acker
+net_pair
+sink "$B"
+ksft_case "IPv4" plain "$V4_A" "$V4_B"
+ksft_case "IPv6" plain "$V6_A" "$V6_B"
+ksft_case "twenty flows" several
+ksft_case "the DSCP of the data" dscp
+ksft_case "before GRO, single packets" wire on off
+ksft_case "no GRO, single packets" wire off off
+ksft_case "GRO and TSO" wire on on
+ksft_case "TSO without GRO" wire off on
+ksft_case "VLAN" vlan
+ksft_case "VLAN in another namespace than its device" foreign_vlan
+ksft_case "bridge" bridge
+ksft_case "bond" bond
+ksft_case "loopback, IPv4" loopback 127.0.0.1
+ksft_case "loopback, IPv6" loopback ::1
+ksft_case "own address" loopback "$V4_B"
+ksft_case "mode all" mode_all
+ksft_case "nothing to others, nothing without subscribers" others

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# When an OR-ACK is due, what it may cost, and the bounds of the tables.
+#
+#	A a0 ---------- b0 B
+. "$(dirname "$0")/or_acker_lib.sh"
+
+BYTES=1000000
+
+defaults() {
+	acker_set "$B" ack_packets 10 ack_bytes 65536 ack_delay_ns 50000 \
+		subscriber_rate 1000000 cpu_rate 1000000 max_flows 65536 \
+		max_subscribers 4096 flow_age_s 30 mode subscribed
+}
+
+# transfer [OPTION...]: subscribed, send BYTES; mark is set before it.
+transfer() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES" "$@"
+	wait_for 10 calm "$B"
+}
+
+by_packets() {
+	acker_set "$B" ack_packets 20 ack_delay_ns 10000000
+	transfer
+	expect "OR-ACKs after 20 packets" "$(since "$B" AckByPackets)" -gt 0
+	expect "OR-ACKs" "$(since "$B" AckSent)" -le \
+		"$(calc "$(since "$B" AckedPackets) / 20 + $(since "$B" AckByTime)")"
+	expect "OR-ACKs by bytes" "$(since "$B" AckByBytes)" -eq 0
+	defaults
+}
+
+by_bytes() {
+	acker_set "$B" ack_packets 255 ack_bytes 14480 ack_delay_ns 10000000
+	transfer
+	expect "OR-ACKs after 10 segments" "$(since "$B" AckByBytes)" -gt 0
+	expect "OR-ACKs" "$(since "$B" AckSent)" -le \
+		"$(calc "$(since "$B" AckedBytes) / 14480 + $(since "$B" AckByTime) + 1")"
+	expect "OR-ACKs by packets" "$(since "$B" AckByPackets)" -eq 0
+	defaults
+}
+
+# Less than any threshold: the timer acknowledges it, all of it.
+by_time() {
+	acker_set "$B" ack_packets 255 ack_bytes 16777216 ack_delay_ns 1000000
+	BYTES=3000 transfer chunk=1000 wait=1
+	expect "OR-ACKs" "$(since "$B" AckSent)" -gt 0
+	expect "OR-ACKs by time" "$(since "$B" AckByTime)" -eq "$(since "$B" AckSent)"
+	expect "bytes acknowledged" "$(since "$B" AckedBytes)" -ge 3000
+	defaults
+}
+
+# An OR-ACK has 64 bytes, these packets 41 and some options.
+credit() {
+	local packets
+
+	acker_set "$B" ack_packets 1
+	# What was saved up is used first: 4096 bytes.
+	BYTES=1000 transfer chunk=1 wait=1
+	packets=$(calc "$(since "$B" AckedPackets) + $(since "$B" AckNoCredit)")
+	expect "OR-ACKs held back" "$(since "$B" AckNoCredit)" -gt 0
+	expect "bytes out" "$(since "$B" AckBytes)" -le "$(calc "41 * $packets")"
+	defaults
+}
+
+# rate PARAMETER COUNTER: ten a second are less than are due.
+rate() {
+	acker_set "$B" "$1" 10 ack_packets 1
+	transfer chunk=2000 wait=1
+	expect "OR-ACKs held back" "$(since "$B" "$2")" -gt "$(since "$B" AckSent)"
+	expect "OR-ACKs" "$(since "$B" AckSent)" -ge 1
+	defaults
+}
+
+expiry() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=1
+	wait_for 20 acker_is "$B" Subscribers -eq 0
+	wait_for 20 acker_is "$B" Devices -eq 0
+	expect "expired" "$(since "$B" SubscribersExpired)" -eq 1
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	expect "OR-ACKs after it" "$(since "$B" AckSent)" -eq 0
+}
+
+# A subscription lives as long as the last SUBSCRIBE says, and takes a new nonce from
+# who knows the old one.
+renewal() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=2
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=3600
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=3600 nonce=7 key=1 count=1
+	wait_for 10 acker_is "$B" SubscribeAccepted -ge 3
+	sleep 3
+	expect "subscribers" "$(acker "$B" Subscribers)" -eq 1
+	listen "$A" "$V4_A" "$V4_B" nonce=7
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	wait_for 10 calm "$B"
+	heard
+	all_good
+	expect "OR-ACKs" "$(said acks)" -eq "$(since "$B" AckSent)"
+	expect "OR-ACKs" "$(said acks)" -gt 0
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=0 nonce=7 key=7 count=2
+	wait_for 10 acker_is "$B" Subscribers -eq 0
+}
+
+flows_bound() {
+	acker_set "$B" flow_age_s 1
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	wait_for 20 acker_is "$B" Flows -eq 0
+	acker_set "$B" max_flows 5 flow_age_s 3600
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES" flows=20
+	expect "flows" "$(acker "$B" Flows)" -eq 5
+	expect "packets without" "$(since "$B" PacketFlowTableFull)" -gt 0
+	# They make room when they are old.
+	acker_set "$B" flow_age_s 1
+	wait_for 20 acker_is "$B" Flows -eq 0
+	expect "aged" "$(since "$B" FlowsAged)" -ge 5
+	defaults
+}
+
+subscribers_bound() {
+	acker_set "$B" max_subscribers 50
+	ns_set "$B" ipv4/conf/all/rp_filter 0 ipv4/conf/b0/rp_filter 0
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	in_ns "$A" "$HELPER" spoof 10.99.0.0 "$V4_B" 2000 lifetime=5
+	wait_for 10 since_is "$B" SubscribeAccepted -ge 1000
+	expect "subscribers" "$(acker "$B" Subscribers)" -le 50
+	expect "evicted" "$(since "$B" SubscribersEvicted)" -gt 900
+	# Who has flows is not evicted.
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	expect "OR-ACKs to who was there" "$(since "$B" AckSent)" -gt 0
+	expect "packets without" "$(since "$B" PacketNotSubscribed)" -eq 0
+	wait_for 30 acker_is "$B" Subscribers -eq 1
+	defaults
+}
+
+bad_values() {
+	local name value before
+
+	while read -r name value; do
+		before=$(ns_get "$B" "or_acker/$name")
+		refused ns_set "$B" "or_acker/$name" "$value" 2>/dev/null
+		expect_same "$name" "$(ns_get "$B" "or_acker/$name")" "$before"
+	done <<-END
+		mode everybody
+		mode 1
+		stamps both
+		ack_packets 0
+		ack_packets 256
+		ack_packets -1
+		ack_packets ten
+		ack_bytes 0
+		ack_delay_ns 999
+		ack_delay_ns 10000001
+		clock_error_ns 8000000001
+		max_subscribers 0
+		max_flows 4194305
+		flow_age_s 0
+		subscriber_rate 0
+		cpu_rate 10000001
+	END
+}
+
+ksft_plan 12
+need_acker
+net_pair
+# Segments as they come.
+in_ns "$A" ethtool -K a0 tso off gso off
+sink "$B"
+ksft_case "OR-ACK after ack_packets" by_packets
+ksft_case "OR-ACK after ack_bytes" by_bytes
+ksft_case "OR-ACK after ack_delay_ns" by_time
+ksft_case "no more bytes go out than came in" credit
+ksft_case "rate of a subscriber" rate subscriber_rate AckLimitSubscriber
+ksft_case "rate of a CPU" rate cpu_rate AckLimitCpu
+ksft_case "the table of flows is bounded, flows age" flows_bound
+ksft_case "the table of subscribers is bounded" subscribers_bound
+ksft_case "a subscription ends" unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+ksft_case "a subscription expires" expiry
+ksft_case "a subscription is renewed" renewal
+ksft_case "values out of range are refused" bad_values

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plays the sender of data for the tests of or_acker: SUBSCRIBEs, good and bad ones,
+ * from a raw socket, since or_port has the port; and checks the OR-ACKs that come.
+ *
+ *	or_acker_helper subscribe FROM TO [OPTION]...
+ *	or_acker_helper listen FROM TO [OPTION]...	until SIGTERM; then prints
+ *	or_acker_helper forge FROM TO KIND TIMES [OPTION]...
+ *	or_acker_helper spoof NET TO TIMES [OPTION]...	from many addresses of a /16
+ *	or_acker_helper data FROM TO TIMES	TCP segments of no connection
+ *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
+ *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
+ *						until they are acknowledged
+ *	or_acker_helper hold ADDRESS		has the port, as any program might
+ *
+ * Options: lifetime=S (60) count=N (1) caps=N (1) nonce=N (1) key=N (the nonce).
+ * A nonce is named by a number. For send: chunk=BYTES (65536) tos=N (0) flows=N (1)
+ * wait=0|1 (0), for each chunk to be acknowledged before the next.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "or_proto.h"
+
+#define FLOWS		4096
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static struct sockaddr_storage from, to;
+static socklen_t addrlen;
+static int sock;
+static unsigned long lifetime = 60, count = 1, caps = 1, nonce = 1, key = -1UL;
+static unsigned long chunk = 65536, tos_field, send_flows = 1, wait_each;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void parse_addr(const char *text, struct sockaddr_storage *addr)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
+
+	memset(addr, 0, sizeof(*addr));
+	if (inet_pton(AF_INET, text, &sin->sin_addr) == 1) {
+		sin->sin_family = AF_INET;
+		addrlen = sizeof(*sin);
+	} else if (inet_pton(AF_INET6, text, &sin6->sin6_addr) == 1) {
+		sin6->sin6_family = AF_INET6;
+		addrlen = sizeof(*sin6);
+	} else {
+		fprintf(stderr, "or_acker_helper: '%s' is no address\n", text);
+		exit(2);
+	}
+}
+
+static void parse_options(char **argv)
+{
+	static const struct {
+		const char *name;
+		unsigned long *value;
+	} options[] = {
+		{ "lifetime=", &lifetime }, { "count=", &count }, { "caps=", &caps },
+		{ "nonce=", &nonce }, { "key=", &key }, { "chunk=", &chunk },
+		{ "tos=", &tos_field }, { "flows=", &send_flows },
+		{ "wait=", &wait_each },
+	};
+	size_t i;
+
+	for (; *argv; argv++) {
+		for (i = 0; i < ARRAY_SIZE(options); i++) {
+			size_t n = strlen(options[i].name);
+
+			if (!strncmp(*argv, options[i].name, n)) {
+				*options[i].value = strtoul(*argv + n, NULL, 0);
+				break;
+			}
+		}
+		if (i == ARRAY_SIZE(options)) {
+			fprintf(stderr, "or_acker_helper: what is '%s'?\n", *argv);
+			exit(2);
+		}
+	}
+	if (key == -1UL)
+		key = nonce;
+}
+
+static void nonce_of(unsigned long n, u8 bytes[OR_NONCE_LEN])
+{
+	int i;
+
+	for (i = 0; i < OR_NONCE_LEN; i++)
+		bytes[i] = i < 8 ? n >> 8 * i : n * 167 + i * 13;
+	/* Number 0 is the key of mode all. */
+	if (!n)
+		memset(bytes, 0, OR_NONCE_LEN);
+}
+
+static void make_subscribe(u8 *msg)
+{
+	struct or_subscribe s = { .count = count, .lifetime_s = lifetime, .caps = caps };
+	u8 k[OR_NONCE_LEN];
+
+	nonce_of(nonce, s.nonce);
+	nonce_of(key, k);
+	or_subscribe_encode(&s, msg);
+	or_sign(msg, k);
+}
+
+static void open_socket(void)
+{
+	int offset = offsetof(struct udphdr, check);
+
+	sock = socket(from.ss_family, SOCK_RAW, IPPROTO_UDP);
+	if (sock < 0)
+		die("socket");
+	if (from.ss_family == AF_INET6 &&
+	    setsockopt(sock, IPPROTO_IPV6, IPV6_CHECKSUM, &offset, sizeof(offset)))
+		die("IPV6_CHECKSUM");
+	if (bind(sock, (struct sockaddr *)&from, addrlen))
+		die("bind");
+}
+
+static void send_payload(const u8 *msg, int len, int sport)
+{
+	u8 packet[2048] = { 0 };
+	struct udphdr *uh = (struct udphdr *)packet;
+
+	/* The checksum is optional over IPv4. */
+	uh->source = htons(sport);
+	uh->dest = htons(OR_PORT);
+	uh->len = htons(sizeof(*uh) + len);
+	memcpy(packet + sizeof(*uh), msg, len);
+	while (sendto(sock, packet, sizeof(*uh) + len, 0, (struct sockaddr *)&to,
+		      addrlen) < 0)
+		if (errno != ENOBUFS && errno != EAGAIN && errno != EINTR)
+			die("sendto");
+}
+
+static void forge(const char *kind, long times)
+{
+	int len = OR_MSG_LEN, sport = OR_PORT;
+	u8 good[OR_MSG_LEN], msg[1400];
+	u8 k[OR_NONCE_LEN];
+	long i;
+
+	nonce_of(key, k);
+	for (i = 0; i < times; i++) {
+		make_subscribe(good);
+		memset(msg, 0, sizeof(msg));
+		memcpy(msg, good, sizeof(good));
+		if (!strcmp(kind, "short")) {
+			len = 1 + i % (OR_MSG_LEN - 1);
+		} else if (!strcmp(kind, "long")) {
+			len = OR_MSG_LEN + 1 + i % 1300;
+		} else if (!strcmp(kind, "empty")) {
+			len = 0;
+		} else if (!strcmp(kind, "version")) {
+			msg[0] = (2 + i % 14) << 4 | OR_TYPE_SUBSCRIBE;
+		} else if (!strcmp(kind, "type")) {
+			msg[0] = OR_VERSION << 4 | (3 + i % 13);
+		} else if (!strcmp(kind, "reserved")) {
+			msg[1 + 6 * (i % 2)] = 1;
+			or_sign(msg, k);
+		} else if (!strcmp(kind, "value")) {
+			or_put(msg + 24, 0, 4);
+			or_sign(msg, k);
+		} else if (!strcmp(kind, "tag")) {
+			msg[OR_TAG_OFFSET + i % 8] ^= 1 << i % 7;
+		} else if (!strcmp(kind, "nonce")) {
+			/* Right by itself, but not by who holds the subscription. */
+			nonce = 1000 + i;
+			key = nonce;
+			make_subscribe(msg);
+		} else if (!strcmp(kind, "port")) {
+			sport = 1024 + i % 40000;
+		} else if (!strcmp(kind, "ack")) {
+			struct or_ack a = {
+				.protocol = OR_PROTO_TCP, .packets = 1, .sport = 1,
+				.dport = 1, .clock_error = OR_CLOCK_UNSYNCED,
+				.count = i, .rx_ns = i,
+			};
+
+			or_ack_encode(&a, msg);
+			or_sign(msg, k);
+		} else if (!strcmp(kind, "replay")) {
+			;	/* as it is, again and again */
+		} else {
+			fprintf(stderr, "or_acker_helper: no kind '%s'\n", kind);
+			exit(2);
+		}
+		send_payload(msg, len, sport);
+	}
+}
+
+/* SUBSCRIBEs that are right, from many addresses. */
+static void spoof(const char *net, long times)
+{
+	struct {
+		struct iphdr ip;
+		struct udphdr udp;
+		u8 msg[OR_MSG_LEN];
+	} packet;
+	int one = 1;
+	long i;
+
+	parse_addr(net, &from);
+	sock = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	if (sock < 0 || setsockopt(sock, IPPROTO_IP, IP_HDRINCL, &one, sizeof(one)))
+		die("socket");
+	for (i = 0; i < times; i++) {
+		memset(&packet, 0, sizeof(packet));
+		packet.ip.version = 4;
+		packet.ip.ihl = 5;
+		packet.ip.ttl = 64;
+		packet.ip.protocol = IPPROTO_UDP;
+		packet.ip.saddr = ((struct sockaddr_in *)&from)->sin_addr.s_addr |
+				  htonl(1 + i % 65000);
+		packet.ip.daddr = ((struct sockaddr_in *)&to)->sin_addr.s_addr;
+		packet.udp.source = htons(OR_PORT);
+		packet.udp.dest = htons(OR_PORT);
+		packet.udp.len = htons(sizeof(packet.udp) + OR_MSG_LEN);
+		make_subscribe(packet.msg);
+		while (sendto(sock, &packet, sizeof(packet), 0, (struct sockaddr *)&to,
+			      addrlen) < 0)
+			if (errno != ENOBUFS && errno != EAGAIN)
+				die("sendto");
+	}
+}
+
+/* Segments with data from FROM, for connections that there are not. */
+static void data(long times)
+{
+	int offset = offsetof(struct tcphdr, check);
+	u8 packet[sizeof(struct tcphdr) + 1000] = { 0 };
+	struct tcphdr *th = (struct tcphdr *)packet;
+	long i;
+
+	close(sock);
+	sock = socket(from.ss_family, SOCK_RAW, IPPROTO_TCP);
+	if (sock < 0 || bind(sock, (struct sockaddr *)&from, addrlen))
+		die("socket");
+	if (from.ss_family == AF_INET6 &&
+	    setsockopt(sock, IPPROTO_IPV6, IPV6_CHECKSUM, &offset, sizeof(offset)))
+		die("IPV6_CHECKSUM");
+	for (i = 0; i < times; i++) {
+		th->source = htons(1024 + i % 60000);
+		th->dest = htons(9);
+		th->seq = htonl(i);
+		th->doff = 5;
+		th->ack = 1;
+		th->window = htons(1000);
+		while (sendto(sock, packet, sizeof(packet), 0, (struct sockaddr *)&to,
+			      addrlen) < 0)
+			if (errno != ENOBUFS && errno != EAGAIN)
+				die("sendto");
+	}
+}
+
+static void set_port(struct sockaddr_storage *addr, int port)
+{
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = htons(port);
+	else
+		((struct sockaddr_in6 *)addr)->sin6_port = htons(port);
+}
+
+static void sink(int port)
+{
+	static u8 buf[1 << 18];
+	int one = 1, fd;
+
+	signal(SIGCHLD, SIG_IGN);
+	set_port(&to, port);
+	sock = socket(to.ss_family, SOCK_STREAM, 0);
+	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(sock, (struct sockaddr *)&to, addrlen) || listen(sock, 100))
+		die("sink");
+	while ((fd = accept(sock, NULL, NULL)) >= 0) {
+		if (fork()) {
+			close(fd);
+			continue;
+		}
+		while (read(fd, buf, sizeof(buf)) > 0)
+			;
+		exit(0);
+	}
+	die("accept");
+}
+
+static void acknowledged(int fd)
+{
+	int left;
+
+	while (!ioctl(fd, SIOCOUTQ, &left) && left)
+		usleep(500);
+}
+
+static void send_tcp(int port, long bytes)
+{
+	static u8 buf[1 << 20];
+	int fd[64], one = 1, tos = tos_field;
+	unsigned long i, n;
+	long left;
+
+	if (send_flows > ARRAY_SIZE(fd) || chunk > sizeof(buf)) {
+		fprintf(stderr, "or_acker_helper: too many flows or bytes\n");
+		exit(2);
+	}
+	set_port(&to, port);
+	for (i = 0; i < send_flows; i++) {
+		fd[i] = socket(to.ss_family, SOCK_STREAM, 0);
+		if (fd[i] < 0 ||
+		    setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ||
+		    setsockopt(fd[i], to.ss_family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
+			       to.ss_family == AF_INET ? IP_TOS : IPV6_TCLASS, &tos,
+			       sizeof(tos)) ||
+		    bind(fd[i], (struct sockaddr *)&from, addrlen) ||
+		    connect(fd[i], (struct sockaddr *)&to, addrlen))
+			die("connect");
+	}
+	for (left = bytes; left > 0; left -= n) {
+		n = (unsigned long)left < chunk ? (unsigned long)left : chunk;
+		for (i = 0; i < send_flows; i++)
+			if (write(fd[i], buf, n) != (ssize_t)n)
+				die("write");
+		for (i = 0; wait_each && i < send_flows; i++)
+			acknowledged(fd[i]);
+	}
+	for (i = 0; i < send_flows; i++)
+		acknowledged(fd[i]);
+}
+
+static void hold(void)
+{
+	set_port(&to, OR_PORT);
+	sock = socket(to.ss_family, SOCK_DGRAM, 0);
+	if (sock < 0 || bind(sock, (struct sockaddr *)&to, addrlen))
+		die("bind");
+	for (;;)
+		pause();
+}
+
+/* SIGTERM is blocked, and waits. */
+static bool ended(void)
+{
+	sigset_t set;
+
+	sigpending(&set);
+	return sigismember(&set, SIGTERM);
+}
+
+struct flow {
+	u16 sport, dport;
+	struct or_replay replay;
+	u64 rx_ns;
+	u32 first, last;
+	unsigned long acks;
+	u8 domain;
+};
+
+static struct flow *find_flow(struct flow *flows, const struct or_ack *a)
+{
+	int i;
+
+	for (i = 0; i < FLOWS && flows[i].sport; i++)
+		if (flows[i].sport == a->sport && flows[i].dport == a->dport)
+			return &flows[i];
+	if (i == FLOWS)
+		return NULL;
+	flows[i].sport = a->sport;
+	flows[i].dport = a->dport;
+	return &flows[i];
+}
+
+static void listen_acks(void)
+{
+	unsigned long acks = 0, packets = 0, bad = 0, tags = 0, replays = 0, backward = 0;
+	unsigned long nflows = 0, domains = 0, gaps = 0, single = 0, over = 0, synced = 0;
+	static struct flow flows[FLOWS];
+	sigset_t set;
+	struct timeval timeout = { .tv_usec = 100000 };
+	unsigned int hold_max = 0, tos = 0, size = 1 << 22;
+	u8 k[OR_NONCE_LEN];
+	int i;
+
+	nonce_of(nonce, k);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(sock, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	while (!ended()) {
+		struct sockaddr_storage peer;
+		socklen_t n = sizeof(peer);
+		struct udphdr *uh;
+		struct flow *f;
+		struct or_ack a;
+		u8 buf[2048];
+		int len, off = 0;
+
+		len = recvfrom(sock, buf, sizeof(buf), 0, (struct sockaddr *)&peer, &n);
+		if (len < 0)
+			continue;
+		if (from.ss_family == AF_INET) {
+			off = (buf[0] & 15) * 4;
+			if (((struct sockaddr_in *)&peer)->sin_addr.s_addr !=
+			    ((struct sockaddr_in *)&to)->sin_addr.s_addr)
+				continue;
+		}
+		uh = (struct udphdr *)(buf + off);
+		len -= off + (int)sizeof(*uh);
+		if (len < 0 || uh->dest != htons(OR_PORT) || uh->source != htons(OR_PORT))
+			continue;
+		/* Of the loopback, our own. */
+		if (len && buf[off + sizeof(*uh)] == (OR_VERSION << 4 | OR_TYPE_SUBSCRIBE))
+			continue;
+		if (off)
+			tos = buf[1];
+		if (or_ack_decode(buf + off + sizeof(*uh), len, &a)) {
+			bad++;
+			continue;
+		}
+		if (or_verify(buf + off + sizeof(*uh), k)) {
+			tags++;
+			continue;
+		}
+		f = find_flow(flows, &a);
+		if (!f || or_replay_accept(&f->replay, a.count)) {
+			replays++;
+			continue;
+		}
+		/* Two CPUs of the receiver can send out of order. */
+		if (!f->acks++) {
+			f->first = a.count;
+			f->last = a.count - 1;
+			f->domain = a.domain;
+		}
+		if ((s32)(a.count - f->first) < 0)
+			f->first = a.count;
+		if (f->domain != a.domain)
+			domains++;
+		if ((s32)(a.count - f->last) > 0) {
+			if (f->domain == a.domain && a.rx_ns < f->rx_ns)
+				backward++;
+			f->last = a.count;
+			f->rx_ns = a.rx_ns;
+			f->domain = a.domain;
+		}
+		if (a.hold_ns > hold_max)
+			hold_max = a.hold_ns;
+		if (a.clock_error != OR_CLOCK_UNSYNCED)
+			synced++;
+		acks++;
+		packets += a.packets;
+		single += a.packets == 1;
+		over += a.packets > 10;
+	}
+	for (i = 0; i < FLOWS && flows[i].sport; i++) {
+		gaps += flows[i].last - flows[i].first + 1 - flows[i].acks;
+		nflows++;
+	}
+	printf("acks %lu\npackets %lu\nflows %lu\n", acks, packets, nflows);
+	printf("bad %lu\nbad_tag %lu\nreplays %lu\n", bad, tags, replays);
+	printf("backward %lu\ndomains %lu\ngaps %lu\n", backward, domains, gaps);
+	printf("hold_max_ns %u\ntos %u\nsingle %lu\nover_ten %lu\nsynced %lu\n",
+	       hold_max, tos, single, over, synced);
+}
+
+int main(int argc, char **argv)
+{
+	u8 msg[OR_MSG_LEN];
+
+	if (argc < 3 || (argc < 4 && strcmp(argv[1], "hold"))) {
+		fprintf(stderr, "see the head of or_acker_helper.c\n");
+		return 2;
+	}
+	if (!strcmp(argv[1], "hold")) {
+		parse_addr(argv[2], &to);
+		hold();
+	} else if (!strcmp(argv[1], "sink")) {
+		parse_addr(argv[2], &to);
+		sink(atoi(argv[3]));
+	}
+	parse_addr(argv[3], &to);
+	if (!strcmp(argv[1], "spoof") && argc > 4) {
+		parse_options(argv + 5);
+		spoof(argv[2], strtol(argv[4], NULL, 0));
+		return 0;
+	}
+	parse_addr(argv[2], &from);
+	if (!strcmp(argv[1], "send") && argc > 5) {
+		parse_options(argv + 6);
+		send_tcp(atoi(argv[4]), strtol(argv[5], NULL, 0));
+		return 0;
+	}
+	open_socket();
+	if (!strcmp(argv[1], "subscribe")) {
+		parse_options(argv + 4);
+		make_subscribe(msg);
+		send_payload(msg, OR_MSG_LEN, OR_PORT);
+	} else if (!strcmp(argv[1], "listen")) {
+		parse_options(argv + 4);
+		listen_acks();
+	} else if (!strcmp(argv[1], "data") && argc > 4) {
+		data(strtol(argv[4], NULL, 0));
+	} else if (!strcmp(argv[1], "forge") && argc > 5) {
+		parse_options(argv + 6);
+		forge(argv[4], strtol(argv[5], NULL, 0));
+	} else {
+		fprintf(stderr, "see the head of or_acker_helper.c\n");
+		return 2;
+	}
+	return 0;
+}
