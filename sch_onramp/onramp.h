@@ -15,6 +15,8 @@
 #include <net/pkt_sched.h>
 #include <uapi/onramp.h>
 
+#include "onramp_ctl.h"
+
 struct sock;
 
 /* enum onramp_state - where a flow is */
@@ -26,26 +28,29 @@ enum onramp_state {
 
 /**
  * struct onramp_flow - the packets of one socket, or of one hash value
- * @reordered: packets that leave before one that had been queued earlier
- * @head: all others, in the order of both their arrival and their departure
+ * @head: all packets but @reordered, in the order of both their arrival and their departure
  * @tail: last of @head, if there is any
  * @idle_ns: since when the flow is ONRAMP_IDLE; @tail is not used then
  * @node: in a bucket
  * @key: what it is found by, see onramp_flow_key()
  * @hash: of the socket, to notice that its memory belongs to another one by now
  * @qlen: packets in @reordered and @head
+ * @credit: bytes that it may send in this round: a quantum or two at most, 2^22, and less
+ *	than zero by one packet at most
  * @state: enum onramp_state
- * @credit: bytes that it may send in this round
  * @band: that it is listed in, the one of its latest packet
- * @next: in the list
- * @next_tx_ns: the earliest departure by its rate, 0 before any
- * @wait_ns: until when it is throttled
+ * @tried: when it was last tried to get @ctl, onramp_tick(); 0: never
+ * @reordered: packets that leave before one that had been queued earlier
+ * @next: in the list, ONRAMP_LISTED
+ * @wait_ns: until when it is throttled, ONRAMP_THROTTLED
  * @wait: among the throttled ones, by @wait_ns
+ * @next_tx_ns: the earliest departure by its rate, 0 before any
+ * @ctl: its control block, NULL if it has none: it is not paused then
  *
- * The first 64 bytes are what looking for a flow and queueing a packet touch.
+ * The first 64 bytes are what looking for a flow and queueing a packet touch; both lines
+ * come from memory together, as all of it is 128 bytes, aligned.
  */
 struct onramp_flow {
-	struct rb_root		reordered;
 	struct sk_buff		*head;
 	union {
 		struct sk_buff	*tail;
@@ -54,15 +59,22 @@ struct onramp_flow {
 	struct rb_node		node;
 	unsigned long		key;
 	u32			hash;
-	u32			qlen : 30;
-	u32			state : 2;
-
-	s64			credit;
+	u32			qlen;
+	s32			credit;
+	u8			state;
 	u8			band;
-	struct onramp_flow	*next;
+	u16			tried;
+
+	struct rb_root		reordered;
+	union {
+		struct onramp_flow *next;
+		struct {
+			u64	wait_ns;
+			struct rb_node wait;
+		};
+	};
 	u64			next_tx_ns;
-	u64			wait_ns;
-	struct rb_node		wait;
+	struct onramp_ctl	*ctl;
 };
 
 /* struct onramp_list - flows in the order of their turns */
@@ -103,6 +115,15 @@ struct onramp_config {
 	u64	horizon_drop;
 	u64	weight[ONRAMP_BANDS];
 	u64	buckets;
+	u64	mode;
+	u64	threshold;
+	u64	gain;
+	u64	max_pause;
+	u64	ack_timeout;
+	u64	owd;
+	u64	clock_error;
+	u64	inherit;
+	u64	line_rate;
 	u32	priomap;
 };
 
@@ -126,6 +147,53 @@ struct onramp_stats {
 	u64	no_memory;
 	u64	next_flow_ns;
 	u64	wakeup_late_ns;
+
+	/* Of On-Ramp: put together when they are asked for. */
+	u64	pauses;
+	u64	paused_ns;
+	u64	pause_max_ns;
+	u64	inherited;
+	u64	pause_shorter;
+	u64	held;
+	u64	held_late_ns;
+	u64	held_late_max_ns;
+	u64	acks;
+	u64	acks_below;
+	u64	acks_paused;
+	u64	acks_capped;
+	u64	acks_progress;
+	u64	acks_stale;
+	u64	acks_duplicate;
+	u64	acks_implausible;
+	u64	acks_learning;
+	u64	acks_unsynced;
+	u64	acks_not_in_flight;
+	u64	acks_ambiguous;
+	u64	acks_replay;
+	u64	acks_old;
+	u64	owd_ns;
+	u64	owd_baseline_ns;
+	u64	owd_error_ns;
+	u64	owd_p50_ns;
+	u64	owd_p99_ns;
+	u64	beta;
+	u64	peers;
+	u64	connections;
+	u64	subscribes;
+	u64	subscribe_errors;
+	u64	port_errors;
+	u64	no_connection;
+	u64	connections_full;
+	u64	acks_short;
+	u64	acks_long;
+	u64	acks_version;
+	u64	acks_type;
+	u64	acks_reserved;
+	u64	acks_protocol;
+	u64	acks_value;
+	u64	acks_tag;
+	u64	acks_no_peer;
+	u64	acks_no_flow;
 };
 
 /**
@@ -136,6 +204,10 @@ struct onramp_stats {
  * @turn: the band that is being served
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
+ * @gate: for the controller
+ * @link: what all queues of the device share
+ * @line_bps: rate of the link that @byte_ns is of, bytes/s
+ * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @waiting: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
@@ -148,6 +220,10 @@ struct onramp_sched {
 	u32			turn;
 	struct onramp_band	bands[ONRAMP_BANDS];
 	struct onramp_flow	fast;
+	struct onramp_gate	*gate;
+	struct onramp_link	*link;
+	u64			line_bps;
+	u64			byte_ns;
 	struct rb_root_cached	waiting;
 	u64			wake_ns;
 	struct qdisc_watchdog	watchdog;
@@ -158,16 +234,33 @@ struct onramp_sched {
  * struct onramp_cb - of a packet in the queue
  * @send_ns: when its sender wants it to leave: its EDT, or when it was queued
  * @band: that it is counted in
+ * @data: onramp_is_data(), and On-Ramp is on
  */
 struct onramp_cb {
 	u64	send_ns;
 	u8	band;
+	bool	data;
 };
 
 static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct onramp_cb));
 	return (struct onramp_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* onramp_sch.c */
+void onramp_recheck_all(struct Qdisc *sch);
+
+/**
+ * onramp_tick() - a time in units in which it is tried again to get a control block
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Return: 2^28 ns each, a quarter of a second, never 0; it wraps after five hours, when
+ * one of these units more may pass.
+ */
+static inline u16 onramp_tick(u64 now)
+{
+	return (u16)(now >> 28) ?: 1;
 }
 
 /* onramp_flow.c */
@@ -177,9 +270,10 @@ unsigned long onramp_flow_key(const struct onramp_sched *q, struct sk_buff *skb,
 			      struct sock **sk);
 struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
 				    struct sock *sk, u64 now);
-struct sk_buff *onramp_flow_peek(const struct onramp_flow *f);
-void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb);
+void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
 void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb);
+struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key);
+void onramp_flows_release(struct onramp_sched *q);
 struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
 struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets);
 void onramp_table_free(struct rb_root *table);
@@ -192,5 +286,48 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
 int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+
+/**
+ * onramp_flow_peek() - the packet of a flow that leaves next
+ * @f: the flow
+ *
+ * Context: the qdisc's lock.
+ * Return: it, still in the flow, or NULL if there is none.
+ */
+static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
+{
+	struct sk_buff *skb;
+
+	if (likely(RB_EMPTY_ROOT(&f->reordered)))
+		return f->head;
+	skb = skb_rb_first(&f->reordered);
+	if (f->head && onramp_cb(f->head)->send_ns <= onramp_cb(skb)->send_ns)
+		return f->head;
+	return skb;
+}
+
+/**
+ * onramp_flow_add() - queue a packet
+ * @f: the flow
+ * @skb: the packet, with its onramp_cb
+ *
+ * Packets of the same time keep their order.
+ *
+ * Context: the qdisc's lock.
+ */
+static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
+{
+	f->qlen++;
+	skb->next = NULL;
+	if (!f->head) {
+		f->head = skb;
+	} else if (onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
+		onramp_flow_reorder(f, skb);
+		return;
+	} else {
+		f->tail->next = skb;
+	}
+	f->tail = skb;
+}
 
 #endif /* _SCH_ONRAMP_H */

@@ -110,7 +110,7 @@ struct onramp_params {
 };
 
 /**
- * struct onramp_flow - state of the controller, one per flow
+ * struct onramp_ctrl - state of the controller, one per flow
  * @cum_ns:	time paused before @from_ns, ns
  * @from_ns:	start of the current pause; the last time it was changed
  * @until_ns:	its end, t_next_pkt, >= @from_ns
@@ -122,11 +122,11 @@ struct onramp_params {
  * @beta:	Q30, <= 1
  * @acked:	there is a packet B
  *
- * Times are of one monotonic clock, ns. The caller serialises onramp_update(),
- * onramp_inherit() and onramp_forget(); a reader beside them needs a sequence
+ * Times are of one monotonic clock, ns. The caller serialises onramp_ctrl_update(),
+ * onramp_ctrl_inherit() and onramp_ctrl_forget(); a reader beside them needs a sequence
  * counter, except for @until_ns alone.
  */
-struct onramp_flow {
+struct onramp_ctrl {
 	u64	cum_ns;
 	u64	from_ns;
 	u64	until_ns;
@@ -143,7 +143,7 @@ struct onramp_flow {
  * struct onramp_sample - what an OR-ACK says about packet G
  * @now_ns:	current time
  * @tx_ns:	when G was sent
- * @tx_cum_ns:	onramp_cum_pause() of that time, taken then
+ * @tx_cum_ns:	onramp_ctrl_cum_pause() of that time, taken then
  * @sent_ns:	when any packet of the flow was last sent
  * @owd_ns:	O: one-way delay, or its excess over the path's baseline, without
  *		the sender's own serialisation; < 0 counts as 0
@@ -212,12 +212,12 @@ static inline u32 onramp_ratio(u64 a, u64 b)
 }
 
 /**
- * onramp_cum_pause() - time that a flow has been paused, up to a time
+ * onramp_ctrl_cum_pause() - time that a flow has been paused, up to a time
  * @f: flow
  * @t_ns: time, not before the pause was last changed; an earlier one counts as
  *	  that
  */
-static inline u64 onramp_cum_pause(const struct onramp_flow *f, u64 t_ns)
+static inline u64 onramp_ctrl_cum_pause(const struct onramp_ctrl *f, u64 t_ns)
 {
 	if (t_ns <= f->from_ns)
 		return f->cum_ns;
@@ -225,50 +225,50 @@ static inline u64 onramp_cum_pause(const struct onramp_flow *f, u64 t_ns)
 }
 
 /**
- * onramp_paused() - may the flow not send?
+ * onramp_ctrl_paused() - may the flow not send?
  * @f: flow
  * @now_ns: current time
  */
-static inline bool onramp_paused(const struct onramp_flow *f, u64 now_ns)
+static inline bool onramp_ctrl_paused(const struct onramp_ctrl *f, u64 now_ns)
 {
 	return now_ns < f->until_ns;
 }
 
 /**
- * onramp_set_pause() - replace what is left of the pause
+ * onramp_ctrl_set_pause() - replace what is left of the pause
  * @f: flow
  * @now_ns: current time
  * @until_ns: new end; the past ends the pause
  *
  * What is over is added to the sum first, which keeps it exact.
  */
-static inline void onramp_set_pause(struct onramp_flow *f, u64 now_ns,
-				    u64 until_ns)
+static inline void onramp_ctrl_set_pause(struct onramp_ctrl *f, u64 now_ns,
+					 u64 until_ns)
 {
 	/* Clocks of two CPUs may be slightly out of order. */
 	now_ns = max_t(u64, now_ns, f->from_ns);
-	f->cum_ns = onramp_cum_pause(f, now_ns);
+	f->cum_ns = onramp_ctrl_cum_pause(f, now_ns);
 	f->from_ns = now_ns;
 	f->until_ns = max_t(u64, until_ns, now_ns);
 }
 
 /**
- * onramp_init() - a flow that has never been paused
+ * onramp_ctrl_init() - a flow that has never been paused
  * @f: flow
  */
-static inline void onramp_init(struct onramp_flow *f)
+static inline void onramp_ctrl_init(struct onramp_ctrl *f)
 {
-	*f = (struct onramp_flow) { .beta = ONRAMP_ONE };
+	*f = (struct onramp_ctrl) { .beta = ONRAMP_ONE };
 }
 
 /**
- * onramp_forget() - the next OR-ACK has no packet B
+ * onramp_ctrl_forget() - the next OR-ACK has no packet B
  * @f: flow
  *
  * For one-way delays that cannot be compared with earlier ones: another clock,
  * another baseline. A pause goes on to its end.
  */
-static inline void onramp_forget(struct onramp_flow *f)
+static inline void onramp_ctrl_forget(struct onramp_ctrl *f)
 {
 	f->acked = false;
 }
@@ -277,10 +277,10 @@ static inline void onramp_forget(struct onramp_flow *f)
  * Start a pause that is due, within the limit on how long a packet is held.
  * @want_ns > 0, <= 10 s.
  */
-static inline void onramp_start_pause(struct onramp_flow *f,
-				      const struct onramp_params *p, u64 now_ns,
-				      u64 sent_ns, u64 want_ns,
-				      struct onramp_result *res)
+static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
+					   const struct onramp_params *p, u64 now_ns,
+					   u64 sent_ns, u64 want_ns,
+					   struct onramp_result *res)
 {
 	u64 left_ns;
 
@@ -295,14 +295,14 @@ static inline void onramp_start_pause(struct onramp_flow *f,
 		res->verdict = left_ns ? ONRAMP_CAPPED : ONRAMP_PROGRESS;
 	}
 	res->pause_ns = want_ns;
-	onramp_set_pause(f, now_ns, now_ns + want_ns);
+	onramp_ctrl_set_pause(f, now_ns, now_ns + want_ns);
 }
 
 /* Equation (3), if there is a packet B that G can be compared with. */
-static inline void onramp_learn(struct onramp_flow *f,
-				const struct onramp_params *p,
-				const struct onramp_sample *s,
-				struct onramp_result *res)
+static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
+				     const struct onramp_params *p,
+				     const struct onramp_sample *s,
+				     struct onramp_result *res)
 {
 	u64 delta;
 
@@ -323,12 +323,12 @@ static inline void onramp_learn(struct onramp_flow *f,
 }
 
 /* Is it plausible, and newer than what is known? */
-static inline u8 onramp_judge(const struct onramp_flow *f,
-			      const struct onramp_params *p,
-			      const struct onramp_sample *s)
+static inline u8 onramp_ctrl_judge(const struct onramp_ctrl *f,
+				   const struct onramp_params *p,
+				   const struct onramp_sample *s)
 {
 	if (s->owd_ns > (s64)ONRAMP_MAX_NS || s->tx_ns > s->now_ns ||
-	    s->tx_cum_ns > onramp_cum_pause(f, s->now_ns))
+	    s->tx_cum_ns > onramp_ctrl_cum_pause(f, s->now_ns))
 		return ONRAMP_IMPLAUSIBLE;
 	if (s->now_ns - s->tx_ns > p->stale_ns)
 		return ONRAMP_STALE;
@@ -345,25 +345,25 @@ static inline u8 onramp_judge(const struct onramp_flow *f,
 }
 
 /**
- * onramp_update() - one OR-ACK
+ * onramp_ctrl_update() - one OR-ACK
  * @f: flow
  * @p: parameters
  * @s: what it says
  * @res: what was decided and why
  */
-static inline void onramp_update(struct onramp_flow *f,
-				 const struct onramp_params *p,
-				 const struct onramp_sample *s,
-				 struct onramp_result *res)
+static inline void onramp_ctrl_update(struct onramp_ctrl *f,
+				      const struct onramp_params *p,
+				      const struct onramp_sample *s,
+				      struct onramp_result *res)
 {
 	u64 lag_ns = 0;
 
-	*res = (struct onramp_result) { .verdict = onramp_judge(f, p, s) };
+	*res = (struct onramp_result) { .verdict = onramp_ctrl_judge(f, p, s) };
 	if (res->verdict != ONRAMP_BELOW)
 		return;
 	res->owd_ns = (u64)max_t(s64, s->owd_ns, 0);
-	res->p_rtt_ns = onramp_cum_pause(f, s->now_ns) - s->tx_cum_ns;
-	onramp_learn(f, p, s, res);
+	res->p_rtt_ns = onramp_ctrl_cum_pause(f, s->now_ns) - s->tx_cum_ns;
+	onramp_ctrl_learn(f, p, s, res);
 
 	f->acked = true;
 	f->last_tx_ns = s->tx_ns;
@@ -379,12 +379,12 @@ static inline void onramp_update(struct onramp_flow *f,
 		lag_ns = onramp_mul(res->p_rtt_ns, f->beta);
 	/* Added instead of subtracted: nothing here can go below zero. */
 	if (res->owd_ns > p->threshold_ns + lag_ns)
-		onramp_start_pause(f, p, s->now_ns, s->sent_ns, res->owd_ns -
+		onramp_ctrl_start_pause(f, p, s->now_ns, s->sent_ns, res->owd_ns -
 				   p->threshold_ns - lag_ns, res);
 }
 
 /**
- * onramp_inherit() - let a new flow start with the delay of its path
+ * onramp_ctrl_inherit() - let a new flow start with the delay of its path
  * @f: flow, just initialised
  * @p: parameters
  * @owd_ns: last one-way delay of the path (or excess), as the core used it
@@ -396,9 +396,9 @@ static inline void onramp_update(struct onramp_flow *f,
  *
  * Return: the pause, ns.
  */
-static inline u64 onramp_inherit(struct onramp_flow *f,
-				 const struct onramp_params *p, u64 owd_ns,
-				 u64 at_ns, u64 now_ns)
+static inline u64 onramp_ctrl_inherit(struct onramp_ctrl *f,
+				      const struct onramp_params *p, u64 owd_ns,
+				      u64 at_ns, u64 now_ns)
 {
 	struct onramp_result res;
 	u64 age_ns;
@@ -409,8 +409,8 @@ static inline u64 onramp_inherit(struct onramp_flow *f,
 	if (age_ns > p->stale_ns || owd_ns > ONRAMP_MAX_NS ||
 	    owd_ns <= p->threshold_ns + age_ns)
 		return 0;
-	onramp_start_pause(f, p, now_ns, 0, owd_ns - p->threshold_ns - age_ns,
-			   &res);
+	onramp_ctrl_start_pause(f, p, now_ns, 0, owd_ns - p->threshold_ns - age_ns,
+				&res);
 	return res.pause_ns;
 }
 
@@ -452,10 +452,17 @@ static inline u64 onramp_own_ns(u64 byte_time, u32 start_seq, u32 end_seq)
 
 /* --- transmission records --------------------------------------------------- */
 
+/*
+ * A packet shares the record before it if it starts on the wire within so many ns of
+ * that one's end, and all of the record is no longer than two batches, bytes.
+ */
+#define ONRAMP_TX_MERGE_NS	16
+#define ONRAMP_TX_MERGE_BYTES	(1U << 17)
+
 /**
  * struct onramp_tx - when a range of sequence numbers was sent
  * @tx_ns:	time; 0: unusable, part of it was sent more than once
- * @cum_ns:	onramp_cum_pause() then
+ * @cum_ns:	onramp_ctrl_cum_pause() then
  * @start:	first sequence number
  * @end:	after the last one
  */
@@ -526,7 +533,7 @@ static inline void onramp_tx_spoil(struct onramp_txring *r, u32 start, u32 end)
  * @start: its first sequence number
  * @end: after its last one; nothing is recorded if it is empty
  * @tx_ns: time, > 0
- * @cum_ns: onramp_cum_pause() of that time
+ * @cum_ns: onramp_ctrl_cum_pause() of that time
  */
 static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 				 u64 tx_ns, u64 cum_ns)
@@ -557,14 +564,47 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 }
 
 /**
- * onramp_tx_find() - the record of the packet that ends at a sequence number
+ * onramp_tx_append() - onramp_tx_add(), with back-to-back packets in one record
+ * @r: ring
+ * @start: first sequence number of the packet or batch
+ * @end: after its last one
+ * @tx_ns: time, > 0
+ * @cum_ns: onramp_ctrl_cum_pause() of that time
+ * @byte_time: of onramp_byte_time()
+ *
+ * A packet that starts on the wire when the one before it ends is as good as part of
+ * its batch: onramp_own_ns() gives its time. So a ring is as long in bytes without GSO
+ * as with it.
+ */
+static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
+				    u64 tx_ns, u64 cum_ns, u64 byte_time)
+{
+	struct onramp_tx *t;
+	u64 next_ns;
+
+	if (r->count && byte_time && (s32)(end - start) > 0) {
+		t = onramp_tx_at(r, 0);
+		next_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, start);
+		if (t->end == start && t->tx_ns && t->cum_ns == cum_ns &&
+		    end - t->start <= ONRAMP_TX_MERGE_BYTES &&
+		    tx_ns - next_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS) {
+			t->end = end;
+			r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
+			return;
+		}
+	}
+	onramp_tx_add(r, start, end, tx_ns, cum_ns);
+}
+
+/**
+ * onramp_tx_covering() - the record of the packet that ends at a sequence number
  * @r: ring
  * @seq: sequence number after its last byte
  *
- * Return: the record, NULL if there is none or it is unusable.
+ * Return: the record, whose tx_ns is 0 if it is unusable; NULL if there is none.
  */
-static inline const struct onramp_tx *onramp_tx_find(const struct onramp_txring *r,
-						     u32 seq)
+static inline const struct onramp_tx *
+onramp_tx_covering(const struct onramp_txring *r, u32 seq)
 {
 	/* Ends at or after seq means: ends after seq - 1. */
 	u32 n = onramp_tx_after(r, seq - 1);
@@ -574,9 +614,22 @@ static inline const struct onramp_tx *onramp_tx_find(const struct onramp_txring 
 		return NULL;
 	t = onramp_tx_at(r, n - 1);
 	/* For a number far away the search ends anywhere. */
-	if (seq - 1 - t->start >= t->end - t->start || !t->tx_ns)
-		return NULL;
-	return t;
+	return seq - 1 - t->start < t->end - t->start ? t : NULL;
+}
+
+/**
+ * onramp_tx_find() - the same, if it is usable
+ * @r: ring
+ * @seq: sequence number after its last byte
+ *
+ * Return: the record, NULL if there is none or it is unusable.
+ */
+static inline const struct onramp_tx *onramp_tx_find(const struct onramp_txring *r,
+						     u32 seq)
+{
+	const struct onramp_tx *t = onramp_tx_covering(r, seq);
+
+	return t && t->tx_ns ? t : NULL;
 }
 
 #endif /* _ONRAMP_CORE_H */

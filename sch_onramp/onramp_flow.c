@@ -36,7 +36,8 @@ static struct kmem_cache *onramp_flow_cache;
  */
 int onramp_flow_cache_create(void)
 {
-	BUILD_BUG_ON(offsetof(struct onramp_flow, credit) > 64);
+	BUILD_BUG_ON(offsetof(struct onramp_flow, reordered) > 64);
+	BUILD_BUG_ON(sizeof(struct onramp_flow) > 128);
 	onramp_flow_cache = kmem_cache_create("onramp_flow", sizeof(struct onramp_flow), 0,
 					      SLAB_HWCACHE_ALIGN, NULL);
 	return onramp_flow_cache ? 0 : -ENOMEM;
@@ -55,46 +56,10 @@ static bool onramp_skb_earlier(struct rb_node *node, const struct rb_node *other
 	return onramp_cb(rb_to_skb(node))->send_ns < onramp_cb(rb_to_skb(other))->send_ns;
 }
 
-/**
- * onramp_flow_peek() - the packet of a flow that leaves next
- * @f: the flow
- *
- * Context: the qdisc's lock.
- * Return: it, still in the flow, or NULL if there is none.
- */
-struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
+/* onramp_flow_reorder() - queue a packet that leaves before the last one; qdisc's lock */
+void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb)
 {
-	struct sk_buff *skb = skb_rb_first(&f->reordered);
-
-	if (!skb)
-		return f->head;
-	if (f->head && onramp_cb(f->head)->send_ns <= onramp_cb(skb)->send_ns)
-		return f->head;
-	return skb;
-}
-
-/**
- * onramp_flow_add() - queue a packet
- * @f: the flow
- * @skb: the packet, with its onramp_cb
- *
- * Packets of the same time keep their order.
- *
- * Context: the qdisc's lock.
- */
-void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
-{
-	f->qlen++;
-	if (f->head && onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
-		rb_add(&skb->rbnode, &f->reordered, onramp_skb_earlier);
-		return;
-	}
-	if (f->head)
-		f->tail->next = skb;
-	else
-		f->head = skb;
-	f->tail = skb;
-	skb->next = NULL;
+	rb_add(&skb->rbnode, &f->reordered, onramp_skb_earlier);
 }
 
 /* Take a packet out of the list, @prev being the one before it, or out of the tree. */
@@ -183,6 +148,14 @@ static bool onramp_key_less(struct rb_node *node, const struct rb_node *other)
 	       rb_entry(other, struct onramp_flow, node)->key;
 }
 
+/* The flow goes, or is another one. */
+static void onramp_flow_release(struct onramp_flow *f)
+{
+	if (f->ctl)
+		onramp_ctl_put(f->ctl);
+	f->ctl = NULL;
+}
+
 /* Forget flows on the way to where @key belongs that have been idle for long. */
 static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned long key, u64 now)
 {
@@ -199,6 +172,7 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 	}
 	for (i = 0; i < n; i++) {
 		rb_erase(&old[i]->node, root);
+		onramp_flow_release(old[i]);
 		kmem_cache_free(onramp_flow_cache, old[i]);
 	}
 	q->stats.flows -= n;
@@ -212,6 +186,43 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 	f->credit = q->cfg.initial_quantum;
 	f->hash = sk ? sk->sk_hash : 0;
 	f->next_tx_ns = 0;
+	onramp_flow_release(f);
+	f->tried = 0;
+}
+
+/**
+ * onramp_flow_find() - find a flow
+ * @q: the qdisc
+ * @key: of onramp_flow_key()
+ *
+ * Context: the qdisc's lock.
+ * Return: the flow, or NULL if there is none.
+ */
+struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key)
+{
+	struct rb_node *node = rb_find(&key, &q->table[hash_long(key, q->table_log)],
+				       onramp_key_cmp);
+
+	return node ? rb_entry(node, struct onramp_flow, node) : NULL;
+}
+
+/**
+ * onramp_flows_release() - On-Ramp is turned off: no flow has a control block
+ * @q: the qdisc
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_flows_release(struct onramp_sched *q)
+{
+	u64 i, n = q->table ? 1ULL << q->table_log : 0;
+	struct onramp_flow *f, *next;
+
+	for (i = 0; i < n; i++) {
+		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
+			onramp_flow_release(f);
+			f->tried = 0;
+		}
+	}
 }
 
 /**
@@ -337,6 +348,7 @@ void onramp_purge(struct Qdisc *sch)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			onramp_flow_purge(sch, f);
+			onramp_flow_release(f);
 			kmem_cache_free(onramp_flow_cache, f);
 		}
 		q->table[i] = RB_ROOT;

@@ -3,6 +3,7 @@
  * onramp: settings and statistics as netlink has them, see uapi/onramp.h
  */
 #include <linux/log2.h>
+#include <linux/slab.h>
 #include <net/netlink.h>
 
 #include "onramp.h"
@@ -161,17 +162,44 @@ static int onramp_parse(struct nlattr *opt, struct onramp_config *cfg,
 	return err;
 }
 
+/* What the controller needs of them. */
+static struct onramp_settings *onramp_settings_create(const struct onramp_config *cfg)
+{
+	struct onramp_settings *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->core = (struct onramp_params) {
+		.mode = cfg->mode,
+		/* 10^6 << 30 is below 2^50. */
+		.gain = div_u64(cfg->gain << ONRAMP_FRAC_SHIFT, 1000000),
+		.threshold_ns = cfg->threshold,
+		.max_pause_ns = cfg->max_pause,
+		.stale_ns = cfg->ack_timeout,
+	};
+	s->owd = cfg->owd;
+	s->inherit = cfg->inherit;
+	s->clock_error_ns = cfg->clock_error;
+	return s;
+}
+
 /* Settings that have been checked take effect; nothing has if there is no memory. */
 static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 			 struct netlink_ext_ack *extack)
 {
+	struct onramp_settings *settings = onramp_settings_create(cfg);
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct rb_root *table = NULL;
 
+	if (!settings) {
+		NL_SET_ERR_MSG(extack, "no memory for settings");
+		return -ENOMEM;
+	}
 	if (!q->table || cfg->buckets != q->cfg.buckets) {
 		table = onramp_table_alloc(sch, cfg->buckets);
 		if (!table) {
 			NL_SET_ERR_MSG(extack, "no memory for so many buckets");
+			kfree(settings);
 			return -ENOMEM;
 		}
 	}
@@ -179,6 +207,10 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	if (table)
 		table = onramp_table_swap(q, table, cfg->buckets);
 	q->cfg = *cfg;
+	onramp_gate_set(q->gate, settings);
+	if (cfg->mode == ONRAMP_MODE_OFF)
+		onramp_flows_release(q);
+	onramp_recheck_all(sch);
 	/* For who asks any qdisc for its length. */
 	WRITE_ONCE(sch->limit, cfg->limit);
 	onramp_trim(sch);
@@ -203,7 +235,14 @@ int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack 
 	int err;
 
 	err = onramp_parse(opt, &cfg, extack);
-	return err ?: onramp_commit(sch, &cfg, extack);
+	err = err ?: onramp_commit(sch, &cfg, extack);
+	if (err)
+		return err;
+	/* What may go on by other settings does so now. */
+	rcu_read_lock();
+	__netif_schedule(qdisc_root(sch));
+	rcu_read_unlock();
+	return 0;
 }
 
 /**
@@ -224,6 +263,11 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	qdisc_watchdog_init_clockid(&q->watchdog, sch, CLOCK_MONOTONIC);
 	q->waiting = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
+	/* What has been made by then is destroyed with the qdisc if something fails. */
+	q->link = onramp_link_get(qdisc_dev(sch));
+	q->gate = onramp_gate_create();
+	if (!q->link || !q->gate)
+		return -ENOMEM;
 	onramp_defaults(sch, &cfg);
 	err = onramp_parse(opt, &cfg, extack);
 	return err ?: onramp_commit(sch, &cfg, extack);
@@ -263,6 +307,130 @@ full:
 
 /* Statistics -------------------------------------------------------------- */
 
+/* Where the counters of a gate and of a namespace go, 0: nowhere. */
+static const u16 onramp_gate_offset[ONRAMP_G_STATS] = {
+	[ONRAMP_G_PAUSES] = offsetof(struct onramp_stats, pauses),
+	[ONRAMP_G_PAUSED_NS] = offsetof(struct onramp_stats, paused_ns),
+	[ONRAMP_G_INHERITED] = offsetof(struct onramp_stats, inherited),
+	[ONRAMP_G_RECHECKS] = offsetof(struct onramp_stats, pause_shorter),
+	[ONRAMP_G_HELD] = offsetof(struct onramp_stats, held),
+	[ONRAMP_BELOW] = offsetof(struct onramp_stats, acks_below),
+	[ONRAMP_PAUSED] = offsetof(struct onramp_stats, acks_paused),
+	[ONRAMP_CAPPED] = offsetof(struct onramp_stats, acks_capped),
+	[ONRAMP_PROGRESS] = offsetof(struct onramp_stats, acks_progress),
+	[ONRAMP_STALE] = offsetof(struct onramp_stats, acks_stale),
+	[ONRAMP_DUPLICATE] = offsetof(struct onramp_stats, acks_duplicate),
+	[ONRAMP_IMPLAUSIBLE] = offsetof(struct onramp_stats, acks_implausible),
+	[ONRAMP_G_LEARNING] = offsetof(struct onramp_stats, acks_learning),
+	[ONRAMP_G_UNSYNCED] = offsetof(struct onramp_stats, acks_unsynced),
+	[ONRAMP_G_NOT_IN_FLIGHT] = offsetof(struct onramp_stats, acks_not_in_flight),
+	[ONRAMP_G_AMBIGUOUS] = offsetof(struct onramp_stats, acks_ambiguous),
+	[ONRAMP_G_REPLAY] = offsetof(struct onramp_stats, acks_replay),
+	[ONRAMP_G_OLD] = offsetof(struct onramp_stats, acks_old),
+};
+
+static const u16 onramp_net_offset[ONRAMP_N_STATS] = {
+	[ONRAMP_N_SUBSCRIBES] = offsetof(struct onramp_stats, subscribes),
+	[ONRAMP_N_SUBSCRIBE_ERRORS] = offsetof(struct onramp_stats, subscribe_errors),
+	[ONRAMP_N_PORT_ERRORS] = offsetof(struct onramp_stats, port_errors),
+	[ONRAMP_N_NO_MEMORY] = offsetof(struct onramp_stats, no_connection),
+	[ONRAMP_N_FULL] = offsetof(struct onramp_stats, connections_full),
+	[OR_ERR_SHORT] = offsetof(struct onramp_stats, acks_short),
+	[OR_ERR_LONG] = offsetof(struct onramp_stats, acks_long),
+	[OR_ERR_VERSION] = offsetof(struct onramp_stats, acks_version),
+	[OR_ERR_TYPE] = offsetof(struct onramp_stats, acks_type),
+	[OR_ERR_RESERVED] = offsetof(struct onramp_stats, acks_reserved),
+	[OR_ERR_PROTOCOL] = offsetof(struct onramp_stats, acks_protocol),
+	[OR_ERR_VALUE] = offsetof(struct onramp_stats, acks_value),
+	[OR_ERR_TAG] = offsetof(struct onramp_stats, acks_tag),
+	[ONRAMP_N_NO_PEER] = offsetof(struct onramp_stats, acks_no_peer),
+	[ONRAMP_N_NO_FLOW] = offsetof(struct onramp_stats, acks_no_flow),
+};
+
+static u64 *onramp_stat(struct onramp_stats *stats, u16 offset)
+{
+	return (void *)stats + offset;
+}
+
+/* The delay that a share of all is not above: the upper end of its class. */
+static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
+{
+	u64 sum = 0, wanted = div_u64(total * percent + 99, 100);
+	u32 i;
+
+	for (i = 0; i < ONRAMP_OWD_CLASSES; i++) {
+		sum += classes[i];
+		if (sum && sum >= wanted)
+			return onramp_owd_class_end(i);
+	}
+	return 0;
+}
+
+/* Sums over all CPUs. */
+static void onramp_collect_gate(const struct onramp_gate *gate, struct onramp_stats *stats)
+{
+	u64 *owd, acks = 0, held_late_ns = 0;
+	int cpu, i;
+
+	owd = kcalloc(ONRAMP_OWD_CLASSES, sizeof(*owd), GFP_KERNEL);
+	for_each_possible_cpu(cpu) {
+		const struct onramp_gate_stats *from = per_cpu_ptr(gate->stats, cpu);
+		u64 n[ONRAMP_G_STATS], pause_max_ns, held_late_max_ns;
+		unsigned int start;
+
+		do {
+			start = u64_stats_fetch_begin(&from->syncp);
+			memcpy(n, from->n, sizeof(n));
+			pause_max_ns = from->pause_max_ns;
+			held_late_max_ns = from->held_late_max_ns;
+		} while (u64_stats_fetch_retry(&from->syncp, start));
+		for (i = 0; i < ONRAMP_G_STATS; i++)
+			if (onramp_gate_offset[i])
+				*onramp_stat(stats, onramp_gate_offset[i]) += n[i];
+		held_late_ns += n[ONRAMP_G_HELD_LATE_NS];
+		stats->pause_max_ns = max(stats->pause_max_ns, pause_max_ns);
+		stats->held_late_max_ns = max(stats->held_late_max_ns, held_late_max_ns);
+		for (i = 0; owd && i < ONRAMP_OWD_CLASSES; i++) {
+			owd[i] += READ_ONCE(from->owd[i]);
+			acks += READ_ONCE(from->owd[i]);
+		}
+	}
+	stats->acks = stats->acks_below + stats->acks_paused + stats->acks_capped +
+		      stats->acks_progress;
+	if (stats->held)
+		stats->held_late_ns = div64_u64(held_late_ns, stats->held);
+	if (owd) {
+		stats->owd_p50_ns = onramp_owd_quantile(owd, acks, 50);
+		stats->owd_p99_ns = onramp_owd_quantile(owd, acks, 99);
+	}
+	kfree(owd);
+	stats->owd_ns = READ_ONCE(gate->last_owd_ns);
+	stats->owd_baseline_ns = READ_ONCE(gate->last_baseline_ns);
+	stats->owd_error_ns = READ_ONCE(gate->last_error_ns);
+	stats->beta = ((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
+}
+
+static void onramp_collect_net(const struct onramp_net *on, struct onramp_stats *stats)
+{
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		const struct onramp_net_stats *from = per_cpu_ptr(on->stats, cpu);
+		u64 n[ONRAMP_N_STATS];
+		unsigned int start;
+
+		do {
+			start = u64_stats_fetch_begin(&from->syncp);
+			memcpy(n, from->n, sizeof(n));
+		} while (u64_stats_fetch_retry(&from->syncp, start));
+		for (i = 0; i < ONRAMP_N_STATS; i++)
+			if (onramp_net_offset[i])
+				*onramp_stat(stats, onramp_net_offset[i]) += n[i];
+	}
+	stats->peers = atomic_read(&on->n_peers);
+	stats->connections = atomic_read(&on->n_ctls);
+}
+
 /**
  * onramp_dump_stats() - statistics, as uapi/onramp.h describes them
  * @sch: the qdisc
@@ -283,6 +451,8 @@ int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	stats = q->stats;
 	wake_ns = q->wake_ns;
 	sch_tree_unlock(sch);
+	onramp_collect_gate(q->gate, &stats);
+	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), &stats);
 	now = ktime_get_ns();
 	stats.next_flow_ns = wake_ns != U64_MAX && wake_ns > now ? wake_ns - now : 0;
 

@@ -23,6 +23,7 @@
  *	    no credit: gets a quantum, goes to the end of the old ones
  *	    no packet: fresh ones become old, old ones idle
  *	    its next packet may not leave yet: throttled until then
+ *	      data of a connection that On-Ramp has paused: until the end of the pause
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
@@ -40,8 +41,10 @@
 #include <linux/module.h>
 #include <net/inet_ecn.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 #include "onramp.h"
+#include "onramp_trace.h"
 
 /*
  * Packets in the fast queue while others wait for their time. It is not fair, so it is
@@ -54,6 +57,14 @@
  * before an absurdly long one would end.
  */
 #define ONRAMP_PAUSE_MAX_NS	NSEC_PER_SEC
+
+/*
+ * What a flow whose pause has ended goes on at above what it delivered: that much of
+ * what it delivered, 2^-2, so that it finds a rate that has become free within some RTTs;
+ * and of the distance to its own rate, 2^-3.
+ */
+#define ONRAMP_GROWTH_SHIFT	2
+#define ONRAMP_SHARE_SHIFT	3
 
 /* Share of a new sample in the average of wakeup_late_ns: 2^-3. */
 #define ONRAMP_LATE_SHIFT	3
@@ -123,7 +134,19 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  */
 static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb)
 {
-	return max_t(u64, skb->tstamp, f->next_tx_ns);
+	u64 departure = max_t(u64, skb->tstamp, f->next_tx_ns);
+
+	if (onramp_cb(skb)->data && f->ctl)
+		departure = max_t(u64, departure, atomic64_read(&f->ctl->until));
+	return departure;
+}
+
+/* Is it the end of a pause that the packet leaves at, and not its rate or its EDT? */
+static bool onramp_held(const struct onramp_flow *f, const struct sk_buff *skb, u64 departure)
+{
+	return onramp_cb(skb)->data && f->ctl &&
+	       departure > max_t(u64, onramp_cb(skb)->send_ns, f->next_tx_ns) &&
+	       departure == atomic64_read(&f->ctl->until);
 }
 
 static bool onramp_earlier(struct rb_node *node, const struct rb_node *other)
@@ -161,6 +184,39 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_list_add(&q->bands[f->band].old, f);
 }
 
+/* Flows whose pause has become shorter. */
+static void onramp_recheck(struct onramp_sched *q)
+{
+	struct onramp_ctl *ctl, *next;
+
+	if (likely(llist_empty(&q->gate->recheck)))
+		return;
+	llist_for_each_entry_safe(ctl, next, llist_del_all(&q->gate->recheck), recheck) {
+		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(ctl->waiter));
+
+		/* From here on it can be queued again. */
+		clear_bit(0, &ctl->queued);
+		if (f && f->ctl == ctl && f->state == ONRAMP_THROTTLED)
+			onramp_unthrottle(q, f);
+		onramp_ctl_put(ctl);
+	}
+}
+
+/**
+ * onramp_recheck_all() - settings are others: all that wait are asked again
+ * @sch: the qdisc
+ *
+ * Context: the qdisc's lock; a qdisc that is in use.
+ */
+void onramp_recheck_all(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	struct rb_node *node;
+
+	while ((node = rb_first_cached(&q->waiting)))
+		onramp_unthrottle(q, rb_entry(node, struct onramp_flow, wait));
+}
+
 /* All flows whose time has come. */
 static void onramp_wake(struct onramp_sched *q, u64 now)
 {
@@ -183,23 +239,56 @@ static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departu
 }
 
 /*
+ * The rate that a TCP socket goes on at with what a pause has held, bytes/s: what it
+ * delivered lately, unless it had no more to send, and a quarter more, or an eighth of
+ * what its own rate is above that.
+ *
+ * That rate, sk_pacing_rate, is cwnd / RTT and a fifth more, or twice as much. Under
+ * On-Ramp what is in flight is well below cwnd, which goes on growing: several times the
+ * share that a flow has of the path. With it, all flows of a path overshoot when their
+ * pauses end. But it is much the same for all of them, so that the eighth lets those
+ * that have less than their share catch up.
+ */
+static u64 onramp_release_bps(const struct sock *sk, u64 pacing_bps)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	/* All of one sample or not: a share of it is off by little. */
+	u32 packets = READ_ONCE(tp->rate_delivered), us = READ_ONCE(tp->rate_interval_us);
+	u64 bps, more_bps;
+
+	if (!packets || !us || tp->rate_app_limited || pacing_bps == ~0UL)
+		return pacing_bps;
+	/* 2^20 packets of 2^16 bytes, times 10^6: below 2^56. */
+	bps = div_u64((u64)min(packets, 1U << 20) * tp->mss_cache * USEC_PER_SEC, us);
+	if (bps >= pacing_bps)
+		return pacing_bps;
+	more_bps = max(bps >> ONRAMP_GROWTH_SHIFT, (pacing_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	return min(bps + more_bps, pacing_bps);
+}
+
+/*
  * A packet has left: when its flow may go on. With an EDT the sender has seen to its
- * rate; only maxrate is left to keep then.
+ * rate; only maxrate is left to keep then. But a pause lets all times pass that the
+ * sender has set by then: what it held leaves at a rate, not in one burst.
  */
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure, u64 now)
 {
 	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause;
+	bool late;
 
 	if (!q->cfg.pacing)
 		return;
-	if (!skb->tstamp) {
-		if (skb->sk) {
-			unsigned long own = READ_ONCE(skb->sk->sk_pacing_rate);
+	late = f->ctl && onramp_cb(skb)->data && departure > skb->tstamp;
+	if ((!skb->tstamp || late) && skb->sk) {
+		u64 own = READ_ONCE(skb->sk->sk_pacing_rate);
 
-			if (own != ~0UL)
-				rate = min_t(u64, rate, own);
-		}
+		if (late)
+			own = onramp_release_bps(skb->sk, own);
+		if (own != ~0UL)
+			rate = min_t(u64, rate, own);
+	}
+	if (!skb->tstamp) {
 		if (rate <= q->cfg.low_rate_threshold) {
 			f->credit = 0;
 		} else {
@@ -242,9 +331,13 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, u64
 	const struct onramp_sched *q = qdisc_priv(sch);
 	const struct sock *sk = skb->sk;
 
-	if (onramp_cb(skb)->send_ns > now || q->cfg.maxrate)
+	/* Data has to be recorded, and may be paused. */
+	if (onramp_cb(skb)->send_ns > now || q->cfg.maxrate || onramp_cb(skb)->data)
 		return false;
 	if (sch->q.qlen) {
+		/* The flow of a connection's ACK may hold data that came before. */
+		if (q->cfg.mode != ONRAMP_MODE_OFF && sk && sk_is_tcp(sk))
+			return false;
 		/* Flows that may send now, or that nobody has woken up yet. */
 		if (q->stats.flows != q->stats.flows_inactive + q->stats.flows_throttled ||
 		    q->wake_ns <= now)
@@ -278,8 +371,13 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		return &q->fast;
 	}
 	f = onramp_flow_get(q, key, sk, now);
-	if (f)
+	if (f) {
+		if (onramp_cb(skb)->data && !f->ctl && sk && f->tried != onramp_tick(now)) {
+			f->ctl = onramp_ctl_get(q->gate, skb, now);
+			f->tried = onramp_tick(now);
+		}
 		return f;
+	}
 	q->stats.no_memory++;
 	return &q->fast;
 }
@@ -291,7 +389,7 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f, u64 n
 	if (f->state != ONRAMP_IDLE)
 		return;
 	if (now - f->idle_ns > q->cfg.refill_delay)
-		f->credit = max_t(s64, f->credit, q->cfg.quantum);
+		f->credit = max_t(s32, f->credit, q->cfg.quantum);
 	onramp_list_add(&q->bands[f->band].fresh, f);
 }
 
@@ -318,10 +416,12 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	onramp_cb(skb)->send_ns = skb->tstamp ?: now;
 	onramp_cb(skb)->band = band;
+	onramp_cb(skb)->data = q->cfg.mode != ONRAMP_MODE_OFF && onramp_is_data(skb);
 
 	f = onramp_classify(sch, skb, now);
 	if (f != &q->fast) {
-		if (f->qlen >= q->cfg.flow_limit) {
+		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
+		if (f->qlen >= q->cfg.flow_limit && !f->ctl) {
 			q->stats.flow_drops++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
@@ -332,7 +432,8 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	onramp_flow_add(f, skb);
 	/* It may leave before the packet that the flow was waiting for. */
-	if (f->state == ONRAMP_THROTTLED && onramp_departure_ns(f, skb) < f->wait_ns)
+	if (f->state == ONRAMP_THROTTLED && onramp_flow_peek(f) == skb &&
+	    onramp_departure_ns(f, skb) < f->wait_ns)
 		onramp_unthrottle(q, f);
 	q->stats.band_packets[band]++;
 	qdisc_qstats_backlog_inc(sch, skb);
@@ -356,9 +457,10 @@ static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list, u
 }
 
 /* The next packet that may leave, its flow and since when; NULL if none may for now. */
-static struct sk_buff *onramp_next(struct onramp_sched *q, struct onramp_flow **from,
+static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
 				   u64 *departure, u64 now)
 {
+	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_list *list;
 
 	while ((list = onramp_turn(q))) {
@@ -377,6 +479,12 @@ static struct sk_buff *onramp_next(struct onramp_sched *q, struct onramp_flow **
 			continue;
 		}
 		*departure = onramp_departure_ns(f, skb);
+		if (*departure > now && onramp_held(f, skb, *departure)) {
+			onramp_gate_arm(q->gate, sch);
+			onramp_ctl_wait(f->ctl, q->gate, f->key, now);
+			/* From now on changes are told; it may have changed before. */
+			*departure = onramp_departure_ns(f, skb);
+		}
 		if (*departure <= now) {
 			*from = f;
 			return skb;
@@ -384,6 +492,38 @@ static struct sk_buff *onramp_next(struct onramp_sched *q, struct onramp_flow **
 		onramp_throttle(q, onramp_list_pop(list), *departure);
 	}
 	return NULL;
+}
+
+/* What leaves is added to the model of what waits for the wire. Return: when it starts. */
+static u64 onramp_to_wire(struct onramp_sched *q, u64 time_q, u64 now)
+{
+	atomic64_t *fifo_q = &q->link->fifo_q;
+	s64 end_q = atomic64_read(fifo_q);
+	u64 start_q;
+
+	/* Other queues of the device add to it as well. */
+	do {
+		start_q = onramp_fifo_start(end_q, now);
+	} while (!atomic64_try_cmpxchg(fifo_q, &end_q, start_q + time_q));
+	return start_q;
+}
+
+/* A packet of @f, or NULL for the fast queue, leaves. */
+static void onramp_sent(struct onramp_sched *q, struct onramp_flow *f,
+			const struct sk_buff *skb, u64 now)
+{
+	u64 line_bps = q->cfg.line_rate ?: READ_ONCE(q->link->auto_bps);
+	u32 segs = skb_shinfo(skb)->gso_segs ?: 1;
+	u64 start_q, time_q;
+
+	if (unlikely(line_bps != q->line_bps)) {
+		q->line_bps = line_bps;
+		q->byte_ns = onramp_byte_time(line_bps, 1, 1);
+	}
+	time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
+	start_q = onramp_to_wire(q, time_q, now);
+	if (f && f->ctl && onramp_cb(skb)->data)
+		onramp_ctl_sent(f->ctl, q->gate, skb, line_bps, start_q, time_q, now);
 }
 
 static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
@@ -398,11 +538,14 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	skb = onramp_flow_peek(&q->fast);
 	if (skb) {
 		onramp_flow_remove(sch, &q->fast, skb);
+		if (q->cfg.mode != ONRAMP_MODE_OFF)
+			onramp_sent(q, NULL, skb, ktime_get_ns());
 		goto out;
 	}
 	now = ktime_get_ns();
+	onramp_recheck(q);
 	onramp_wake(q, now);
-	skb = onramp_next(q, &f, &departure, now);
+	skb = onramp_next(sch, &f, &departure, now);
 	if (!skb) {
 		if (q->wake_ns != U64_MAX)
 			qdisc_watchdog_schedule_range_ns(&q->watchdog, q->wake_ns,
@@ -413,6 +556,11 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	f->credit -= qdisc_pkt_len(skb);
 	q->bands[q->turn].credit -= qdisc_pkt_len(skb);
 	onramp_mark(q, skb, departure, now);
+	if (q->cfg.mode != ONRAMP_MODE_OFF) {
+		if (onramp_held(f, skb, departure))
+			onramp_ctl_held(f->ctl, q->gate, now);
+		onramp_sent(q, f, skb, now);
+	}
 	onramp_pace(q, f, skb, departure, now);
 out:
 	qdisc_bstats_update(sch, skb);
@@ -424,6 +572,9 @@ static void onramp_reset(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
+	/* Flows hold what the gate may name. */
+	if (q->gate)
+		onramp_gate_disarm(q->gate);
 	onramp_purge(sch);
 	memset(q->bands, 0, sizeof(q->bands));
 	q->waiting = RB_ROOT_CACHED;
@@ -437,6 +588,8 @@ static void onramp_destroy(struct Qdisc *sch)
 
 	onramp_reset(sch);
 	onramp_table_free(q->table);
+	onramp_gate_put(q->gate);
+	onramp_link_put(q->link);
 }
 
 static struct Qdisc_ops onramp_qdisc_ops __read_mostly = {
@@ -460,15 +613,37 @@ static int __init onramp_module_init(void)
 
 	if (err)
 		return err;
+	err = onramp_ctl_cache_create();
+	if (err)
+		goto destroy_flows;
+	err = onramp_link_module_init();
+	if (err)
+		goto destroy_ctls;
+	err = onramp_peer_module_init();
+	if (err)
+		goto exit_links;
 	err = register_qdisc(&onramp_qdisc_ops);
 	if (err)
-		onramp_flow_cache_destroy();
+		goto exit_peers;
+	return 0;
+
+exit_peers:
+	onramp_peer_module_exit();
+exit_links:
+	onramp_link_module_exit();
+destroy_ctls:
+	onramp_ctl_cache_destroy();
+destroy_flows:
+	onramp_flow_cache_destroy();
 	return err;
 }
 
 static void __exit onramp_module_exit(void)
 {
 	unregister_qdisc(&onramp_qdisc_ops);
+	onramp_peer_module_exit();
+	onramp_link_module_exit();
+	onramp_ctl_cache_destroy();
 	onramp_flow_cache_destroy();
 }
 

@@ -21,7 +21,7 @@
 #ifndef _UAPI_ONRAMP_H
 #define _UAPI_ONRAMP_H
 
-#define ONRAMP_UAPI_VERSION	1
+#define ONRAMP_UAPI_VERSION	2
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3
@@ -38,6 +38,8 @@
  *	TIME	nanoseconds
  *	MASK	a bit mask
  *	BOOL	0 or 1
+ *	PPM	millionths
+ *	WORD	one of a list of words, by its number in there
  *
  * Names, meanings and defaults are those of fq in Linux 6.12 unless said otherwise.
  * New ones go to the end: their order is the interface.
@@ -76,7 +78,34 @@ ONRAMP_X(WEIGHT0, weight[0], BYTES, 16384, 1073741824, 589824, \
 ONRAMP_X(WEIGHT1, weight[1], BYTES, 16384, 1073741824, 196608, \
 	 "bytes that band 1 may send per round") \
 ONRAMP_X(WEIGHT2, weight[2], BYTES, 16384, 1073741824, 65536, \
-	 "bytes that band 2 may send per round")
+	 "bytes that band 2 may send per round") \
+ONRAMP_X(MODE, mode, WORD, 0, 2, 0, \
+	 "On-Ramp: final, strawman (for comparison), or off") \
+ONRAMP_X(THRESHOLD, threshold, TIME, 1000, 10000000000, 50000, \
+	 "flows are paused when the delay of their path is above this") \
+ONRAMP_X(GAIN, gain, PPM, 1000, 1000000, 62500, \
+	 "share of a new value in what a pause is believed to do to the delay") \
+ONRAMP_X(MAX_PAUSE, max_pause, TIME, 1000, 10000000000, 20000000, \
+	 "a packet is held for no longer") \
+ONRAMP_X(ACK_TIMEOUT, ack_timeout, TIME, 1000, 10000000000, 100000000, \
+	 "what an OR-ACK says counts for so long after its packet left") \
+ONRAMP_X(OWD, owd, WORD, 0, 1, 0, \
+	 "delay: relative to that of the empty path, or by synced clocks") \
+ONRAMP_X(CLOCK_ERROR, clock_error, TIME, 0, 1000000000, 0, \
+	 "how far this host's clock may be off, for owd synced") \
+ONRAMP_X(INHERIT, inherit, BOOL, 0, 1, 1, \
+	 "a new connection starts with the delay of its path") \
+ONRAMP_X(LINE_RATE, line_rate, RATE, 0, 1000000000000, 0, \
+	 "rate of the link, 0: what the device says")
+
+/* Words of the settings of that kind, from 0 on. */
+#define ONRAMP_MODE_WORDS	"final", "strawman", "off"
+#define ONRAMP_OWD_WORDS	"relative", "synced"
+
+enum onramp_owd_mode {
+	ONRAMP_OWD_RELATIVE,
+	ONRAMP_OWD_SYNCED,
+};
 
 enum {
 	TCA_ONRAMP_UNSPEC,
@@ -94,7 +123,8 @@ enum {
 
 /*
  * ONRAMP_X(NAME, field, KIND, "help"): of the qdisc since it was made, KIND as above.
- * GAUGEs are as of now, all others only ever grow.
+ * GAUGEs are as of now, SIGNED is one that may be negative (two's complement), PPM one in
+ * millionths; all others only ever grow.
  *
  *	offered to the qdisc = sent + in the queue + all kinds of dropped + purged
  */
@@ -120,7 +150,66 @@ ONRAMP_X(CE_MARKED, ce_marked, COUNT, "packets marked with ECN") \
 ONRAMP_X(PACING_CAPPED, pacing_capped, COUNT, "pauses between packets cut to 1 s") \
 ONRAMP_X(NO_MEMORY, no_memory, COUNT, "packets that found no memory for their flow") \
 ONRAMP_X(NEXT_FLOW_NS, next_flow_ns, GAUGE, "time until the next flow may go on") \
-ONRAMP_X(WAKEUP_LATE_NS, wakeup_late_ns, GAUGE, "how late flows go on, averaged")
+ONRAMP_X(WAKEUP_LATE_NS, wakeup_late_ns, GAUGE, "how late flows go on, averaged") \
+ONRAMP_X(PAUSES, pauses, COUNT, "pauses of connections") \
+ONRAMP_X(PAUSED_NS, paused_ns, COUNT, "how long these were, all together") \
+ONRAMP_X(PAUSE_MAX_NS, pause_max_ns, GAUGE, "the longest of them") \
+ONRAMP_X(INHERITED, inherited, COUNT, "connections that began with a pause") \
+ONRAMP_X(PAUSE_SHORTER, pause_shorter, COUNT, \
+	 "pauses that became shorter while packets waited") \
+ONRAMP_X(HELD, held, COUNT, \
+	 "packets that waited for the end of a pause as the first of their flow") \
+ONRAMP_X(HELD_LATE_NS, held_late_ns, GAUGE, \
+	 "how much later than that they left, on average") \
+ONRAMP_X(HELD_LATE_MAX_NS, held_late_max_ns, GAUGE, "the same, the most") \
+ONRAMP_X(ACKS, acks, COUNT, "OR-ACKs that counted; the next four are parts of these") \
+ONRAMP_X(ACKS_BELOW, acks_below, COUNT, \
+	 "of a delay below the threshold, or explained by pauses") \
+ONRAMP_X(ACKS_PAUSED, acks_paused, COUNT, "that set the end of a pause") \
+ONRAMP_X(ACKS_CAPPED, acks_capped, COUNT, "the same, cut to max_pause") \
+ONRAMP_X(ACKS_PROGRESS, acks_progress, COUNT, \
+	 "that would have, but a packet had to leave first") \
+ONRAMP_X(ACKS_STALE, acks_stale, COUNT, \
+	 "OR-ACKs older than the last one or than ack_timeout") \
+ONRAMP_X(ACKS_DUPLICATE, acks_duplicate, COUNT, "about the packet of the last one") \
+ONRAMP_X(ACKS_IMPLAUSIBLE, acks_implausible, COUNT, "whose times can not be") \
+ONRAMP_X(ACKS_LEARNING, acks_learning, COUNT, \
+	 "while the delay of the empty path was not known") \
+ONRAMP_X(ACKS_UNSYNCED, acks_unsynced, COUNT, \
+	 "of receivers without a synchronised clock") \
+ONRAMP_X(ACKS_NOT_IN_FLIGHT, acks_not_in_flight, COUNT, \
+	 "about data that is not known to be in flight") \
+ONRAMP_X(ACKS_AMBIGUOUS, acks_ambiguous, COUNT, \
+	 "about data that was sent more than once") \
+ONRAMP_X(ACKS_REPLAY, acks_replay, COUNT, "that had been seen before") \
+ONRAMP_X(ACKS_OLD, acks_old, COUNT, "too old to know whether they had been") \
+ONRAMP_X(OWD_NS, owd_ns, GAUGE, "delay that the last OR-ACK told") \
+ONRAMP_X(OWD_BASELINE_NS, owd_baseline_ns, SIGNED, \
+	 "what was taken off for the empty path, with the difference of the clocks") \
+ONRAMP_X(OWD_ERROR_NS, owd_error_ns, GAUGE, "what the threshold was widened by") \
+ONRAMP_X(OWD_P50_NS, owd_p50_ns, GAUGE, "median of the delays, to a quarter") \
+ONRAMP_X(OWD_P99_NS, owd_p99_ns, GAUGE, "their 99th percentile, to a quarter") \
+ONRAMP_X(BETA, beta, PPM, \
+	 "what a pause is believed to do to the delay, of the last connection") \
+ONRAMP_X(PEERS, peers, GAUGE, \
+	 "of the namespace, as all below: hosts that data is sent to") \
+ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections that can be paused") \
+ONRAMP_X(SUBSCRIBES, subscribes, COUNT, "SUBSCRIBEs sent") \
+ONRAMP_X(SUBSCRIBE_ERRORS, subscribe_errors, COUNT, "SUBSCRIBEs that could not be sent") \
+ONRAMP_X(PORT_ERRORS, port_errors, COUNT, "attempts to open the UDP port in vain") \
+ONRAMP_X(NO_CONNECTION, no_connection, COUNT, \
+	 "flows sent without On-Ramp for lack of memory") \
+ONRAMP_X(CONNECTIONS_FULL, connections_full, COUNT, "the same, as there are too many") \
+ONRAMP_X(ACKS_SHORT, acks_short, COUNT, "OR-ACKs that are too short") \
+ONRAMP_X(ACKS_LONG, acks_long, COUNT, "that are too long") \
+ONRAMP_X(ACKS_VERSION, acks_version, COUNT, "of another version") \
+ONRAMP_X(ACKS_TYPE, acks_type, COUNT, "that are no OR-ACKs") \
+ONRAMP_X(ACKS_RESERVED, acks_reserved, COUNT, "with a reserved bit") \
+ONRAMP_X(ACKS_PROTOCOL, acks_protocol, COUNT, "of another transport protocol than TCP") \
+ONRAMP_X(ACKS_VALUE, acks_value, COUNT, "with a value out of range") \
+ONRAMP_X(ACKS_TAG, acks_tag, COUNT, "with a wrong tag") \
+ONRAMP_X(ACKS_NO_PEER, acks_no_peer, COUNT, "from hosts that no data is sent to") \
+ONRAMP_X(ACKS_NO_FLOW, acks_no_flow, COUNT, "for connections that there are not")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

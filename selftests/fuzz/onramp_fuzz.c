@@ -39,7 +39,7 @@ struct fuzz_event {
 } while (0)
 
 static struct onramp_params p;
-static struct onramp_flow f;
+static struct onramp_ctrl f;
 static struct onramp_owd owd;
 static struct onramp_tx rec[RING];
 static struct onramp_txring ring;
@@ -48,7 +48,7 @@ static u32 next_seq;
 
 static void check_flow(void)
 {
-	u64 c = onramp_cum_pause(&f, now), paused_to;
+	u64 c = onramp_ctrl_cum_pause(&f, now), paused_to;
 
 	REQUIRE(f.until_ns >= f.from_ns);
 	REQUIRE(f.beta <= ONRAMP_ONE);
@@ -59,7 +59,7 @@ static void check_flow(void)
 	cum_at = now;
 	until = f.until_ns;
 	/* Nobody is held for longer than max_pause. */
-	if (onramp_paused(&f, now))
+	if (onramp_ctrl_paused(&f, now))
 		REQUIRE(f.until_ns <= f.hold_ns + p.max_pause_ns);
 }
 
@@ -72,7 +72,7 @@ static void fuzz_send(const struct fuzz_event *e)
 	if (e->scale & 0x40)
 		start = e->seq;
 	onramp_tx_add(&ring, start, start + length, now,
-		      onramp_cum_pause(&f, now));
+		      onramp_ctrl_cum_pause(&f, now));
 	REQUIRE(ring.count <= RING);
 	if ((s32)(start + length - next_seq) > 0 || e->scale & 0x40)
 		next_seq = start + length;
@@ -82,7 +82,7 @@ static void fuzz_ack(const struct fuzz_event *e)
 {
 	u32 seq = next_seq - (e->seq & 0xfffff);
 	const struct onramp_tx *t = onramp_tx_find(&ring, seq);
-	struct onramp_flow old = f;
+	struct onramp_ctrl old = f;
 	struct onramp_result r;
 	struct onramp_sample s;
 
@@ -94,7 +94,7 @@ static void fuzz_ack(const struct fuzz_event *e)
 		.sent_ns = ring.sent_ns, .seq = seq,
 		.owd_ns = (s64)e->value >> (e->scale & 63),
 	};
-	onramp_update(&f, &p, &s, &r);
+	onramp_ctrl_update(&f, &p, &s, &r);
 	REQUIRE(r.verdict < ONRAMP_VERDICTS);
 	if (old.acked && s.tx_ns < old.last_tx_ns)
 		REQUIRE(r.verdict == ONRAMP_STALE || r.verdict == ONRAMP_IMPLAUSIBLE);
@@ -108,7 +108,7 @@ static void fuzz_ack(const struct fuzz_event *e)
 		REQUIRE(r.pause_ns <= r.owd_ns - p.threshold_ns);
 		break;
 	case ONRAMP_PROGRESS:
-		REQUIRE(!onramp_paused(&f, now));
+		REQUIRE(!onramp_ctrl_paused(&f, now));
 		break;
 	case ONRAMP_BELOW:
 	case ONRAMP_IS_OFF:
@@ -145,7 +145,7 @@ static void one_event(const struct fuzz_event *e)
 	check_flow();
 	switch (e->what % 6) {
 	case 0:
-		if (!onramp_paused(&f, now))
+		if (!onramp_ctrl_paused(&f, now))
 			fuzz_send(e);
 		break;
 	case 1:
@@ -156,11 +156,11 @@ static void one_event(const struct fuzz_event *e)
 		fuzz_owd(e);
 		break;
 	case 4:
-		onramp_inherit(&f, &p, e->value >> (e->scale & 63),
-			       now - min_t(u64, now, e->seq), now);
+		onramp_ctrl_inherit(&f, &p, e->value >> (e->scale & 63),
+				    now - min_t(u64, now, e->seq), now);
 		break;
 	case 5:
-		onramp_forget(&f);
+		onramp_ctrl_forget(&f);
 		break;
 	}
 	check_flow();
@@ -191,7 +191,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	until = 0;
 	next_seq = (u32)head.now;
 	ring = (struct onramp_txring) { .rec = rec, .mask = RING - 1 };
-	onramp_init(&f);
+	onramp_ctrl_init(&f);
 	onramp_owd_init(&owd);
 
 	for (i = 0; i < MAX_EVENTS && size; i++) {

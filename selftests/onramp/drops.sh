@@ -3,10 +3,10 @@
 #
 # Packets that do not leave: counters of the qdisc and of those above it stay exact.
 #
-# Datagrams that are to leave in 5 s are what is in the queue; 200 bytes of payload.
+# Datagrams that are to leave in 9 s are what is in the queue; 200 bytes of payload.
 . "$(dirname "$0")/onramp_lib.sh"
 
-later=at=5000000
+later=at=9000000
 bytes=$(frame 200)
 
 # under PARENT: an onramp as root, or below another qdisc.
@@ -63,7 +63,7 @@ horizon() {
 
 # Of what is in the queue, down to the new limit, as many of each flow.
 lower_limit() {
-	send wait=0 group=a n=40 len=200 $later group=b n=40 len=200 at=5000000 step=-1000 \
+	send wait=0 group=a n=40 len=200 $later group=b n=40 len=200 at=9000000 step=-1000 \
 		group=c n=40 len=200 $later prio=1
 	holds 120 $((120 * bytes))
 	child limit 30
@@ -78,16 +78,16 @@ lower_limit() {
 
 # What is left leaves, and then nothing is in there.
 rest_leaves() {
-	send wait=0 group=a n=40 len=200 at=1500000 group=b n=40 len=200 at=1500000 step=-100
+	send wait=0 group=a n=40 len=200 at=4000000 group=b n=40 len=200 at=4000000 step=-100
 	child limit 50
-	send wait=3000 group=c n=1 len=200 prio=6
+	send wait=6000 group=c n=1 len=200 prio=6
 	holds 0 0
 	expect change_drops "$(stat change_drops)" -eq 30
 	expect packets "$(stat packets)" -eq 51
 }
 
 down() {
-	send wait=0 group=a n=17 len=200 $later group=b n=3 len=200 at=5000000 step=-1
+	send wait=0 group=a n=17 len=200 $later group=b n=3 len=200 at=9000000 step=-1
 	holds 20 $((20 * bytes))
 	ip -n "$A" link set a0 down
 	holds 0 0

@@ -136,3 +136,33 @@ ready() {
 	need_module sch_onramp
 	quiet_pair "$@"
 }
+
+# On-Ramp --------------------------------------------------------------------
+
+# acker COMMAND...: to the receiver of B, see acker_helper.c.
+acker() {
+	"$KSFT_DIR/acker_helper" "$KSFT_TMP/acker" "$@"
+}
+
+# acker_start: B answers data with OR-ACKs.
+acker_start() {
+	spawn "$KSFT_DIR/acker_helper" serve "$B" b0 "$KSFT_TMP/acker"
+	ACKER=$SPAWNED
+	wait_for 10 acker stats >/dev/null 2>&1
+}
+
+# acked NAME: a counter of the receiver's.
+acked() {
+	acker stats | awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) print $(i + 1) }'
+}
+
+# retransmitted NAME: segments that a host has sent again.
+retransmitted() {
+	in_ns "$1" awk '/^Tcp:/ && !n { for (i = 1; i <= NF; i++) if ($i == "RetransSegs") n = i; next }
+		/^Tcp:/ { print $n }' /proc/net/snmp
+}
+
+# stats_reach NAME MIN: a statistic of the qdisc is at least that.
+stats_reach() {
+	[ "$(stat "$1")" -ge "$2" ]
+}

@@ -101,6 +101,8 @@ static enum nic_ts_parse parse_linear(u32 linear, bool rx, bool gso,
 	enum nic_ts_parse res;
 
 	memcpy(head, frame, linear);
+	/* All of the result is written. */
+	memset(p, 0xff, sizeof(*p));
 	res = nic_ts_parse_ether(&v, rx, p);
 	free(head);
 	return res;
@@ -145,6 +147,34 @@ static void parse__ipv4(void)
 	CHECK_EQ(parse_linear(frame_len, false, false, &p), NIC_TS_PARSE_OK);
 	CHECK_EQ(ntohl(p.key.laddr[0]), 0x01020304);
 	CHECK_EQ(ntohs(p.key.lport), 1000);
+}
+
+/* What all but a few packets are has a short way, with the same results. */
+static void parse__plain(void)
+{
+	struct nic_ts_packet p;
+
+	begin(0x0800);
+	ipv4(20, 20, 6);
+	tcp(20, NIC_TS_TCP_SYN, 0);
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_OK);
+	CHECK_EQ(p.end_seq, 0xfffffff1);
+	begin(0x0800);
+	ipv4(20, 32 + 1, 6);
+	tcp(32, NIC_TS_TCP_FIN, 1);
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_OK);
+	CHECK_EQ(p.end_seq, 0xfffffff2);
+	/* It would be TCP by all but its protocol. */
+	begin(0x0800);
+	ipv4(20, 20, 17);
+	tcp(20, 0, 0);
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_NOT_TCP);
+	/* Its last byte is missing. */
+	begin(0x0800);
+	ipv4(20, 20 + 9, 6);
+	tcp(20, 0, 9);
+	frame_len--;
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_TRUNCATED);
 }
 
 static void parse__options_flags_and_padding(void)
@@ -828,6 +858,7 @@ static void pick__table(void)
 
 static const struct ktap_case cases[] = {
 	KTAP_CASE(parse__ipv4),
+	KTAP_CASE(parse__plain),
 	KTAP_CASE(parse__options_flags_and_padding),
 	KTAP_CASE(parse__ipv6_and_extensions),
 	KTAP_CASE(parse__tags),

@@ -16,7 +16,7 @@
 #define BETA(x)	((u32)((x) * ONRAMP_ONE))
 
 static struct onramp_params p;
-static struct onramp_flow f;
+static struct onramp_ctrl f;
 static struct onramp_result r;
 
 static void setup(void)
@@ -26,7 +26,7 @@ static void setup(void)
 		.threshold_ns = 50 * US, .max_pause_ns = 10 * MS,
 		.stale_ns = 1000 * MS,
 	};
-	onramp_init(&f);
+	onramp_ctrl_init(&f);
 }
 
 /* An OR-ACK at @now for the packet of @tx that ends at @seq; what left last is it. */
@@ -37,7 +37,7 @@ static u8 ack_seq(u64 now, u64 tx, u64 tx_cum, s64 owd, u32 seq)
 		.sent_ns = tx * US, .owd_ns = owd * (s64)US, .seq = seq,
 	};
 
-	onramp_update(&f, &p, &s, &r);
+	onramp_ctrl_update(&f, &p, &s, &r);
 	return r.verdict;
 }
 
@@ -48,7 +48,7 @@ static u8 ack(u64 now, u64 tx, u64 tx_cum, s64 owd)
 
 static u64 cum(u64 t)
 {
-	return onramp_cum_pause(&f, t * US) / US;
+	return onramp_ctrl_cum_pause(&f, t * US) / US;
 }
 
 static void mul__rounds_down(void)
@@ -77,33 +77,33 @@ static void cum_pause__overlap_and_shorten(void)
 {
 	setup();
 	CHECK_EQ(cum(50), 0);
-	onramp_set_pause(&f, 100 * US, 150 * US);
+	onramp_ctrl_set_pause(&f, 100 * US, 150 * US);
 	CHECK_EQ(cum(100), 0);
 	CHECK_EQ(cum(120), 20);
-	onramp_set_pause(&f, 120 * US, 200 * US);
+	onramp_ctrl_set_pause(&f, 120 * US, 200 * US);
 	CHECK_EQ(cum(120), 20);
 	CHECK_EQ(cum(160), 60);
-	onramp_set_pause(&f, 160 * US, 170 * US);
+	onramp_ctrl_set_pause(&f, 160 * US, 170 * US);
 	CHECK_EQ(cum(165), 65);
 	CHECK_EQ(cum(170), 70);
 	CHECK_EQ(cum(1000), 70);
-	CHECK(onramp_paused(&f, 170 * US - 1));
-	CHECK(!onramp_paused(&f, 170 * US));
+	CHECK(onramp_ctrl_paused(&f, 170 * US - 1));
+	CHECK(!onramp_ctrl_paused(&f, 170 * US));
 }
 
 /* Expired at 150; the next one is 300 to 340: 90. Ended at once at 320: 70. */
 static void cum_pause__expires(void)
 {
 	setup();
-	onramp_set_pause(&f, 100 * US, 150 * US);
-	onramp_set_pause(&f, 300 * US, 340 * US);
+	onramp_ctrl_set_pause(&f, 100 * US, 150 * US);
+	onramp_ctrl_set_pause(&f, 300 * US, 340 * US);
 	CHECK_EQ(cum(300), 50);
 	CHECK_EQ(cum(500), 90);
-	onramp_set_pause(&f, 320 * US, 0);
+	onramp_ctrl_set_pause(&f, 320 * US, 0);
 	CHECK_EQ(cum(500), 70);
-	CHECK(!onramp_paused(&f, 320 * US));
+	CHECK(!onramp_ctrl_paused(&f, 320 * US));
 	/* A clock that is 5 us behind changes nothing that is counted. */
-	onramp_set_pause(&f, 315 * US, 330 * US);
+	onramp_ctrl_set_pause(&f, 315 * US, 330 * US);
 	CHECK_EQ(cum(320), 70);
 	CHECK_EQ(cum(500), 80);
 }
@@ -217,7 +217,7 @@ static void update__many_acks_per_rtt(void)
 
 static void update__out_of_order(void)
 {
-	struct onramp_flow old;
+	struct onramp_ctrl old;
 
 	setup();
 	ack(100, 50, 0, 90);
@@ -242,7 +242,7 @@ static void update__sequence_wraps(void)
 
 static void update__implausible(void)
 {
-	struct onramp_flow old;
+	struct onramp_ctrl old;
 
 	setup();
 	ack(100, 50, 0, 90);
@@ -266,7 +266,7 @@ static void update__old_reference(void)
 
 	setup();
 	ack(100, 0, 0, 80);
-	onramp_forget(&f);
+	onramp_ctrl_forget(&f);
 	ack(250, 131, 30, 65);
 	CHECK_EQ(r.p_bg_ns, 0);
 }
@@ -277,7 +277,7 @@ static void update__off(void)
 	p.mode = ONRAMP_MODE_OFF;
 	CHECK_EQ(ack(100, 0, 0, 80000), ONRAMP_IS_OFF);
 	CHECK_EQ(f.until_ns, 0);
-	CHECK_EQ(onramp_inherit(&f, &p, 80 * US, 100 * US, 100 * US), 0);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 80 * US, 100 * US, 100 * US), 0);
 }
 
 /* max_pause 100: held from 100 on, so not beyond 200, whatever comes. */
@@ -294,7 +294,7 @@ static void update__progress(void)
 		s.tx_ns = (t - 99) * US;
 		s.sent_ns = 99 * US;
 		s.seq++;
-		onramp_update(&f, &p, &s, &r);
+		onramp_ctrl_update(&f, &p, &s, &r);
 		CHECK_EQ(r.verdict, t < 200 ? ONRAMP_CAPPED : ONRAMP_PROGRESS);
 		CHECK_EQ(f.until_ns, (t < 200 ? 200 : t) * US);
 	}
@@ -303,7 +303,7 @@ static void update__progress(void)
 	s.now_ns = 300 * US;
 	s.tx_ns = 250 * US;
 	s.sent_ns = 250 * US;
-	onramp_update(&f, &p, &s, &r);
+	onramp_ctrl_update(&f, &p, &s, &r);
 	CHECK_EQ(r.verdict, ONRAMP_CAPPED);
 	CHECK_EQ(f.until_ns, 400 * US);
 }
@@ -312,18 +312,18 @@ static void update__progress(void)
 static void inherit__while_fresh(void)
 {
 	setup();
-	CHECK_EQ(onramp_inherit(&f, &p, 100 * US, 480 * US, 500 * US), 30 * US);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 480 * US, 500 * US), 30 * US);
 	CHECK_EQ(f.until_ns, 530 * US);
 	CHECK_EQ(f.beta, ONRAMP_ONE);
 	setup();
-	CHECK_EQ(onramp_inherit(&f, &p, 100 * US, 450 * US, 500 * US), 0);
-	CHECK_EQ(onramp_inherit(&f, &p, 100 * US, 501 * US, 500 * US), 0);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 450 * US, 500 * US), 0);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 501 * US, 500 * US), 0);
 	p.stale_ns = 10 * US;
-	CHECK_EQ(onramp_inherit(&f, &p, 100 * US, 489 * US, 500 * US), 0);
-	CHECK_EQ(onramp_inherit(&f, &p, 100 * US, 490 * US, 500 * US), 40 * US);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 489 * US, 500 * US), 0);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 490 * US, 500 * US), 40 * US);
 	setup();
-	CHECK_EQ(onramp_inherit(&f, &p, ONRAMP_MAX_NS + 1, 500 * US, 500 * US), 0);
-	CHECK_EQ(onramp_inherit(&f, &p, ONRAMP_MAX_NS, 500 * US, 500 * US), 10 * MS);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, ONRAMP_MAX_NS + 1, 500 * US, 500 * US), 0);
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, ONRAMP_MAX_NS, 500 * US, 500 * US), 10 * MS);
 	CHECK_EQ(f.until_ns, 500 * US + 10 * MS);
 }
 
@@ -442,6 +442,82 @@ static void txring__another_connection(void)
 	CHECK_EQ(tx_of(300 + ONRAMP_MAX_WINDOW), 2);
 }
 
+/* Ten packets of 100 bytes, 1 ns a byte. */
+static void txring__merges_back_to_back(void)
+{
+	const u64 byte_time = 1ULL << ONRAMP_BYTE_SHIFT;
+	u32 i;
+
+	ring_setup();
+	for (i = 0; i < 10; i++)
+		onramp_tx_append(&ring, i * 100, i * 100 + 100, 5000 + i * 100, 7, byte_time);
+	CHECK_EQ(ring.count, 1);
+	CHECK_EQ(ring.sent_ns, 5900);
+	CHECK_EQ(tx_of(50), 5000);
+	CHECK_EQ(tx_of(1000), 5000);
+	CHECK_EQ(tx_of(1001), 0);
+	/* A little early or late is still the same batch, more is not. */
+	onramp_tx_append(&ring, 1000, 1100, 6000 + ONRAMP_TX_MERGE_NS, 7, byte_time);
+	onramp_tx_append(&ring, 1100, 1200, 6100 - ONRAMP_TX_MERGE_NS, 7, byte_time);
+	CHECK_EQ(ring.count, 1);
+	onramp_tx_append(&ring, 1200, 1300, 6201 + ONRAMP_TX_MERGE_NS, 7, byte_time);
+	CHECK_EQ(ring.count, 2);
+	CHECK_EQ(tx_of(1300), 6201 + ONRAMP_TX_MERGE_NS);
+	/* It is the record's start that counts: nothing adds up. */
+	onramp_tx_append(&ring, 1300, 1400, 6300 - ONRAMP_TX_MERGE_NS, 7, byte_time);
+	CHECK_EQ(ring.count, 3);
+}
+
+static void txring__merges_no_more_than_that(void)
+{
+	const u64 byte_time = 1ULL << ONRAMP_BYTE_SHIFT;
+
+	/* A gap in the sequence, which is a retransmission or lost to another queue. */
+	ring_setup();
+	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time);
+	onramp_tx_append(&ring, 210, 310, 5110, 7, byte_time);
+	CHECK_EQ(ring.count, 2);
+	CHECK_EQ(tx_of(205), 0);
+	/* A pause in between, be it of no length on the wire. */
+	ring_setup();
+	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time);
+	onramp_tx_append(&ring, 200, 300, 5100, 8, byte_time);
+	CHECK_EQ(ring.count, 2);
+	/* The one before was sent again: its time is 0. */
+	ring_setup();
+	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time);
+	onramp_tx_append(&ring, 100, 200, 6000, 7, byte_time);
+	CHECK_EQ(tx_of(200), 0);
+	onramp_tx_append(&ring, 200, 300, 100, 7, byte_time);
+	CHECK_EQ(tx_of(300), 100);
+	CHECK_EQ(tx_of(200), 0);
+	/* The record is as long as it may be. */
+	ring_setup();
+	onramp_tx_append(&ring, 0, ONRAMP_TX_MERGE_BYTES, 5000, 7, byte_time);
+	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1,
+			 5000 + ONRAMP_TX_MERGE_BYTES, 7, byte_time);
+	CHECK_EQ(ring.count, 2);
+	/* Without a rate there is no telling. */
+	ring_setup();
+	onramp_tx_append(&ring, 100, 200, 5000, 7, 0);
+	onramp_tx_append(&ring, 200, 300, 5000, 7, 0);
+	CHECK_EQ(ring.count, 2);
+}
+
+/* Known but unusable is told apart from unknown. */
+static void txring__covering(void)
+{
+	ring_setup();
+	onramp_tx_add(&ring, 100, 200, 1, 0);
+	onramp_tx_add(&ring, 200, 300, 2, 0);
+	onramp_tx_add(&ring, 100, 200, 3, 0);
+	CHECK(onramp_tx_covering(&ring, 150) && !onramp_tx_covering(&ring, 150)->tx_ns);
+	CHECK(onramp_tx_covering(&ring, 250) && onramp_tx_covering(&ring, 250)->tx_ns == 2);
+	CHECK(!onramp_tx_covering(&ring, 100));
+	CHECK(!onramp_tx_covering(&ring, 301));
+	CHECK(!onramp_tx_find(&ring, 150));
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -469,6 +545,9 @@ int main(void)
 		KTAP_CASE(txring__wraps),
 		KTAP_CASE(txring__retransmission),
 		KTAP_CASE(txring__another_connection),
+		KTAP_CASE(txring__merges_back_to_back),
+		KTAP_CASE(txring__merges_no_more_than_that),
+		KTAP_CASE(txring__covering),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

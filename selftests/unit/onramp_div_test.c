@@ -15,11 +15,11 @@
 #include "onramp_owd.h"
 
 /* External, so that everything they call is compiled. */
-void onramp_div_flow(struct onramp_flow *f, const struct onramp_params *p,
+void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_params *p,
 		     const struct onramp_sample *s, struct onramp_result *res)
 {
-	onramp_update(f, p, s, res);
-	onramp_inherit(f, p, s->tx_ns, s->now_ns, s->sent_ns);
+	onramp_ctrl_update(f, p, s, res);
+	onramp_ctrl_inherit(f, p, s->tx_ns, s->now_ns, s->sent_ns);
 }
 
 bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, s64 *excess_ns)

@@ -38,7 +38,7 @@ static struct {
 struct run {
 	struct onramp_params p;
 	struct model_params mp;
-	struct onramp_flow f;
+	struct onramp_ctrl f;
 	struct model m;
 	struct onramp_tx rec[FLIGHT];
 	struct onramp_txring ring;
@@ -73,13 +73,13 @@ static void start(struct run *r)
 	r->now = 1 + random_u64() % 1000000000000ULL;
 	r->offset = (u32)random_u64();
 	r->queue = r->p.threshold_ns;
-	onramp_init(&r->f);
+	onramp_ctrl_init(&r->f);
 	model_start(&r->m);
 }
 
 static void check_cum(struct run *r, u64 t)
 {
-	u64 core = onramp_cum_pause(&r->f, t);
+	u64 core = onramp_ctrl_cum_pause(&r->f, t);
 
 	if ((double)core == model_paused(&r->m, t))
 		return;
@@ -104,7 +104,7 @@ static void send(struct run *r)
 	r->seq[r->next % FLIGHT] = from + length;
 	r->next++;
 	onramp_tx_add(&r->ring, from, from + length, r->now,
-		      onramp_cum_pause(&r->f, r->now));
+		      onramp_ctrl_cum_pause(&r->f, r->now));
 }
 
 static double random_owd(struct run *r)
@@ -199,7 +199,7 @@ static void ack(struct run *r)
 		g.tx += 1099511627776.0;
 	}
 	held = r->m.held_since;
-	onramp_update(&r->f, &r->p, &s, &res);
+	onramp_ctrl_update(&r->f, &r->p, &s, &res);
 	v = model_ack(&r->m, &r->mp, &g, r->now, r->ring.sent_ns);
 	if (r->m.held_since >= 0)
 		held = r->m.held_since;
@@ -230,10 +230,10 @@ static void run_all(void)
 		check_cum(&r, r.now);
 		check_cum(&r, r.now + random_u64() % 1000000);
 		if (chance(0.01)) {
-			onramp_forget(&r.f);
+			onramp_ctrl_forget(&r.f);
 			r.m.has_b = false;
 		}
-		if (!onramp_paused(&r.f, r.now) && chance(0.6))
+		if (!onramp_ctrl_paused(&r.f, r.now) && chance(0.6))
 			send(&r);
 		else
 			ack(&r);

@@ -84,6 +84,24 @@ static void source__a_worse_one_after_eight_in_a_row(void)
 	CHECK_EQ(s.used, MAPPED);
 }
 
+/* What led to a change says nothing about the next one. */
+static void source__a_change_begins_anew(void)
+{
+	start(STACK);
+	CHECK_EQ(steps(7, TCP, TIMELY_SOURCE_SKIP), TIMELY_SOURCE_SKIP);
+	CHECK_EQ(timely_source_step(&s, HW), TIMELY_SOURCE_SKIP);
+	CHECK_EQ(timely_source_step(&s, HW), TIMELY_SOURCE_CHANGED);
+	CHECK_EQ(steps(8, STACK, TIMELY_SOURCE_SKIP), TIMELY_SOURCE_CHANGED);
+	CHECK_EQ(s.used, STACK);
+
+	start(STACK);
+	CHECK_EQ(timely_source_step(&s, MAPPED), TIMELY_SOURCE_SKIP);
+	CHECK_EQ(timely_source_step(&s, MAPPED), TIMELY_SOURCE_CHANGED);
+	CHECK_EQ(timely_source_step(&s, HW), TIMELY_SOURCE_SKIP);
+	CHECK_EQ(s.used, MAPPED);
+	CHECK_EQ(timely_source_step(&s, HW), TIMELY_SOURCE_CHANGED);
+}
+
 /* NICs that stamp every third segment: one change, and nothing but their stamps. */
 static void source__every_third_is_stamped(void)
 {
@@ -202,6 +220,10 @@ static void measured__table(void)
 		  { SW, .tx_ns = 1000, .rx_ns = 41000, .seq = 8 * MSS, .end_seq = 10 * MSS,
 		    .part_seq = 8 * MSS },
 		  0, 10 * MSS, { 40000, 10 * MSS, STACK, false } },
+		{ "cut by software, and sequence numbers wrap",
+		  { SW, .tx_ns = 1000, .rx_ns = 41000, .seq = 2 * MSS - 256,
+		    .end_seq = 4 * MSS - 256, .part_seq = 2 * MSS - 256 },
+		  0xffffff00, 4 * MSS - 256, { 40000, 4 * MSS, STACK, false } },
 		{ "cut by software: of a newer segment no more is known",
 		  { SW, .tx_ns = 1000, .rx_ns = 41000, .seq = 18 * MSS, .end_seq = 20 * MSS,
 		    .part_seq = 18 * MSS },
@@ -222,6 +244,10 @@ static void measured__table(void)
 		  { NIC, .tx_ns = 1000, .rx_ns = 40031000, .seq = 0, .end_seq = 11 * MSS,
 		    .part_seq = 10 * MSS, .part_ns = 29000 },
 		  0, 11 * MSS, { 28000, 0, HW, false } },
+		{ "an ACK from within the packet before the stamped one",
+		  { NIC, .tx_ns = 1000, .rx_ns = 40031000, .seq = 0, .end_seq = 9 * MSS + 7,
+		    .part_seq = 9 * MSS - 500, .part_ns = 29000 },
+		  0, 9 * MSS + 7, { 28000, 0, HW, false } },
 		{ "the host's clock, and an ACK by the NIC",
 		  { .domain = NIC_TS_DOMAIN_MONO, .tx_source = NIC_TS_SRC_STACK,
 		    .rx_source = NIC_TS_SRC_HW, .tx_ns = 1000, .rx_ns = 31000, .seq = 0,
@@ -246,6 +272,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(source__the_first_is_taken),
 	KTAP_CASE(source__a_better_one_has_to_come_twice),
 	KTAP_CASE(source__a_worse_one_after_eight_in_a_row),
+	KTAP_CASE(source__a_change_begins_anew),
 	KTAP_CASE(source__every_third_is_stamped),
 	KTAP_CASE(source__never_silent),
 	KTAP_CASE(source__of_stamps),

@@ -18,7 +18,7 @@
 /* Room for all attributes, after what tc has put into the request. */
 #define ONRAMP_REQUEST_MAX	2048
 
-enum kind { COUNT, BYTES, RATE, TIME, MASK, BOOL, GAUGE };
+enum kind { COUNT, BYTES, RATE, TIME, MASK, BOOL, PPM, WORD, GAUGE, SIGNED };
 
 struct param {
 	const char *name;
@@ -34,12 +34,37 @@ static const struct param params[TCA_ONRAMP_MAX + 1] = {
 #undef ONRAMP_X
 };
 
-static const char *const stats[ONRAMP_STATS_MAX + 1] = {
+static const struct {
+	const char *name;
+	enum kind kind;
+} stats[ONRAMP_STATS_MAX + 1] = {
 #define ONRAMP_X(NAME, field, KIND, help)				\
-	[ONRAMP_STATS_##NAME] = #field,
+	[ONRAMP_STATS_##NAME] = { #field, KIND },
 	ONRAMP_STATS
 #undef ONRAMP_X
 };
+
+/* The words of a setting, NULL after the last one; NULL if it has none. */
+static const char *const *words_of(int attr)
+{
+	static const char *const mode[] = { ONRAMP_MODE_WORDS, NULL };
+	static const char *const owd[] = { ONRAMP_OWD_WORDS, NULL };
+
+	switch (attr) {
+	case TCA_ONRAMP_MODE:	return mode;
+	case TCA_ONRAMP_OWD:	return owd;
+	default:		return NULL;
+	}
+}
+
+/* "a|b|c" */
+static void join_words(const char *const *words, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (; *words && used < size; words++)
+		used += snprintf(text + used, size - used, "%s%s", used ? "|" : "", *words);
+}
 
 static void explain(void)
 {
@@ -49,22 +74,27 @@ static void explain(void)
 		[RATE] = "RATE",
 		[TIME] = "TIME",
 		[MASK] = "MASK",
+		[PPM] = "FRACTION",
 	};
 	int attr;
 
 	fprintf(stderr, "Usage: ... onramp [WORD VALUE]...\n");
 	for (attr = TCA_ONRAMP_FIRST; attr <= TCA_ONRAMP_MAX; attr++) {
 		const struct param *p = &params[attr];
-		char text[64];
+		char text[96], words[64];
 
 		if (p->kind == BOOL || strchr(p->name, '['))
 			continue;
-		snprintf(text, sizeof(text), "%s %s", p->name, units[p->kind]);
+		if (p->kind == WORD)
+			join_words(words_of(attr), words, sizeof(words));
+		snprintf(text, sizeof(text), "%s %s", p->name,
+			 p->kind == WORD ? words : units[p->kind]);
 		fprintf(stderr, "  %-25s %s\n", text, p->help);
 	}
 	fprintf(stderr,
-		"  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n",
+		"  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n",
 		"[no]pacing", params[TCA_ONRAMP_PACING].help,
+		"[no]inherit", params[TCA_ONRAMP_INHERIT].help,
 		"horizon_drop|horizon_cap", "packets beyond the horizon: drop, or send at it",
 		"bands 3 priomap P0..P15", "the band, 0 to 2, of each priority",
 		"weights W0 W1 W2", "bytes that each band may send per round");
@@ -86,6 +116,24 @@ static int parse_number(const char *text, uint64_t *value)
 	errno = 0;
 	*value = strtoull(text, &end, 0);
 	return !*text || *end || *text == '-' || errno ? -1 : 0;
+}
+
+/* A fraction: 0.0625 or 1/16, in millionths. */
+static int parse_fraction(const char *text, uint64_t *value)
+{
+	double number, divisor = 1;
+	char *end;
+
+	number = strtod(text, &end);
+	if (end != text && *end == '/') {
+		text = end + 1;
+		divisor = strtod(text, &end);
+	}
+	if (end == text || *end || !(divisor > 0) || !(number >= 0) ||
+	    number / divisor > 1e12)
+		return -1;
+	*value = number / divisor * 1e6 + 0.5;
+	return 0;
 }
 
 static int parse_value(enum kind kind, const char *text, uint64_t *value)
@@ -116,6 +164,8 @@ static int parse_value(enum kind kind, const char *text, uint64_t *value)
 			time *= 1000;
 		*value = time;
 		return 0;
+	case PPM:
+		return parse_fraction(text, value);
 	default:
 		return parse_number(text, value);
 	}
@@ -135,9 +185,20 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 		[RATE] = "a rate is wanted, such as 100mbit",
 		[TIME] = "a time is wanted, such as 40ms",
 		[MASK] = "a bit mask is wanted",
+		[PPM] = "a fraction is wanted, such as 0.0625 or 1/16",
 	};
+	const char *const *words = words_of(attr);
+	char list[64], why[96];
 	uint64_t value;
 
+	if (words) {
+		for (value = 0; words[value]; value++)
+			if (!strcmp(words[value], text))
+				return put_u64(n, attr, value);
+		join_words(words, list, sizeof(list));
+		snprintf(why, sizeof(why), "one of %s is wanted", list);
+		return wrong(word, text, why);
+	}
 	if (parse_value(params[attr].kind, text, &value))
 		return wrong(word, text, wanted[params[attr].kind]);
 	return put_u64(n, attr, value);
@@ -201,6 +262,8 @@ static int parse_word(struct nlmsghdr *n, int argc, char **argv)
 	} flags[] = {
 		{ "pacing", TCA_ONRAMP_PACING, 1 },
 		{ "nopacing", TCA_ONRAMP_PACING, 0 },
+		{ "inherit", TCA_ONRAMP_INHERIT, 1 },
+		{ "noinherit", TCA_ONRAMP_INHERIT, 0 },
 		{ "horizon_drop", TCA_ONRAMP_HORIZON_DROP, 1 },
 		{ "horizon_cap", TCA_ONRAMP_HORIZON_DROP, 0 },
 	};
@@ -272,11 +335,26 @@ static bool has_u64(const struct rtattr *attr)
 }
 
 /* "word value " for text, "word": number for JSON, where times are ns, rates bytes/s. */
-static void print_param(const struct param *p, uint64_t value)
+static void print_param(int attr, uint64_t value)
 {
+	const char *const *words = words_of(attr);
+	const struct param *p = &params[attr];
 	char format[64], text[TC_TIME_TEXT];
 
 	switch (p->kind) {
+	case WORD:
+		/* A module to come may have more. */
+		if (value > p->max)
+			return;
+		snprintf(format, sizeof(format), "%s %%s ", p->name);
+		print_color_string(PRINT_ANY, COLOR_NONE, p->name, format, words[value]);
+		return;
+	case PPM:
+		print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
+		snprintf(text, sizeof(text), "%.6g", value / 1e6);
+		snprintf(format, sizeof(format), "%s %%s ", p->name);
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, format, text);
+		return;
 	case RATE:
 		snprintf(format, sizeof(format), "%s %%s ", p->name);
 		tc_print_rate(PRINT_ANY, p->name, format, value);
@@ -298,18 +376,26 @@ static void print_param(const struct param *p, uint64_t value)
 static bool worth_printing(int attr, uint64_t value)
 {
 	return is_json_context() ||
-	       !((attr == TCA_ONRAMP_MAXRATE && !value) ||
+	       !(((attr == TCA_ONRAMP_MAXRATE || attr == TCA_ONRAMP_LINE_RATE ||
+		   attr == TCA_ONRAMP_CLOCK_ERROR) && !value) ||
 		 (attr == TCA_ONRAMP_CE_THRESHOLD && value == params[attr].max));
 }
 
 static void print_flags(struct rtattr *tb[])
 {
 	struct rtattr *pacing = tb[TCA_ONRAMP_PACING], *drop = tb[TCA_ONRAMP_HORIZON_DROP];
+	struct rtattr *inherit = tb[TCA_ONRAMP_INHERIT];
 
 	if (has_u64(pacing)) {
 		print_color_bool(PRINT_JSON, COLOR_NONE, "pacing", NULL, get_u64_attr(pacing));
 		if (!get_u64_attr(pacing))
 			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "nopacing");
+	}
+	if (has_u64(inherit)) {
+		print_color_bool(PRINT_JSON, COLOR_NONE, "inherit", NULL,
+				 get_u64_attr(inherit));
+		if (!get_u64_attr(inherit))
+			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "noinherit");
 	}
 	if (has_u64(drop)) {
 		print_color_bool(PRINT_JSON, COLOR_NONE, "horizon_drop", NULL,
@@ -360,7 +446,7 @@ static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt
 		if (has_u64(tb[attr]) && params[attr].kind != BOOL &&
 		    !strchr(params[attr].name, '[') &&
 		    worth_printing(attr, get_u64_attr(tb[attr])))
-			print_param(&params[attr], get_u64_attr(tb[attr]));
+			print_param(attr, get_u64_attr(tb[attr]));
 	print_flags(tb);
 	print_bands(tb);
 	return 0;
@@ -394,13 +480,17 @@ static int onramp_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtat
 		if (!has_u64(tb[attr]))
 			continue;
 		value = get_u64_attr(tb[attr]);
-		stat_name(name, sizeof(name), stats[attr]);
+		stat_name(name, sizeof(name), stats[attr].name);
 		/* Text is for people, who want to see what there is. */
 		if (!value && !is_json_context() && attr != ONRAMP_STATS_FLOWS)
 			continue;
-		snprintf(format, sizeof(format), "%s%s %%" PRIu64, on_line % 4 ? ", " :
-			 on_line ? "\n  " : "  ", name);
-		print_color_u64(PRINT_ANY, COLOR_NONE, name, format, value);
+		snprintf(format, sizeof(format), "%s%s %%%s", on_line % 4 ? ", " :
+			 on_line ? "\n  " : "  ", name,
+			 stats[attr].kind == SIGNED ? PRId64 : PRIu64);
+		if (stats[attr].kind == SIGNED)
+			print_color_s64(PRINT_ANY, COLOR_NONE, name, format, value);
+		else
+			print_color_u64(PRINT_ANY, COLOR_NONE, name, format, value);
 		on_line++;
 	}
 	return 0;

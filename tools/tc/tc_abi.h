@@ -77,6 +77,8 @@ int get_time64(__s64 *time, const char *str);
 /* @fmt is for text, @key for JSON; either may be NULL if the type is not both. */
 void print_color_u64(enum output_type type, enum color_attr color, const char *key,
 		     const char *fmt, uint64_t value);
+void print_color_s64(enum output_type type, enum color_attr color, const char *key,
+		     const char *fmt, int64_t value);
 void print_color_string(enum output_type type, enum color_attr color, const char *key,
 			const char *fmt, const char *value);
 void print_color_bool(enum output_type type, enum color_attr color, const char *key,

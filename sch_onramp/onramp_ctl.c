@@ -1,0 +1,790 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: connections, and what OR-ACKs do to them
+ *
+ *	a flow of a qdisc sends TCP data for the first time:
+ *	  find or make the control block of its connection, and its peer
+ *	  the path's last delay is fresh: pause for it (inherit)
+ *
+ *	data leaves the qdisc:
+ *	  record: sequence numbers, start on the wire (onramp_fifo.h), time paused so far
+ *
+ *	OR-ACK, the cheap checks first:
+ *	  decode -> peer of the addresses -> tag -> connection of the ports -> count
+ *	  record of the sequence number, or it is not in flight
+ *	  delay = received - started on the wire - own batch before it
+ *	    relative: above the baseline of the path (onramp_owd.h)
+ *	    synced: as it is; T is widened by the errors of both clocks
+ *	  decide (onramp_core.h), publish the end of the pause
+ *	  shorter than before, and a flow waits for it: its qdisc looks again
+ *
+ * Whatever does not pass changes nothing and is counted, each reason apart. A pause that
+ * nothing renews ends by itself, so whatever fails leaves a fair queue.
+ *
+ * Nothing says which of two transmissions of the same data was received: OR-ACKs about
+ * data that was sent again are ambiguous, and do nothing.
+ *
+ * Source: Liu et al., NSDI 2021, sections 3 and 4.1.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <net/pkt_sched.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "onramp_ctl.h"
+
+#define CREATE_TRACE_POINTS
+#include "onramp_trace.h"
+
+/*
+ * After so long without an OR-ACK the counts of a connection start over, jiffies: half
+ * of what the counts take to wrap, see struct or_replay.
+ */
+#define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
+
+/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
+#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
+
+static struct kmem_cache *onramp_ctl_cache;
+
+/* The table of connections of a namespace. */
+const struct rhashtable_params onramp_ctl_table = {
+	.key_len		= sizeof(struct onramp_ctl_key),
+	.key_offset		= offsetof(struct onramp_ctl, key),
+	.head_offset		= offsetof(struct onramp_ctl, node),
+	.automatic_shrinking	= true,
+};
+
+/**
+ * onramp_ctl_cache_create() - memory for connections
+ *
+ * Context: the module is loaded.
+ * Return: 0 or -ENOMEM.
+ */
+int onramp_ctl_cache_create(void)
+{
+	onramp_ctl_cache = kmem_cache_create("onramp_ctl", sizeof(struct onramp_ctl), 0,
+					     SLAB_HWCACHE_ALIGN, NULL);
+	return onramp_ctl_cache ? 0 : -ENOMEM;
+}
+
+/* onramp_ctl_cache_destroy() - no connection is left; waits for those being freed. */
+void onramp_ctl_cache_destroy(void)
+{
+	rcu_barrier();
+	kmem_cache_destroy(onramp_ctl_cache);
+}
+
+/* Gates ------------------------------------------------------------------- */
+
+/**
+ * onramp_gate_create() - of a new qdisc
+ *
+ * Context: may sleep.
+ * Return: the gate, with one reference and without settings; NULL: no memory.
+ */
+struct onramp_gate *onramp_gate_create(void)
+{
+	struct onramp_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
+
+	if (!gate)
+		return NULL;
+	gate->stats = netdev_alloc_pcpu_stats(struct onramp_gate_stats);
+	if (!gate->stats) {
+		kfree(gate);
+		return NULL;
+	}
+	refcount_set(&gate->refs, 1);
+	spin_lock_init(&gate->lock);
+	init_llist_head(&gate->recheck);
+	return gate;
+}
+
+static void onramp_gate_free(struct rcu_head *rcu)
+{
+	struct onramp_gate *gate = container_of(rcu, struct onramp_gate, rcu);
+
+	kfree(rcu_dereference_protected(gate->settings, true));
+	free_percpu(gate->stats);
+	kfree(gate);
+}
+
+/* onramp_gate_put() - drop a reference; NULL is allowed. Any context. */
+void onramp_gate_put(struct onramp_gate *gate)
+{
+	if (gate && refcount_dec_and_test(&gate->refs))
+		call_rcu(&gate->rcu, onramp_gate_free);
+}
+
+/**
+ * onramp_gate_set() - other settings
+ * @gate: the gate
+ * @settings: what is freed with it
+ *
+ * Context: RTNL.
+ */
+void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings)
+{
+	struct onramp_settings *old = rtnl_dereference(gate->settings);
+
+	rcu_assign_pointer(gate->settings, settings);
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/**
+ * onramp_gate_arm() - the qdisc has a flow that waits for a pause
+ * @gate: the gate
+ * @sch: the qdisc
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch)
+{
+	/* It is written with both locks held. */
+	if (gate->sch == sch)
+		return;
+	spin_lock(&gate->lock);
+	WRITE_ONCE(gate->sch, sch);
+	spin_unlock(&gate->lock);
+}
+
+/**
+ * onramp_gate_disarm() - the qdisc is reset or destroyed: it is not scheduled any more
+ * @gate: the gate
+ *
+ * What has been scheduled by then is waited for by who resets it, as for all who
+ * schedule qdiscs.
+ *
+ * Context: the qdisc's lock, or nobody knows the qdisc.
+ */
+void onramp_gate_disarm(struct onramp_gate *gate)
+{
+	struct onramp_ctl *ctl, *next;
+
+	spin_lock_bh(&gate->lock);
+	WRITE_ONCE(gate->sch, NULL);
+	spin_unlock_bh(&gate->lock);
+	llist_for_each_entry_safe(ctl, next, llist_del_all(&gate->recheck), recheck) {
+		clear_bit(0, &ctl->queued);
+		onramp_ctl_put(ctl);
+	}
+}
+
+/* A flow of the gate's qdisc that waits for this connection may go on earlier. */
+static void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl)
+{
+	spin_lock(&gate->lock);
+	if (gate->sch && !test_and_set_bit(0, &ctl->queued)) {
+		if (refcount_inc_not_zero(&ctl->refs)) {
+			onramp_gate_add(gate, ONRAMP_G_RECHECKS, 1);
+			llist_add(&ctl->recheck, &gate->recheck);
+			__netif_schedule(qdisc_root(gate->sch));
+		} else {
+			clear_bit(0, &ctl->queued);
+		}
+	}
+	spin_unlock(&gate->lock);
+}
+
+/* Connections ------------------------------------------------------------- */
+
+/**
+ * onramp_is_data() - is it data of a TCP connection of this host?
+ * @skb: what a qdisc is given
+ *
+ * Packets whose outermost headers are not the connection's own are none: what is in a
+ * tunnel, encrypted, or behind extension headers. The receiver would not see them either.
+ *
+ * Return: whether it is, and has payload.
+ */
+bool onramp_is_data(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+	int offset;
+
+	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk) || skb->encapsulation ||
+	    !skb_transport_header_was_set(skb))
+		return false;
+	offset = skb_network_offset(skb);
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+			return false;
+		offset += ip_hdrlen(skb);
+		break;
+	case htons(ETH_P_IPV6):
+		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
+			return false;
+		offset += sizeof(struct ipv6hdr);
+		break;
+	default:
+		return false;
+	}
+	return offset == skb_transport_offset(skb) &&
+	       skb->len > offset + tcp_hdrlen(skb);
+}
+
+/* The addresses of what onramp_is_data(). */
+static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
+{
+	memset(addrs, 0, sizeof(*addrs));
+	if (ip_hdr(skb)->version == 4) {
+		addrs->family = AF_INET;
+		addrs->laddr[0] = ip_hdr(skb)->saddr;
+		addrs->raddr[0] = ip_hdr(skb)->daddr;
+		return;
+	}
+	addrs->family = AF_INET6;
+	memcpy(addrs->laddr, &ipv6_hdr(skb)->saddr, sizeof(addrs->laddr));
+	memcpy(addrs->raddr, &ipv6_hdr(skb)->daddr, sizeof(addrs->raddr));
+	if (ipv6_addr_type(&ipv6_hdr(skb)->daddr) & IPV6_ADDR_LINKLOCAL)
+		addrs->scope = skb->dev->ifindex;
+}
+
+static struct onramp_ctl_key onramp_ctl_key(const struct onramp_peer *peer, u16 sport,
+					    u16 dport)
+{
+	return (struct onramp_ctl_key) {
+		.peer = (unsigned long)peer, .sport = sport, .dport = dport,
+	};
+}
+
+static void onramp_ctl_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(onramp_ctl_cache, container_of(rcu, struct onramp_ctl, rcu));
+}
+
+/* Put the time that has been paused by now into the statistics. */
+static void onramp_ctl_account(struct onramp_ctl *ctl, u64 now)
+{
+	struct onramp_gate_stats *stats;
+	u64 total, length;
+
+	lockdep_assert_held(&ctl->lock);
+	if (!ctl->gate)
+		return;
+	total = onramp_ctrl_cum_pause(&ctl->ctrl, now);
+	onramp_gate_add(ctl->gate, ONRAMP_G_PAUSED_NS, total - ctl->accounted_ns);
+	ctl->accounted_ns = total;
+	if (!ctl->pause_from_ns || onramp_ctrl_paused(&ctl->ctrl, now))
+		return;
+	length = ctl->ctrl.until_ns - ctl->pause_from_ns;
+	ctl->pause_from_ns = 0;
+	stats = this_cpu_ptr(ctl->gate->stats);
+	u64_stats_update_begin(&stats->syncp);
+	stats->pause_max_ns = max(stats->pause_max_ns, length);
+	u64_stats_update_end(&stats->syncp);
+}
+
+/* The end of the pause is another one. */
+static void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
+{
+	lockdep_assert_held(&ctl->lock);
+	atomic64_set(&ctl->until, ctl->ctrl.until_ns);
+	if (!onramp_ctrl_paused(&ctl->ctrl, now) || ctl->pause_from_ns)
+		return;
+	ctl->pause_from_ns = now;
+	onramp_gate_add(ctl->gate, ONRAMP_G_PAUSES, 1);
+}
+
+/* The qdisc that sends for the connection is another one. */
+static void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate)
+{
+	lockdep_assert_held(&ctl->lock);
+	if (ctl->gate == gate)
+		return;
+	refcount_inc(&gate->refs);
+	onramp_gate_put(ctl->gate);
+	ctl->gate = gate;
+	WRITE_ONCE(ctl->waiter, 0);
+}
+
+/* A new connection starts with what is known of its path. */
+static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
+{
+	const struct onramp_settings *settings;
+	struct onramp_peer *peer = ctl->peer;
+	struct onramp_params core;
+	u64 owd_ns, at_ns;
+
+	settings = rcu_dereference_bh(ctl->gate->settings);
+	if (!settings->inherit)
+		return;
+	spin_lock(&peer->lock);
+	owd_ns = peer->last_owd_ns;
+	at_ns = peer->last_owd_at_ns;
+	core = settings->core;
+	core.threshold_ns = onramp_threshold_ns(core.threshold_ns,
+						peer->last_error_ns);
+	spin_unlock(&peer->lock);
+	if (!at_ns || !onramp_ctrl_inherit(&ctl->ctrl, &core, owd_ns, at_ns, now))
+		return;
+	onramp_ctl_publish(ctl, now);
+	onramp_gate_add(ctl->gate, ONRAMP_G_INHERITED, 1);
+	trace_onramp_inherit(ctl, now, ctl->ctrl.until_ns);
+}
+
+static struct onramp_ctl *onramp_ctl_find(struct onramp_net *on,
+					  const struct onramp_peer *peer, u16 sport,
+					  u16 dport)
+{
+	struct onramp_ctl_key key = onramp_ctl_key(peer, sport, dport);
+
+	return rhashtable_lookup(&on->ctls, &key, onramp_ctl_table);
+}
+
+/* A new one for @peer, whose reference it takes. */
+static struct onramp_ctl *onramp_ctl_create(struct onramp_peer *peer,
+					    struct onramp_gate *gate, u16 sport,
+					    u16 dport, u64 now)
+{
+	struct onramp_net *on = peer->on;
+	struct onramp_ctl *ctl;
+
+	if (atomic_inc_return(&on->n_ctls) > ONRAMP_CTLS_MAX) {
+		onramp_net_count(on, ONRAMP_N_FULL);
+		goto uncount;
+	}
+	ctl = kmem_cache_zalloc(onramp_ctl_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!ctl) {
+		onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+		goto uncount;
+	}
+	ctl->key = onramp_ctl_key(peer, sport, dport);
+	refcount_set(&ctl->refs, 1);
+	ctl->peer = peer;
+	spin_lock_init(&ctl->lock);
+	onramp_ctrl_init(&ctl->ctrl);
+	ctl->acked = jiffies;
+	ctl->ring.rec = ctl->rec;
+	ctl->ring.mask = ONRAMP_RECORDS - 1;
+
+	spin_lock(&ctl->lock);
+	onramp_ctl_move(ctl, gate);
+	onramp_ctl_inherit(ctl, now);
+	spin_unlock(&ctl->lock);
+
+	/* Another qdisc may have been faster, or the table may be growing: later then. */
+	if (rhashtable_lookup_insert_fast(&on->ctls, &ctl->node, onramp_ctl_table)) {
+		onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+		goto free;
+	}
+	return ctl;
+
+free:
+	onramp_gate_put(gate);
+	kmem_cache_free(onramp_ctl_cache, ctl);
+uncount:
+	atomic_dec(&on->n_ctls);
+	return NULL;
+}
+
+/**
+ * onramp_ctl_get() - the control block of the connection of a packet
+ * @gate: of the qdisc
+ * @skb: a packet that onramp_is_data()
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ * Return: it, referenced, or NULL: then the flow does without one.
+ */
+struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
+				  u64 now)
+{
+	struct onramp_net *on = onramp_net(dev_net(skb->dev));
+	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
+	struct onramp_peer *peer;
+	struct or_addrs addrs;
+	struct onramp_ctl *ctl;
+
+	onramp_addrs(skb, &addrs);
+	peer = onramp_peer_get(on, &addrs);
+	if (!peer)
+		return NULL;
+	rcu_read_lock();
+	ctl = onramp_ctl_find(on, peer, sport, dport);
+	if (ctl && !refcount_inc_not_zero(&ctl->refs))
+		ctl = NULL;
+	else if (ctl)
+		onramp_peer_put(peer);
+	else
+		ctl = onramp_ctl_create(peer, gate, sport, dport, now);
+	rcu_read_unlock();
+	if (!ctl)
+		onramp_peer_put(peer);
+	return ctl;
+}
+
+/**
+ * onramp_ctl_put() - drop a reference
+ * @ctl: control block
+ *
+ * Context: any with BH disabled, or RTNL.
+ */
+void onramp_ctl_put(struct onramp_ctl *ctl)
+{
+	struct onramp_net *on = ctl->peer->on;
+
+	if (!refcount_dec_and_test(&ctl->refs))
+		return;
+	rhashtable_remove_fast(&on->ctls, &ctl->node, onramp_ctl_table);
+	atomic_dec(&on->n_ctls);
+	/* An OR-ACK that has found it may still be at work. */
+	spin_lock_bh(&ctl->lock);
+	onramp_ctl_account(ctl, ktime_get_ns());
+	onramp_gate_put(ctl->gate);
+	ctl->gate = NULL;
+	spin_unlock_bh(&ctl->lock);
+	onramp_peer_put(ctl->peer);
+	call_rcu(&ctl->rcu, onramp_ctl_free);
+}
+
+/* The qdisc's side -------------------------------------------------------- */
+
+/**
+ * onramp_ctl_wait() - a flow is about to wait for the end of a pause
+ * @ctl: its control block
+ * @gate: of its qdisc
+ * @key: of the flow
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * What @ctl->until is after this is either what it waits for, or its qdisc is told of
+ * the change.
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
+		     u64 now)
+{
+	spin_lock(&ctl->lock);
+	onramp_ctl_move(ctl, gate);
+	WRITE_ONCE(ctl->waiter, key);
+	trace_onramp_hold(ctl, now, ctl->ctrl.until_ns);
+	spin_unlock(&ctl->lock);
+}
+
+/**
+ * onramp_ctl_held() - a packet leaves that has waited for the end of a pause
+ * @ctl: its control block
+ * @gate: of its qdisc
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
+{
+	u64 until_ns = atomic64_read(&ctl->until), late_ns;
+	struct onramp_gate_stats *stats;
+
+	/* The end may be another one by now. */
+	late_ns = now > until_ns ? now - until_ns : 0;
+	stats = this_cpu_ptr(gate->stats);
+	u64_stats_update_begin(&stats->syncp);
+	stats->n[ONRAMP_G_HELD]++;
+	stats->n[ONRAMP_G_HELD_LATE_NS] += late_ns;
+	stats->held_late_max_ns = max(stats->held_late_max_ns, late_ns);
+	u64_stats_update_end(&stats->syncp);
+	trace_onramp_release(ctl, now, until_ns);
+}
+
+/* Time of a byte of payload of full packets, when those or the link are others. */
+static void onramp_ctl_size(struct onramp_ctl *ctl, const struct sk_buff *skb, u32 payload,
+			    u32 headers, u64 line_bps)
+{
+	u32 mss = skb_shinfo(skb)->gso_size ?: max(payload, ctl->mss);
+
+	if (likely(mss == ctl->mss && line_bps == ctl->line_bps))
+		return;
+	mss = min(mss, 65535U);
+	ctl->byte_ns = onramp_byte_time(line_bps, mss, mss + headers + ONRAMP_WIRE_EXTRA);
+	ctl->mss = mss;
+	ctl->line_bps = line_bps;
+}
+
+/**
+ * onramp_ctl_sent() - data leaves a qdisc
+ * @ctl: its control block
+ * @gate: of the qdisc
+ * @skb: a packet that onramp_is_data()
+ * @line_bps: of the link, bytes/s; 0: unknown
+ * @start_q: of onramp_fifo_start()
+ * @time_q: of onramp_fifo_time()
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
+		     const struct sk_buff *skb, u64 line_bps, u64 start_q, u64 time_q,
+		     u64 now)
+{
+	u32 headers = skb_transport_offset(skb) + tcp_hdrlen(skb);
+	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers;
+	u64 tx_ns, cum_ns;
+
+	/* Nobody answers: nothing that is recorded would be of use. */
+	if (READ_ONCE(ctl->peer->silent))
+		return;
+	spin_lock(&ctl->lock);
+	onramp_ctl_move(ctl, gate);
+	/* Read without the lock by the qdisc that looks again. */
+	WRITE_ONCE(ctl->waiter, 0);
+	onramp_ctl_size(ctl, skb, payload, headers, line_bps);
+	tx_ns = onramp_fifo_ns(start_q, now) +
+		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
+	cum_ns = onramp_ctrl_cum_pause(&ctl->ctrl, now);
+	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns);
+	trace_onramp_sent(ctl, now, tx_ns, seq, seq + payload, cum_ns);
+	spin_unlock(&ctl->lock);
+}
+
+/* OR-ACKs ----------------------------------------------------------------- */
+
+/* Class of a delay for the histogram: its two bits below the highest one. */
+static u32 onramp_owd_class(u64 ns)
+{
+	u32 log;
+
+	if (ns < 4)
+		return ns;
+	log = fls64(ns) - 1;
+	return min_t(u32, 4 * (log - 1) + ((ns >> (log - 2)) & 3), ONRAMP_OWD_CLASSES - 1);
+}
+
+/**
+ * onramp_owd_class_end() - the highest delay of a class of the histogram, ns
+ * @class: its number
+ */
+u64 onramp_owd_class_end(u32 class)
+{
+	u32 log = class / 4 + 1;
+
+	if (class < 4)
+		return class;
+	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
+}
+
+/**
+ * struct onramp_delay - what an OR-ACK says of a path
+ * @owd_ns: delay that the threshold applies to
+ * @baseline_ns: what was taken off for that
+ * @error_ns: how far it may be too high
+ * @epoch: of the peer
+ */
+struct onramp_delay {
+	s64 owd_ns;
+	s64 baseline_ns;
+	u64 error_ns;
+	u32 epoch;
+};
+
+/* The excess over what an empty path takes; ONRAMP_BELOW, or why there is none. */
+static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *ack,
+				u64 tx_ns, struct onramp_delay *d)
+{
+	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
+
+	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
+		return ONRAMP_IMPLAUSIBLE;
+	lockdep_assert_held(&peer->lock);
+	if (!peer->has_domain || peer->domain != ack->domain) {
+		onramp_owd_init(&peer->owd);
+		peer->has_domain = true;
+		peer->domain = ack->domain;
+		peer->last_owd_at_ns = 0;
+		peer->epoch++;
+	}
+	d->epoch = peer->epoch;
+	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, &d->owd_ns))
+		return ONRAMP_G_LEARNING;
+	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
+	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
+	return ONRAMP_BELOW;
+}
+
+/* The delay itself: a receiver that knows its clock's error stamps by CLOCK_TAI. */
+static void onramp_delay_synced(const struct onramp_settings *settings,
+				const struct or_ack *ack, u64 tx_ns,
+				struct onramp_delay *d)
+{
+	u64 tx_tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
+
+	d->owd_ns = (s64)(ack->rx_ns - tx_tai_ns);
+	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns;
+}
+
+/* The delay of a packet that was on the wire at @tx_ns; ONRAMP_BELOW, or why not. */
+static u8 onramp_delay(struct onramp_peer *peer, const struct onramp_settings *settings,
+		       const struct or_ack *ack, u64 tx_ns, u64 now,
+		       struct onramp_delay *d)
+{
+	u8 verdict = ONRAMP_BELOW;
+
+	*d = (struct onramp_delay) { .owd_ns = 0 };
+	if (settings->owd == ONRAMP_OWD_SYNCED && ack->clock_error == OR_CLOCK_UNSYNCED)
+		return ONRAMP_G_UNSYNCED;
+	spin_lock(&peer->lock);
+	if (settings->owd == ONRAMP_OWD_SYNCED)
+		onramp_delay_synced(settings, ack, tx_ns, d);
+	else
+		verdict = onramp_delay_relative(peer, ack, tx_ns, d);
+	/* For new connections, if it is newer than what they would get otherwise. */
+	if (verdict == ONRAMP_BELOW && (s64)(tx_ns - peer->last_owd_tx_ns) > 0) {
+		peer->last_owd_ns = max_t(s64, d->owd_ns, 0);
+		peer->last_owd_tx_ns = tx_ns;
+		peer->last_owd_at_ns = now;
+		peer->last_error_ns = d->error_ns;
+	}
+	spin_unlock(&peer->lock);
+	return verdict;
+}
+
+/* For people: what an OR-ACK that counted has said. */
+static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d,
+			    const struct onramp_result *res)
+{
+	struct onramp_gate *gate = ctl->gate;
+	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
+
+	WRITE_ONCE(gate->last_owd_ns, res->owd_ns);
+	WRITE_ONCE(gate->last_baseline_ns, d->baseline_ns);
+	WRITE_ONCE(gate->last_error_ns, d->error_ns);
+	WRITE_ONCE(gate->last_beta, ctl->ctrl.beta);
+	u64_stats_update_begin(&stats->syncp);
+	stats->owd[onramp_owd_class(res->owd_ns)]++;
+	u64_stats_update_end(&stats->syncp);
+}
+
+static bool onramp_counted(u8 verdict)
+{
+	return verdict <= ONRAMP_IS_OFF;
+}
+
+/* What it says of the connection is to be believed; what does it say? */
+static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
+{
+	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
+	const struct onramp_settings *settings;
+	struct onramp_result res = {};
+	const struct onramp_tx *tx;
+	struct onramp_params core;
+	struct onramp_delay d = {};
+	u8 verdict;
+
+	settings = rcu_dereference(ctl->gate->settings);
+	core = settings->core;
+	tx = onramp_tx_covering(&ctl->ring, ack->seq);
+	if (!tx) {
+		verdict = ONRAMP_G_NOT_IN_FLIGHT;
+		goto out;
+	}
+	if (!tx->tx_ns) {
+		verdict = ONRAMP_G_AMBIGUOUS;
+		goto out;
+	}
+	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
+	s.tx_cum_ns = tx->cum_ns;
+	s.sent_ns = ctl->ring.sent_ns;
+	verdict = onramp_delay(ctl->peer, settings, ack, s.tx_ns, s.now_ns, &d);
+	s.owd_ns = d.owd_ns;
+	if (verdict != ONRAMP_BELOW)
+		goto out;
+	if (ctl->epoch != d.epoch) {
+		ctl->epoch = d.epoch;
+		onramp_ctrl_forget(&ctl->ctrl);
+	}
+	core.threshold_ns = onramp_threshold_ns(core.threshold_ns, d.error_ns);
+	onramp_ctl_account(ctl, s.now_ns);
+	onramp_ctrl_update(&ctl->ctrl, &core, &s, &res);
+	verdict = res.verdict;
+	onramp_ctl_publish(ctl, s.now_ns);
+	if (onramp_counted(verdict))
+		onramp_ctl_note(ctl, &d, &res);
+out:
+	trace_onramp_ack(ctl, ack, &s, d.baseline_ns, core.threshold_ns, &res, verdict);
+	return verdict;
+}
+
+/* An OR-ACK with the right tag for this connection. */
+static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
+{
+	struct onramp_gate *recheck = NULL;
+	enum or_error error;
+	u64 until_ns;
+	u8 verdict;
+
+	spin_lock(&ctl->lock);
+	/* Nothing was ever sent, or the last flow is gone. */
+	if (!ctl->gate) {
+		spin_unlock(&ctl->lock);
+		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
+		return;
+	}
+	if (time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
+		ctl->replay = (struct or_replay) { .newest = 0 };
+	error = or_replay_accept(&ctl->replay, ack->count);
+	if (error) {
+		struct onramp_sample s = { .now_ns = ktime_get_ns() };
+		struct onramp_result res = {};
+
+		verdict = error == OR_ERR_REPLAY ? ONRAMP_G_REPLAY : ONRAMP_G_OLD;
+		trace_onramp_ack(ctl, ack, &s, 0, 0, &res, verdict);
+	} else {
+		ctl->acked = jiffies;
+		until_ns = ctl->ctrl.until_ns;
+		verdict = onramp_ctl_decide(ctl, ack);
+		if (ctl->waiter && ctl->ctrl.until_ns < until_ns) {
+			recheck = ctl->gate;
+			trace_onramp_shorter(ctl, until_ns, ctl->ctrl.until_ns);
+		}
+	}
+	onramp_gate_add(ctl->gate, verdict, 1);
+	spin_unlock(&ctl->lock);
+	/* RCU keeps it, whoever drops the connection now. */
+	if (recheck)
+		onramp_gate_recheck(recheck, ctl);
+}
+
+/**
+ * onramp_ctl_rcv() - an OR-ACK
+ * @net: namespace
+ * @addrs: ends of the message
+ * @ifindex: of the device that it came in on
+ * @msg: its first OR_MSG_LEN bytes, or all if it has fewer
+ * @len: its length
+ *
+ * Context: RCU, BH disabled.
+ */
+void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		    const u8 *msg, unsigned int len)
+{
+	struct onramp_net *on = onramp_net(net);
+	struct onramp_peer *peer;
+	struct onramp_ctl *ctl;
+	unsigned int reason;
+	struct or_ack ack;
+
+	reason = or_ack_decode(msg, len, &ack);
+	if (reason)
+		goto reject;
+	reason = ONRAMP_N_NO_PEER;
+	peer = onramp_peer_find(on, addrs);
+	if (!peer)
+		goto reject;
+	reason = OR_ERR_TAG;
+	if (!onramp_peer_verify(peer, msg))
+		goto reject;
+	reason = ONRAMP_N_NO_FLOW;
+	ctl = onramp_ctl_find(on, peer, ack.sport, ack.dport);
+	if (!ctl)
+		goto reject;
+	onramp_ctl_ack(ctl, &ack);
+	return;
+
+reject:
+	onramp_net_count(on, reason);
+	trace_onramp_reject(addrs, len, reason);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The part of On-Ramp that holds flows back. What it does is told in onramp_ctl.c and
+ * onramp_peer.c.
+ *
+ *	namespace	onramp_net: peers, connections, the port
+ *	  peer		onramp_peer: an address, and the local one that it is reached by
+ *	    connection	onramp_ctl: control block of a TCP connection
+ *	device		onramp_link: rate, and model of the queue before the wire
+ *	  qdisc		onramp_gate: what the controller may touch of a qdisc
+ *
+ * References: a flow of a qdisc holds its control block, that its peer and the gate of
+ * the qdisc that last sent for it, that its link.
+ *
+ * Locks, from the outermost to the innermost; all but the first with BH disabled:
+ *	RTNL		links, and their rates
+ *	qdisc's lock	its flows
+ *	ctl->lock	controller, transmission records, whose gate it is
+ *	peer->lock	nonces, baseline, what new connections inherit
+ *	gate->lock	whether there still is a qdisc
+ *	onramp_net.lock	list of peers
+ * Sending a packet takes the first two spinlocks; an OR-ACK takes those of connection and
+ * peer, and the gate's if a flow is to go on early, but never the qdisc's.
+ */
+#ifndef _SCH_ONRAMP_CTL_H
+#define _SCH_ONRAMP_CTL_H
+
+#include <linux/llist.h>
+#include <linux/netdevice.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/spinlock.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/workqueue.h>
+#include <or_port.h>
+#include <or_proto.h>
+#include <uapi/onramp.h>
+
+#include "onramp_core.h"
+#include "onramp_fifo.h"
+#include "onramp_owd.h"
+
+/*
+ * Most connections and peers of a namespace. Those beyond are sent as by fq, and
+ * counted. A connection takes 2 KB, a peer 1 KB.
+ */
+#define ONRAMP_CTLS_MAX		(1 << 18)
+#define ONRAMP_PEERS_MAX	(1 << 14)
+
+/*
+ * Records of a connection: batches in flight. Back-to-back packets share one, so that
+ * 64 are enough without GSO as well.
+ */
+#define ONRAMP_RECORDS		64
+
+/* Classes of one-way delay: four for each power of two, up to 2^34 ns. */
+#define ONRAMP_OWD_CLASSES	(4 * 34)
+
+/* What happened to an OR-ACK, or else, of one qdisc. */
+enum onramp_gate_stat {
+	/* enum onramp_verdict first. */
+	ONRAMP_G_LEARNING = ONRAMP_VERDICTS,
+	ONRAMP_G_UNSYNCED,
+	ONRAMP_G_NOT_IN_FLIGHT,
+	ONRAMP_G_AMBIGUOUS,
+	ONRAMP_G_REPLAY,
+	ONRAMP_G_OLD,
+	ONRAMP_G_PAUSES,
+	ONRAMP_G_PAUSED_NS,
+	ONRAMP_G_INHERITED,
+	ONRAMP_G_RECHECKS,
+	ONRAMP_G_HELD,
+	ONRAMP_G_HELD_LATE_NS,
+	ONRAMP_G_STATS
+};
+
+/* The same, of a namespace. OR_ERRORS first. */
+enum onramp_net_stat {
+	ONRAMP_N_NO_PEER = OR_ERRORS,
+	ONRAMP_N_NO_FLOW,
+	ONRAMP_N_SUBSCRIBES,
+	ONRAMP_N_SUBSCRIBE_ERRORS,
+	ONRAMP_N_PORT_ERRORS,
+	ONRAMP_N_NO_MEMORY,
+	ONRAMP_N_FULL,
+	ONRAMP_N_STATS
+};
+
+/**
+ * struct onramp_settings - what a qdisc wants, for the controller
+ * @core: of the decision
+ * @owd: enum onramp_owd_mode
+ * @inherit: new connections start with the delay of their path
+ * @clock_error_ns: of this host's clock, owd synced
+ * @rcu: to free it
+ */
+struct onramp_settings {
+	struct onramp_params	core;
+	u8			owd;
+	bool			inherit;
+	u64			clock_error_ns;
+	struct rcu_head		rcu;
+};
+
+/* struct onramp_gate_stats - of one CPU; written with BH disabled */
+struct onramp_gate_stats {
+	struct u64_stats_sync	syncp;
+	u64			n[ONRAMP_G_STATS];
+	u64			owd[ONRAMP_OWD_CLASSES];
+	u64			pause_max_ns;
+	u64			held_late_max_ns;
+};
+
+/* struct onramp_net_stats - of one CPU; written with BH disabled */
+struct onramp_net_stats {
+	struct u64_stats_sync	syncp;
+	u64			n[ONRAMP_N_STATS];
+};
+
+/**
+ * struct onramp_link - a device, shared by all its qdiscs
+ * @list: in the list of all links
+ * @dev: the device; a qdisc on it holds it
+ * @users: qdiscs
+ * @auto_bps: its speed, bytes/s; 0 if it does not say
+ * @fifo_q: end of what has left, see onramp_fifo.h
+ *
+ * RTNL, except for @auto_bps and @fifo_q, which packets read and write.
+ */
+struct onramp_link {
+	struct list_head	list;
+	struct net_device	*dev;
+	unsigned int		users;
+	u64			auto_bps;
+	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
+};
+
+/**
+ * struct onramp_gate - what the controller may touch of a qdisc
+ * @refs: the qdisc, and connections
+ * @lock: of @sch
+ * @sch: the qdisc; NULL once it is reset, until it sends again
+ * @recheck: connections whose pause has become shorter
+ * @settings: replaced as a whole
+ * @stats: per CPU
+ * @last_owd_ns: of the last OR-ACK that counted; this and the next ones are for people,
+ *		 and written without a lock
+ * @last_baseline_ns: of its path, includes the difference of the clocks
+ * @last_error_ns: that its delay may be too high by
+ * @last_beta: Q30
+ * @rcu: to free it
+ */
+struct onramp_gate {
+	refcount_t		refs;
+	spinlock_t		lock;		/* sch */
+	struct Qdisc		*sch;
+	struct llist_head	recheck;
+	struct onramp_settings __rcu	*settings;
+	struct onramp_gate_stats __percpu *stats;
+	u64			last_owd_ns;
+	s64			last_baseline_ns;
+	u64			last_error_ns;
+	u32			last_beta;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct onramp_net - a namespace
+ * @net: it
+ * @peers: by their addresses
+ * @ctls: by peer and ports
+ * @lock: of @list and @dying, and of who is the last to let a peer go
+ * @list: all peers
+ * @dying: the namespace goes
+ * @n_peers: how many
+ * @n_ctls: how many
+ * @port_error: of the last attempt to open the port, to say it once
+ * @stats: per CPU
+ */
+struct onramp_net {
+	struct net		*net;
+	struct rhashtable	peers;
+	struct rhashtable	ctls;
+	spinlock_t		lock;		/* list, dying */
+	struct list_head	list;
+	bool			dying;
+	atomic_t		n_peers;
+	atomic_t		n_ctls;
+	int			port_error;
+	struct onramp_net_stats __percpu *stats;
+};
+
+/**
+ * struct onramp_peer - where data is sent to, and from which address
+ * @node: in onramp_net.peers
+ * @addrs: the key
+ * @refs: the table, and connections
+ * @on: its namespace
+ * @list: in onramp_net.list
+ * @work: sends SUBSCRIBEs, and lets the peer go when it is not needed any more
+ * @open: @work has opened the port for it; only @work
+ * @idle: it has no connection, as far as @work has seen
+ * @silent: so many SUBSCRIBEs went without an OR-ACK that nothing is recorded for it
+ * @heard: there was an OR-ACK with the right tag since the last SUBSCRIBE
+ * @lock: of all below, except for what only @work uses
+ * @nonce: key of tags
+ * @old_nonce: the one before, while the peer may not know the new one
+ * @has_old: there is one
+ * @has_domain: @domain is valid
+ * @domain: of the peer's clock
+ * @epoch: changes when delays can't be compared with earlier ones
+ * @owd: baseline
+ * @last_owd_ns: the path's last delay, for new connections
+ * @last_owd_at_ns: when that was known; 0: not yet
+ * @last_owd_tx_ns: of which packet that is
+ * @last_error_ns: how far it may be too high
+ * @count: of SUBSCRIBEs, only @work
+ * @tries: SUBSCRIBEs since the last OR-ACK, only @work
+ * @nonce_at: jiffies when the nonce was made, only @work
+ * @idle_at: jiffies since when it is idle, only @work
+ * @rcu: to free it
+ */
+struct onramp_peer {
+	struct rhash_head	node;
+	struct or_addrs		addrs;
+	refcount_t		refs;
+	struct onramp_net	*on;
+	struct list_head	list;
+	struct delayed_work	work;
+	bool			open;
+	bool			idle;
+	bool			silent;
+	bool			heard;
+
+	spinlock_t		lock;		/* the next ones */
+	u8			nonce[OR_NONCE_LEN];
+	u8			old_nonce[OR_NONCE_LEN];
+	bool			has_old;
+	bool			has_domain;
+	u8			domain;
+	u32			epoch;
+	u64			last_owd_ns;
+	u64			last_owd_at_ns;
+	u64			last_owd_tx_ns;
+	u64			last_error_ns;
+	struct onramp_owd	owd;
+
+	u32			count;
+	unsigned int		tries;
+	unsigned long		nonce_at;
+	unsigned long		idle_at;
+	struct rcu_head		rcu;
+};
+
+/* struct onramp_ctl_key - what a connection is found by, without padding */
+struct onramp_ctl_key {
+	unsigned long	peer;
+	u16		sport;
+	u16		dport;
+#if BITS_PER_LONG == 64
+	u32		zero;
+#endif
+};
+
+/**
+ * struct onramp_ctl - control block of a TCP connection
+ * @node: in onramp_net.ctls
+ * @key: its peer, and its ports
+ * @refs: flows of qdiscs, and onramp_gate.recheck
+ * @peer: where it sends to
+ * @until: the end of the pause, a copy of @ctrl.until_ns for who does not lock
+ * @lock: of all below
+ * @ctrl: the controller
+ * @replay: counts of OR-ACKs
+ * @acked: jiffies of the last one of these
+ * @epoch: of the peer, when the last OR-ACK came
+ * @gate: of the qdisc that sent last
+ * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
+ * @accounted_ns: of the time paused, what is in the statistics
+ * @pause_from_ns: when the pause began, 0 if there is none, or it is in the statistics
+ * @byte_ns: time of a byte of payload, Q20 ns, for packets of @mss
+ * @mss: payload of its full packets
+ * @line_bps: what @byte_ns is of
+ * @recheck: in onramp_gate.recheck, which holds a reference
+ * @queued: it is in there
+ * @ring: of @rec
+ * @rec: transmission records
+ * @rcu: to free it
+ */
+struct onramp_ctl {
+	struct rhash_head	node;
+	struct onramp_ctl_key	key;
+	refcount_t		refs;
+	struct onramp_peer	*peer;
+	atomic64_t		until;
+
+	spinlock_t		lock;		/* the next ones */
+	struct onramp_ctrl	ctrl;
+	struct or_replay	replay;
+	unsigned long		acked;
+	u32			epoch;
+	struct onramp_gate	*gate;
+	unsigned long		waiter;
+	u64			accounted_ns;
+	u64			pause_from_ns;
+	u64			byte_ns;
+	u64			line_bps;
+	u32			mss;
+	struct llist_node	recheck;
+	unsigned long		queued;
+	struct onramp_txring	ring;
+	struct rcu_head		rcu;
+	struct onramp_tx	rec[ONRAMP_RECORDS];
+};
+
+/* Statistics -------------------------------------------------------------- */
+
+static inline void onramp_gate_add(const struct onramp_gate *gate,
+				   unsigned int id, u64 n)
+{
+	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
+
+	u64_stats_update_begin(&stats->syncp);
+	stats->n[id] += n;
+	u64_stats_update_end(&stats->syncp);
+}
+
+static inline void onramp_net_count(const struct onramp_net *on, unsigned int id)
+{
+	struct onramp_net_stats *stats = this_cpu_ptr(on->stats);
+
+	u64_stats_update_begin(&stats->syncp);
+	stats->n[id]++;
+	u64_stats_update_end(&stats->syncp);
+}
+
+/* onramp_ctl.c */
+int onramp_ctl_cache_create(void);
+void onramp_ctl_cache_destroy(void);
+extern const struct rhashtable_params onramp_ctl_table;
+bool onramp_is_data(const struct sk_buff *skb);
+struct onramp_gate *onramp_gate_create(void);
+void onramp_gate_put(struct onramp_gate *gate);
+void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch);
+void onramp_gate_disarm(struct onramp_gate *gate);
+void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings);
+struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
+				  u64 now);
+void onramp_ctl_put(struct onramp_ctl *ctl);
+void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
+		     u64 now);
+void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now);
+void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
+		     const struct sk_buff *skb, u64 line_bps, u64 start_q, u64 time_q,
+		     u64 now);
+u64 onramp_owd_class_end(u32 class);
+void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		    const u8 *msg, unsigned int len);
+
+/* onramp_peer.c */
+int onramp_peer_module_init(void);
+void onramp_peer_module_exit(void);
+struct onramp_net *onramp_net(const struct net *net);
+struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addrs *addrs);
+struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs);
+void onramp_peer_put(struct onramp_peer *peer);
+bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
+
+/* onramp_link.c */
+int onramp_link_module_init(void);
+void onramp_link_module_exit(void);
+struct onramp_link *onramp_link_get(struct net_device *dev);
+void onramp_link_put(struct onramp_link *link);
+
+#endif /* _SCH_ONRAMP_CTL_H */

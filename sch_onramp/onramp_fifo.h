@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The queue between the qdisc and the wire, modelled: pure functions on integers.
+ *
+ * A packet that leaves the qdisc waits in the NIC until all that left before it is on
+ * the wire. That wait is the sender's own, and no congestion of the path:
+ *
+ *	start = max(now, end of what left before)
+ *	end   = start + bytes on the wire * time of a byte
+ *
+ * Time of sending is start, so the wait is not in the one-way delay.
+ *
+ * A packet of a batch (GSO) is sent after those before it, at
+ *
+ *	start + payload up to its end * time of a byte of payload
+ *
+ * where a byte of payload takes longer than one on the wire, by the share of headers in
+ * a full packet. What the last packet's headers are more than that share is added to
+ * start, which makes single packets of any size exact.
+ *
+ * The link may be slower or faster than it says, by 100 ppm. Slower: the model loses its
+ * backlog, and part of the wait counts as delay. Faster: its backlog grows, and is
+ * forgotten at a limit.
+ */
+#ifndef _ONRAMP_FIFO_H
+#define _ONRAMP_FIFO_H
+
+#include "onramp_core.h"
+
+/*
+ * Times of the model: ns in unsigned Q8, so that rounding down does not add up to more
+ * than 4 ns in 1000 packets. They wrap after 2 years, and are compared by their
+ * difference.
+ */
+#define ONRAMP_FIFO_SHIFT	8
+
+/*
+ * Longest backlog that is believed, ns: 20 ms, 25 MB at 10 Gbit/s. No NIC's ring is as
+ * long.
+ */
+#define ONRAMP_FIFO_MAX_NS	20000000ULL
+
+/* On the wire, but not in the packet: preamble, check sequence, gap. */
+#define ONRAMP_WIRE_EXTRA	24U
+
+/* The shortest frame with those: 60 bytes and 24. */
+#define ONRAMP_WIRE_MIN		84U
+
+/**
+ * onramp_fifo_bytes() - bytes on the wire of a packet or batch
+ * @len: of all its frames without check sequences, < 2^28
+ * @segs: number of frames, >= 1, < 2^16
+ */
+static inline u32 onramp_fifo_bytes(u32 len, u32 segs)
+{
+	return max_t(u32, len + segs * ONRAMP_WIRE_EXTRA, ONRAMP_WIRE_MIN);
+}
+
+/**
+ * onramp_fifo_time() - time on the wire, Q8 ns
+ * @byte_ns: time of a byte on the wire, Q20 ns, < 2^40; of onramp_byte_time()
+ * @bytes: < 2^24
+ */
+static inline u64 onramp_fifo_time(u64 byte_ns, u32 bytes)
+{
+	return (byte_ns * bytes) >> (ONRAMP_BYTE_SHIFT - ONRAMP_FIFO_SHIFT);
+}
+
+/**
+ * onramp_fifo_start() - when a packet that leaves the qdisc starts on the wire
+ * @end_q: end of what left before, Q8 ns
+ * @now_ns: current time
+ *
+ * Return: Q8 ns; with that plus its time on the wire the model goes on.
+ */
+static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
+{
+	u64 now_q = now_ns << ONRAMP_FIFO_SHIFT;
+	s64 ahead = (s64)(end_q - now_q);
+
+	if (ahead <= 0 || ahead > (s64)(ONRAMP_FIFO_MAX_NS << ONRAMP_FIFO_SHIFT))
+		return now_q;
+	return end_q;
+}
+
+/**
+ * onramp_fifo_ns() - a time of the model in ns, rounded down
+ * @at_q: of onramp_fifo_start() for @now_ns
+ * @now_ns: current time
+ */
+static inline u64 onramp_fifo_ns(u64 at_q, u64 now_ns)
+{
+	return now_ns + ((at_q - (now_ns << ONRAMP_FIFO_SHIFT)) >> ONRAMP_FIFO_SHIFT);
+}
+
+/**
+ * onramp_fifo_rest() - what a batch takes longer than its payload's share, ns
+ * @time_q: of onramp_fifo_time() for the batch
+ * @payload_ns: onramp_own_ns() of all its payload
+ *
+ * Return: 0 if it takes no longer.
+ */
+static inline u64 onramp_fifo_rest(u64 time_q, u64 payload_ns)
+{
+	u64 ns = time_q >> ONRAMP_FIFO_SHIFT;
+
+	return ns > payload_ns ? ns - payload_ns : 0;
+}
+
+#endif /* _ONRAMP_FIFO_H */

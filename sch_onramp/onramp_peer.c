@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: hosts that data is sent to, and their subscriptions
+ *
+ *	first connection	a peer with a random nonce; its work runs at once
+ *	work:
+ *	  no connection for a minute: SUBSCRIBE with lifetime 0, forget the peer
+ *	  SUBSCRIBE, lifetime 60 s; next
+ *	    OR-ACKs came since the last one: in 20 s
+ *	    else: in 0.1 s, then twice as long each time, up to 30 s
+ *	  five without an OR-ACK: the peer is silent, nothing is recorded for it
+ *
+ * All times are off by up to a quarter, at random, so that hosts that started at one
+ * time do not stay in step. A single OR-ACK with the right tag ends the silence.
+ *
+ * A nonce is used for less than an hour. The SUBSCRIBE with the next one is signed by
+ * the one before it, which the receiver holds; every other try by the new one, for a
+ * receiver that has lost its memory. Both are good for OR-ACKs until one comes with the
+ * new one. Documentation/or-protocol.md has the rules.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "onramp_ctl.h"
+#include "onramp_trace.h"
+
+/* What a SUBSCRIBE asks for, s: three renewals, and a sender that was restarted waits. */
+#define ONRAMP_LIFETIME_S	60
+
+/* Renewal of a subscription that works, jiffies. */
+#define ONRAMP_RENEW		(20 * HZ)
+
+/* After the first SUBSCRIBE, and at most, without an OR-ACK; jiffies. */
+#define ONRAMP_TRY_MIN		(HZ / 10)
+#define ONRAMP_TRY_MAX		(30 * HZ)
+
+/* SUBSCRIBEs without an OR-ACK after which a peer is silent. */
+#define ONRAMP_SILENT		5
+
+/* The port could not be opened: next attempt, jiffies. */
+#define ONRAMP_PORT_RETRY	(10 * HZ)
+
+/* A peer without a connection is forgotten after, and looked after each; jiffies. */
+#define ONRAMP_PEER_AGE		(60 * HZ)
+#define ONRAMP_PEER_LOOK	(5 * HZ)
+
+/* Life of a nonce, jiffies; the protocol allows OR_LIFETIME_MAX_S with the last SUBSCRIBE. */
+#define ONRAMP_NONCE_AGE	((OR_LIFETIME_MAX_S - 4 * ONRAMP_LIFETIME_S) * HZ)
+
+static unsigned int onramp_net_id __read_mostly;
+static struct workqueue_struct *onramp_wq;
+
+static const struct rhashtable_params onramp_peer_table = {
+	.key_len		= sizeof(struct or_addrs),
+	.key_offset		= offsetof(struct onramp_peer, addrs),
+	.head_offset		= offsetof(struct onramp_peer, node),
+	.automatic_shrinking	= true,
+};
+
+/* onramp_net() - what belongs to a namespace */
+struct onramp_net *onramp_net(const struct net *net)
+{
+	return net_generic(net, onramp_net_id);
+}
+
+/* SUBSCRIBE --------------------------------------------------------------- */
+
+/* @delay, more or less a quarter of it. */
+static unsigned long onramp_jitter(unsigned long delay)
+{
+	return delay - delay / 4 + (unsigned long)(((u64)get_random_u32() * (delay / 2)) >> 32);
+}
+
+/* A new nonce; the one that the peer may hold is kept. */
+static void onramp_peer_renonce(struct onramp_peer *peer)
+{
+	u8 nonce[OR_NONCE_LEN];
+
+	get_random_bytes(nonce, sizeof(nonce));
+	spin_lock_bh(&peer->lock);
+	memcpy(peer->old_nonce, peer->nonce, sizeof(nonce));
+	memcpy(peer->nonce, nonce, sizeof(nonce));
+	peer->has_old = true;
+	spin_unlock_bh(&peer->lock);
+	peer->count = 0;
+	peer->nonce_at = jiffies;
+}
+
+static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
+{
+	struct or_subscribe s = {
+		.count = ++peer->count,
+		.lifetime_s = lifetime_s,
+		.caps = OR_CAP_ALL,
+	};
+	u8 msg[OR_MSG_LEN];
+	int err;
+
+	local_bh_disable();
+	spin_lock(&peer->lock);
+	memcpy(s.nonce, peer->nonce, sizeof(s.nonce));
+	or_subscribe_encode(&s, msg);
+	or_sign(msg, peer->has_old && !(peer->tries & 1) ? peer->old_nonce : peer->nonce);
+	spin_unlock(&peer->lock);
+	err = or_port_send(peer->on->net, &peer->addrs, msg, 0, 0, 0);
+	onramp_net_count(peer->on, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
+	local_bh_enable();
+	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
+}
+
+/* Open the port, once for each peer: it is counted. */
+static bool onramp_peer_open(struct onramp_peer *peer)
+{
+	struct onramp_net *on = peer->on;
+	int err;
+
+	if (peer->open)
+		return true;
+	err = or_port_open(on->net);
+	if (!err) {
+		peer->open = true;
+		return true;
+	}
+	local_bh_disable();
+	onramp_net_count(on, ONRAMP_N_PORT_ERRORS);
+	local_bh_enable();
+	trace_onramp_subscribe(&peer->addrs, 0, 0, 0, err);
+	if (xchg(&on->port_error, err) != err)
+		pr_warn("UDP port %d can't be opened (error %d): flows are sent without On-Ramp, as by fq\n",
+			OR_PORT, err);
+	return false;
+}
+
+/* What is to be done for a peer with connections. Returns when to come back, jiffies. */
+static unsigned long onramp_peer_keep(struct onramp_peer *peer)
+{
+	bool heard = READ_ONCE(peer->heard);
+
+	if (!onramp_peer_open(peer)) {
+		WRITE_ONCE(peer->silent, true);
+		return onramp_jitter(ONRAMP_PORT_RETRY);
+	}
+	if (time_after(jiffies, peer->nonce_at + ONRAMP_NONCE_AGE))
+		onramp_peer_renonce(peer);
+	peer->tries = heard ? 0 : peer->tries + 1;
+	WRITE_ONCE(peer->heard, false);
+	WRITE_ONCE(peer->silent, peer->tries > ONRAMP_SILENT);
+	onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
+	if (heard)
+		return onramp_jitter(ONRAMP_RENEW);
+	return onramp_jitter(min_t(unsigned long, ONRAMP_TRY_MIN << min(peer->tries - 1, 16U),
+				   ONRAMP_TRY_MAX));
+}
+
+/* Peers ------------------------------------------------------------------- */
+
+static void onramp_peer_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct onramp_peer, rcu));
+}
+
+/* It is in no list, and its work does not run, or is what calls this. */
+static void onramp_peer_drop(struct onramp_peer *peer)
+{
+	struct onramp_net *on = peer->on;
+
+	if (peer->open) {
+		onramp_peer_subscribe(peer, 0);
+		or_port_close(on->net);
+	}
+	atomic_dec(&on->n_peers);
+	call_rcu(&peer->rcu, onramp_peer_free);
+}
+
+/* Nobody finds the peer any more, if only the table has it. */
+static bool onramp_peer_unlink(struct onramp_peer *peer, bool dying)
+{
+	struct onramp_net *on = peer->on;
+	bool gone;
+
+	spin_lock_bh(&on->lock);
+	gone = on->dying == dying && refcount_dec_if_one(&peer->refs);
+	if (gone) {
+		list_del(&peer->list);
+		rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
+	}
+	spin_unlock_bh(&on->lock);
+	return gone;
+}
+
+static void onramp_peer_work(struct work_struct *work)
+{
+	struct onramp_peer *peer = container_of(to_delayed_work(work), struct onramp_peer,
+						work);
+	unsigned long delay = ONRAMP_PEER_LOOK;
+
+	if (refcount_read(&peer->refs) > 1) {
+		WRITE_ONCE(peer->idle, false);
+		delay = onramp_peer_keep(peer);
+	} else if (!peer->idle) {
+		peer->idle_at = jiffies;
+		WRITE_ONCE(peer->idle, true);
+	} else if (time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE) &&
+		   onramp_peer_unlink(peer, false)) {
+		onramp_peer_drop(peer);
+		return;
+	}
+	queue_delayed_work(onramp_wq, &peer->work, delay);
+}
+
+/**
+ * onramp_peer_find() - the peer of a pair of addresses
+ * @on: namespace
+ * @addrs: the addresses
+ *
+ * Context: RCU.
+ * Return: it, or NULL.
+ */
+struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addrs *addrs)
+{
+	return rhashtable_lookup(&on->peers, addrs, onramp_peer_table);
+}
+
+static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
+					      const struct or_addrs *addrs)
+{
+	struct onramp_peer *peer;
+	int err;
+
+	if (atomic_inc_return(&on->n_peers) > ONRAMP_PEERS_MAX) {
+		onramp_net_count(on, ONRAMP_N_FULL);
+		goto uncount;
+	}
+	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
+	if (!peer)
+		goto no_memory;
+	peer->addrs = *addrs;
+	/* The table's, and the caller's. */
+	refcount_set(&peer->refs, 2);
+	peer->on = on;
+	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
+	spin_lock_init(&peer->lock);
+	get_random_bytes(peer->nonce, sizeof(peer->nonce));
+	peer->nonce_at = jiffies;
+	onramp_owd_init(&peer->owd);
+
+	spin_lock_bh(&on->lock);
+	err = on->dying ? -ESHUTDOWN :
+	      rhashtable_lookup_insert_fast(&on->peers, &peer->node, onramp_peer_table);
+	if (!err)
+		list_add_tail(&peer->list, &on->list);
+	spin_unlock_bh(&on->lock);
+	if (err)
+		goto free;
+	queue_delayed_work(onramp_wq, &peer->work, 0);
+	return peer;
+
+free:
+	kfree(peer);
+no_memory:
+	onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+uncount:
+	atomic_dec(&on->n_peers);
+	return NULL;
+}
+
+/**
+ * onramp_peer_get() - find or make the peer of a pair of addresses
+ * @on: namespace
+ * @addrs: the addresses
+ *
+ * Context: BH disabled.
+ * Return: it, referenced, or NULL for lack of memory or room.
+ */
+struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs)
+{
+	struct onramp_peer *peer;
+
+	rcu_read_lock();
+	peer = onramp_peer_find(on, addrs);
+	if (peer && !refcount_inc_not_zero(&peer->refs))
+		peer = NULL;
+	else if (!peer)
+		peer = onramp_peer_create(on, addrs);
+	else if (READ_ONCE(peer->idle))
+		mod_delayed_work(onramp_wq, &peer->work, 0);
+	rcu_read_unlock();
+	return peer;
+}
+
+/* onramp_peer_put() - drop a reference; its work does the rest, some day. Any context. */
+void onramp_peer_put(struct onramp_peer *peer)
+{
+	/* The table's is left. */
+	refcount_dec(&peer->refs);
+}
+
+/**
+ * onramp_peer_verify() - is a message of this peer's?
+ * @peer: the peer
+ * @msg: OR_MSG_LEN bytes
+ *
+ * Context: BH disabled.
+ * Return: whether its tag is right.
+ */
+bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
+{
+	bool ok;
+
+	spin_lock(&peer->lock);
+	ok = !or_verify(msg, peer->nonce);
+	if (ok)
+		peer->has_old = false;
+	else if (peer->has_old)
+		ok = !or_verify(msg, peer->old_nonce);
+	spin_unlock(&peer->lock);
+	/* Read without a lock by who sends; written by this only if it changes. */
+	if (ok && !READ_ONCE(peer->heard)) {
+		WRITE_ONCE(peer->heard, true);
+		WRITE_ONCE(peer->silent, false);
+	}
+	return ok;
+}
+
+/* Namespaces -------------------------------------------------------------- */
+
+static int __net_init onramp_net_init(struct net *net)
+{
+	struct onramp_net *on = onramp_net(net);
+	int err;
+
+	on->net = net;
+	spin_lock_init(&on->lock);
+	INIT_LIST_HEAD(&on->list);
+	on->stats = netdev_alloc_pcpu_stats(struct onramp_net_stats);
+	if (!on->stats)
+		return -ENOMEM;
+	err = rhashtable_init(&on->peers, &onramp_peer_table);
+	if (err)
+		goto free_stats;
+	err = rhashtable_init(&on->ctls, &onramp_ctl_table);
+	if (err)
+		goto destroy_peers;
+	return 0;
+
+destroy_peers:
+	rhashtable_destroy(&on->peers);
+free_stats:
+	free_percpu(on->stats);
+	return err;
+}
+
+/* Its devices are gone, and with them qdiscs and connections: only peers are left. */
+static void __net_exit onramp_net_exit(struct net *net)
+{
+	struct onramp_net *on = onramp_net(net);
+	struct onramp_peer *peer, *next;
+
+	spin_lock_bh(&on->lock);
+	on->dying = true;
+	spin_unlock_bh(&on->lock);
+	/* No work unlinks a peer from here on: the list stays as it is. */
+	list_for_each_entry_safe(peer, next, &on->list, list) {
+		cancel_delayed_work_sync(&peer->work);
+		if (WARN_ON_ONCE(!onramp_peer_unlink(peer, true)))
+			continue;
+		onramp_peer_drop(peer);
+	}
+	rhashtable_destroy(&on->ctls);
+	rhashtable_destroy(&on->peers);
+	free_percpu(on->stats);
+}
+
+static struct pernet_operations onramp_net_ops = {
+	.init	= onramp_net_init,
+	.exit	= onramp_net_exit,
+	.id	= &onramp_net_id,
+	.size	= sizeof(struct onramp_net),
+};
+
+static const struct or_port_user onramp_port_user = {
+	.type	= OR_TYPE_ACK,
+	.owner	= THIS_MODULE,
+	.rcv	= onramp_ctl_rcv,
+};
+
+/**
+ * onramp_peer_module_init() - all of this file
+ *
+ * Context: the module is loaded.
+ * Return: 0 or an error.
+ */
+int onramp_peer_module_init(void)
+{
+	int err;
+
+	onramp_wq = alloc_workqueue("onramp", WQ_UNBOUND, 0);
+	if (!onramp_wq)
+		return -ENOMEM;
+	err = register_pernet_subsys(&onramp_net_ops);
+	if (err)
+		goto destroy_wq;
+	err = or_port_register(&onramp_port_user);
+	if (err)
+		goto unregister_net;
+	return 0;
+
+unregister_net:
+	unregister_pernet_subsys(&onramp_net_ops);
+destroy_wq:
+	destroy_workqueue(onramp_wq);
+	return err;
+}
+
+/* onramp_peer_module_exit() - no qdisc is left; waits for what is being freed. */
+void onramp_peer_module_exit(void)
+{
+	or_port_unregister(&onramp_port_user);
+	unregister_pernet_subsys(&onramp_net_ops);
+	destroy_workqueue(onramp_wq);
+	rcu_barrier();
+}

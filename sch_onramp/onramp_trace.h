@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of sch_onramp: each decision of On-Ramp with all its inputs.
+ *
+ *	perf trace -e 'onramp:*'
+ *	echo 1 > /sys/kernel/tracing/events/onramp/onramp_ack/enable
+ *
+ * Times in ns of CLOCK_MONOTONIC, beta in millionths.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM onramp
+
+#if !defined(_ONRAMP_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _ONRAMP_TRACE_H
+
+#include <linux/in6.h>
+#include <linux/tracepoint.h>
+
+#include "onramp_ctl.h"
+
+TRACE_DEFINE_ENUM(ONRAMP_BELOW);
+TRACE_DEFINE_ENUM(ONRAMP_PAUSED);
+TRACE_DEFINE_ENUM(ONRAMP_CAPPED);
+TRACE_DEFINE_ENUM(ONRAMP_PROGRESS);
+TRACE_DEFINE_ENUM(ONRAMP_IS_OFF);
+TRACE_DEFINE_ENUM(ONRAMP_STALE);
+TRACE_DEFINE_ENUM(ONRAMP_DUPLICATE);
+TRACE_DEFINE_ENUM(ONRAMP_IMPLAUSIBLE);
+TRACE_DEFINE_ENUM(ONRAMP_G_LEARNING);
+TRACE_DEFINE_ENUM(ONRAMP_G_UNSYNCED);
+TRACE_DEFINE_ENUM(ONRAMP_G_NOT_IN_FLIGHT);
+TRACE_DEFINE_ENUM(ONRAMP_G_AMBIGUOUS);
+TRACE_DEFINE_ENUM(ONRAMP_G_REPLAY);
+TRACE_DEFINE_ENUM(ONRAMP_G_OLD);
+
+#define onramp_show_verdict(verdict)				\
+	__print_symbolic(verdict,				\
+			 { ONRAMP_BELOW, "below" },		\
+			 { ONRAMP_PAUSED, "paused" },		\
+			 { ONRAMP_CAPPED, "capped" },		\
+			 { ONRAMP_PROGRESS, "progress" },	\
+			 { ONRAMP_IS_OFF, "off" },		\
+			 { ONRAMP_STALE, "stale" },		\
+			 { ONRAMP_DUPLICATE, "duplicate" },	\
+			 { ONRAMP_IMPLAUSIBLE, "implausible" },	\
+			 { ONRAMP_G_LEARNING, "learning" },	\
+			 { ONRAMP_G_UNSYNCED, "unsynced" },	\
+			 { ONRAMP_G_NOT_IN_FLIGHT, "not_in_flight" }, \
+			 { ONRAMP_G_AMBIGUOUS, "ambiguous" },	\
+			 { ONRAMP_G_REPLAY, "replay" },		\
+			 { ONRAMP_G_OLD, "old" })
+
+TRACE_DEFINE_ENUM(OR_ERR_SHORT);
+TRACE_DEFINE_ENUM(OR_ERR_LONG);
+TRACE_DEFINE_ENUM(OR_ERR_VERSION);
+TRACE_DEFINE_ENUM(OR_ERR_TYPE);
+TRACE_DEFINE_ENUM(OR_ERR_RESERVED);
+TRACE_DEFINE_ENUM(OR_ERR_PROTOCOL);
+TRACE_DEFINE_ENUM(OR_ERR_VALUE);
+TRACE_DEFINE_ENUM(OR_ERR_TAG);
+TRACE_DEFINE_ENUM(ONRAMP_N_NO_PEER);
+TRACE_DEFINE_ENUM(ONRAMP_N_NO_FLOW);
+
+#define onramp_show_reason(reason)				\
+	__print_symbolic(reason,				\
+			 { OR_ERR_SHORT, "short" },		\
+			 { OR_ERR_LONG, "long" },		\
+			 { OR_ERR_VERSION, "version" },		\
+			 { OR_ERR_TYPE, "type" },		\
+			 { OR_ERR_RESERVED, "reserved" },	\
+			 { OR_ERR_PROTOCOL, "protocol" },	\
+			 { OR_ERR_VALUE, "value" },		\
+			 { OR_ERR_TAG, "tag" },			\
+			 { ONRAMP_N_NO_PEER, "no_peer" },	\
+			 { ONRAMP_N_NO_FLOW, "no_flow" })
+
+#ifndef _ONRAMP_TRACE_HELPERS
+#define _ONRAMP_TRACE_HELPERS
+
+/* The remote end, or the local one, for %pISpc; at most a sockaddr_in6. */
+static inline void onramp_trace_addr(void *to, const struct or_addrs *addrs,
+				     bool remote, u16 port)
+{
+	const __be32 *addr = remote ? addrs->raddr : addrs->laddr;
+	struct sockaddr_in6 *sin6 = to;
+	struct sockaddr_in *sin = to;
+
+	memset(to, 0, sizeof(*sin6));
+	if (addrs->family == AF_INET) {
+		sin->sin_family = AF_INET;
+		sin->sin_port = htons(port);
+		sin->sin_addr.s_addr = addr[0];
+	} else {
+		sin6->sin6_family = AF_INET6;
+		sin6->sin6_port = htons(port);
+		memcpy(&sin6->sin6_addr, addr, sizeof(sin6->sin6_addr));
+	}
+}
+
+static inline u32 onramp_trace_ppm(u32 frac)
+{
+	return (u32)(((u64)frac * 1000000) >> ONRAMP_FRAC_SHIFT);
+}
+
+#endif /* _ONRAMP_TRACE_HELPERS */
+
+/*
+ * An OR-ACK with the right tag, for a connection that there is. What was not looked at
+ * any more is 0. owd: what was measured, base: of an empty path.
+ */
+TRACE_EVENT(onramp_ack,
+
+	TP_PROTO(const struct onramp_ctl *ctl, const struct or_ack *ack,
+		 const struct onramp_sample *s, s64 baseline_ns, u64 threshold_ns,
+		 const struct onramp_result *res, u8 verdict),
+
+	TP_ARGS(ctl, ack, s, baseline_ns, threshold_ns, res, verdict),
+
+	TP_STRUCT__entry(
+		__array(__u8, src, sizeof(struct sockaddr_in6))
+		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		__field(u64, now_ns)
+		__field(u64, rx_ns)
+		__field(u64, tx_ns)
+		__field(s64, owd_ns)
+		__field(s64, baseline_ns)
+		__field(u64, threshold_ns)
+		__field(u64, p_bg_ns)
+		__field(u64, p_rtt_ns)
+		__field(u64, pause_ns)
+		__field(u32, beta_m)
+		__field(u32, beta)
+		__field(u32, seq)
+		__field(u32, hold_ns)
+		__field(u8, packets)
+		__field(u8, verdict)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
+		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->now_ns = s->now_ns;
+		__entry->rx_ns = ack->rx_ns;
+		__entry->tx_ns = s->tx_ns;
+		__entry->owd_ns = s->owd_ns;
+		__entry->baseline_ns = baseline_ns;
+		__entry->threshold_ns = threshold_ns;
+		__entry->p_bg_ns = res->p_bg_ns;
+		__entry->p_rtt_ns = res->p_rtt_ns;
+		__entry->pause_ns = res->pause_ns;
+		__entry->beta_m = onramp_trace_ppm(res->beta_m);
+		__entry->beta = onramp_trace_ppm(ctl->ctrl.beta);
+		__entry->seq = ack->seq;
+		__entry->hold_ns = ack->hold_ns;
+		__entry->packets = ack->packets;
+		__entry->verdict = verdict;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu",
+		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
+		  __entry->seq, __entry->packets, __entry->now_ns, __entry->tx_ns,
+		  __entry->rx_ns, __entry->hold_ns, __entry->baseline_ns,
+		  __entry->owd_ns, __entry->threshold_ns, __entry->p_bg_ns,
+		  __entry->beta_m, __entry->beta, __entry->p_rtt_ns,
+		  __entry->pause_ns)
+);
+
+/* An OR-ACK that is not believed, or of no use. */
+TRACE_EVENT(onramp_reject,
+
+	TP_PROTO(const struct or_addrs *addrs, unsigned int len, unsigned int reason),
+
+	TP_ARGS(addrs, len, reason),
+
+	TP_STRUCT__entry(
+		__array(__u8, from, sizeof(struct sockaddr_in6))
+		__field(u32, len)
+		__field(u32, reason)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->from, addrs, true, OR_PORT);
+		__entry->len = len;
+		__entry->reason = reason;
+	),
+
+	TP_printk("from=%pISpc reason=%s len=%u", __entry->from,
+		  onramp_show_reason(__entry->reason), __entry->len)
+);
+
+/* A flow of a qdisc meets a pause, or its pause is over and a packet leaves. */
+DECLARE_EVENT_CLASS(onramp_gate,
+
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+
+	TP_ARGS(ctl, now_ns, until_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, src, sizeof(struct sockaddr_in6))
+		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		__field(u64, now_ns)
+		__field(u64, until_ns)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
+		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->now_ns = now_ns;
+		__entry->until_ns = until_ns;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc now=%llu until=%llu", __entry->src,
+		  __entry->dest, __entry->now_ns, __entry->until_ns)
+);
+
+DEFINE_EVENT(onramp_gate, onramp_hold,
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+	TP_ARGS(ctl, now_ns, until_ns)
+);
+
+DEFINE_EVENT(onramp_gate, onramp_release,
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+	TP_ARGS(ctl, now_ns, until_ns)
+);
+
+/* A new connection starts with the delay of its path. */
+DEFINE_EVENT(onramp_gate, onramp_inherit,
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+	TP_ARGS(ctl, now_ns, until_ns)
+);
+
+/* A pause became shorter while a flow waited for it. */
+DEFINE_EVENT(onramp_gate, onramp_shorter,
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+	TP_ARGS(ctl, now_ns, until_ns)
+);
+
+/* Data leaves: tx is when it starts on the wire by the model. */
+TRACE_EVENT(onramp_sent,
+
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 tx_ns, u32 start, u32 end,
+		 u64 cum_ns),
+
+	TP_ARGS(ctl, now_ns, tx_ns, start, end, cum_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, src, sizeof(struct sockaddr_in6))
+		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		__field(u64, now_ns)
+		__field(u64, tx_ns)
+		__field(u64, cum_ns)
+		__field(u32, start)
+		__field(u32, end)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
+		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->now_ns = now_ns;
+		__entry->tx_ns = tx_ns;
+		__entry->cum_ns = cum_ns;
+		__entry->start = start;
+		__entry->end = end;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc now=%llu tx=%llu start=%u end=%u cum_pause=%llu",
+		  __entry->src, __entry->dest, __entry->now_ns, __entry->tx_ns,
+		  __entry->start, __entry->end, __entry->cum_ns)
+);
+
+/* A SUBSCRIBE: tries since the last OR-ACK; error of sending it, or of the port. */
+TRACE_EVENT(onramp_subscribe,
+
+	TP_PROTO(const struct or_addrs *addrs, u32 count, u16 lifetime_s,
+		 unsigned int tries, int error),
+
+	TP_ARGS(addrs, count, lifetime_s, tries, error),
+
+	TP_STRUCT__entry(
+		__array(__u8, to, sizeof(struct sockaddr_in6))
+		__field(u32, count)
+		__field(u16, lifetime_s)
+		__field(u32, tries)
+		__field(int, error)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->to, addrs, true, OR_PORT);
+		__entry->count = count;
+		__entry->lifetime_s = lifetime_s;
+		__entry->tries = tries;
+		__entry->error = error;
+	),
+
+	TP_printk("to=%pISpc count=%u lifetime=%u tries=%u error=%d", __entry->to,
+		  __entry->count, __entry->lifetime_s, __entry->tries, __entry->error)
+);
+
+#endif /* _ONRAMP_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE onramp_trace
+#include <trace/define_trace.h>

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A receiver of On-Ramp that does what a test tells it to.
+ *
+ *	acker_helper serve NAMESPACE DEVICE SOCKET	until it is killed
+ *	acker_helper SOCKET COMMAND [ARGUMENT...]	prints what the command answers
+ *
+ * It takes subscriptions, looks at the TCP data that comes in on the device, and
+ * answers one packet in so many with an OR-ACK. Commands:
+ *
+ *	delay US	received so much later than it was
+ *	every N		an OR-ACK for each Nth packet (1)
+ *	answer 0|1	or none at all
+ *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
+ *	domain N	of the clock
+ *	forge KIND N	N OR-ACKs that must not count, like the last good one but for
+ *			tag short long version reserved protocol value
+ *			replay old flow seq late peer
+ *	stats		"subscribes N ends N data N acks N reordered N": the last one is
+ *			packets that came after later ones of their connection
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "or_proto.h"
+
+#define PEERS		64
+#define CONNECTIONS	256
+
+union address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+struct peer {
+	union address from;
+	struct or_subscription sub;
+	u8 nonce[OR_NONCE_LEN];
+};
+
+struct connection {
+	union address from;
+	u16 sport, dport;
+	u32 count, packets, next;
+	int started;
+};
+
+static struct peer peers[PEERS];
+static struct connection connections[CONNECTIONS];
+static unsigned int n_peers, n_connections;
+static unsigned long subscribes, ends, data, acks, reordered;
+static long long delay_ns;
+static unsigned long every = 1;
+static int answer = 1, tai = 1;
+static u8 domain;
+
+/* The last good OR-ACK. */
+static struct or_ack last;
+static const struct peer *last_peer;
+static u8 last_msg[OR_MSG_LEN];
+
+static int udp4, udp6;
+
+/* An address of this host that nobody sends data to. */
+#define OTHER		"10.77.1.99"
+
+static void die(const char *what)
+{
+	fprintf(stderr, "acker_helper: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int same(const union address *a, const union address *b)
+{
+	if (a->sa.sa_family != b->sa.sa_family)
+		return 0;
+	if (a->sa.sa_family == AF_INET)
+		return a->in.sin_addr.s_addr == b->in.sin_addr.s_addr;
+	return !memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, sizeof(a->in6.sin6_addr));
+}
+
+static struct peer *find_peer(const union address *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_peers; i++)
+		if (same(&peers[i].from, from))
+			return &peers[i];
+	return NULL;
+}
+
+static struct connection *find_connection(const union address *from, u16 sport, u16 dport)
+{
+	struct connection *c;
+	unsigned int i;
+
+	for (i = 0; i < n_connections; i++) {
+		c = &connections[i];
+		if (same(&c->from, from) && c->sport == sport && c->dport == dport)
+			return c;
+	}
+	if (n_connections == CONNECTIONS)
+		return NULL;
+	c = &connections[n_connections++];
+	*c = (struct connection) {
+		.from = *from, .sport = sport, .dport = dport,
+		.count = now_ns(CLOCK_MONOTONIC) / 1000,
+	};
+	return c;
+}
+
+static void send_msg(const struct peer *peer, const u8 *msg, size_t len)
+{
+	union address to = peer->from;
+
+	if (to.sa.sa_family == AF_INET) {
+		to.in.sin_port = htons(OR_PORT);
+		sendto(udp4, msg, len, 0, &to.sa, sizeof(to.in));
+	} else {
+		to.in6.sin6_port = htons(OR_PORT);
+		sendto(udp6, msg, len, 0, &to.sa, sizeof(to.in6));
+	}
+}
+
+/* From another address. */
+static void send_other(const struct peer *peer, const u8 *msg)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(OR_PORT) };
+	union address to = peer->from;
+	int fd, one = 1;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	inet_pton(AF_INET, OTHER, &in.sin_addr);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&in, sizeof(in)))
+		die(OTHER);
+	to.in.sin_port = htons(OR_PORT);
+	sendto(fd, msg, OR_MSG_LEN, 0, &to.sa, sizeof(to.in));
+	close(fd);
+}
+
+static void on_subscribe(int fd)
+{
+	union address from = {};
+	socklen_t len = sizeof(from);
+	struct or_subscribe s;
+	struct peer *peer;
+	u8 msg[256];
+	ssize_t n;
+
+	n = recvfrom(fd, msg, sizeof(msg), 0, &from.sa, &len);
+	if (n < 0 || or_subscribe_decode(msg, n, &s))
+		return;
+	peer = find_peer(&from);
+	if (!peer) {
+		if (n_peers == PEERS)
+			return;
+		peer = &peers[n_peers++];
+		*peer = (struct peer) { .from = from };
+	}
+	if (or_subscribe_accept(&peer->sub, &s, msg, now_ns(CLOCK_MONOTONIC) / 1000000000))
+		return;
+	if (s.lifetime_s)
+		subscribes++;
+	else
+		ends++;
+}
+
+static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, u64 age_ns)
+{
+	struct or_ack ack = {
+		.rx_ns = now_ns(tai ? CLOCK_TAI : CLOCK_MONOTONIC) - age_ns + delay_ns,
+		.seq = seq,
+		.count = ++c->count,
+		.sport = c->sport,
+		.dport = c->dport,
+		.packets = c->packets > 255 ? 255 : c->packets,
+		.clock_error = tai ? 0 : OR_CLOCK_UNSYNCED,
+		.domain = domain,
+		.protocol = OR_PROTO_TCP,
+	};
+
+	c->packets = 0;
+	or_ack_encode(&ack, last_msg);
+	or_sign(last_msg, peer->sub.nonce);
+	send_msg(peer, last_msg, sizeof(last_msg));
+	last = ack;
+	last_peer = peer;
+	acks++;
+}
+
+/* A packet from its network header on, that arrived @age_ns ago. */
+static void on_packet(const u8 *packet, size_t n, u64 age_ns)
+{
+	const struct ip6_hdr *ip6 = (const void *)packet;
+	const struct iphdr *ip = (const void *)packet;
+	union address from = {};
+	struct connection *c;
+	const struct tcphdr *th;
+	size_t offset, total;
+	struct peer *peer;
+	u32 seq;
+
+	if (n >= sizeof(*ip) && ip->version == 4 && ip->protocol == IPPROTO_TCP) {
+		from.in.sin_family = AF_INET;
+		from.in.sin_addr.s_addr = ip->saddr;
+		offset = ip->ihl * 4;
+		total = ntohs(ip->tot_len);
+	} else if (n >= sizeof(*ip6) && ip->version == 6 && ip6->ip6_nxt == IPPROTO_TCP) {
+		from.in6.sin6_family = AF_INET6;
+		from.in6.sin6_addr = ip6->ip6_src;
+		offset = sizeof(*ip6);
+		total = offset + ntohs(ip6->ip6_plen);
+	} else {
+		return;
+	}
+	th = (const void *)(packet + offset);
+	if (n < offset + sizeof(*th) || total <= offset + th->doff * 4U)
+		return;
+	data++;
+	peer = find_peer(&from);
+	c = find_connection(&from, ntohs(th->source), ntohs(th->dest));
+	if (!c)
+		return;
+	seq = ntohl(th->seq);
+	if (c->started && (s32)(seq - c->next) < 0)
+		reordered++;
+	c->started = 1;
+	c->next = seq + total - offset - th->doff * 4;
+	if (!peer || !peer->sub.until_s)
+		return;
+	c->packets++;
+	if (answer && c->packets >= every)
+		acknowledge(peer, c, c->next, age_ns);
+}
+
+static void on_data(int fd)
+{
+	static u8 packet[256];
+	struct iovec iov = { .iov_base = packet, .iov_len = sizeof(packet) };
+	char control[256];
+	struct sockaddr_ll from;
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_name = &from,
+			      .msg_namelen = sizeof(from), .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *cm;
+	struct timespec ts;
+	u64 age_ns = 0;
+	ssize_t n;
+
+	n = recvmsg(fd, &msg, 0);
+	if (n <= 0 || from.sll_pkttype != PACKET_HOST)
+		return;
+	/* On a busy machine this may run long after the packet came. */
+	for (cm = CMSG_FIRSTHDR(&msg); cm; cm = CMSG_NXTHDR(&msg, cm)) {
+		if (cm->cmsg_level == SOL_SOCKET && cm->cmsg_type == SO_TIMESTAMPNS) {
+			memcpy(&ts, CMSG_DATA(cm), sizeof(ts));
+			age_ns = now_ns(CLOCK_REALTIME) - ts.tv_sec * 1000000000ULL - ts.tv_nsec;
+		}
+	}
+	on_packet(packet, n, age_ns);
+}
+
+/* One that must not count. */
+static int forge(const char *kind)
+{
+	struct or_ack ack = last;
+	u8 msg[OR_MSG_LEN + 1] = {};
+	size_t len = OR_MSG_LEN;
+	struct connection *c;
+
+	if (!last_peer)
+		return -1;
+	c = find_connection(&last_peer->from, last.sport, last.dport);
+	ack.rx_ns += 1000000000;
+	ack.count = ++c->count;
+	if (!strcmp(kind, "old"))
+		ack.count = last.count - 1000;
+	else if (!strcmp(kind, "flow"))
+		ack.sport ^= 1;
+	else if (!strcmp(kind, "seq"))
+		ack.seq += 1 << 29;
+	else if (!strcmp(kind, "late"))
+		ack.rx_ns += 20000000000;
+	or_ack_encode(&ack, msg);
+	if (!strcmp(kind, "version"))
+		msg[0] += 0x10;
+	else if (!strcmp(kind, "reserved"))
+		msg[3] = OR_CLOCK_LAST + 1;
+	else if (!strcmp(kind, "protocol"))
+		msg[1] = 17;
+	else if (!strcmp(kind, "value"))
+		msg[2] = 0;
+	else if (!strcmp(kind, "short"))
+		len--;
+	else if (!strcmp(kind, "long"))
+		len++;
+	or_sign(msg, last_peer->sub.nonce);
+	if (!strcmp(kind, "tag"))
+		msg[OR_TAG_OFFSET] ^= 1;
+	if (!strcmp(kind, "replay"))
+		memcpy(msg, last_msg, OR_MSG_LEN);
+	if (!strcmp(kind, "peer"))
+		send_other(last_peer, msg);
+	else
+		send_msg(last_peer, msg, len);
+	return 0;
+}
+
+static void on_command(int listener)
+{
+	char line[256] = "", word[32] = "", kind[32] = "", reply[128] = "ok\n";
+	long long number = 0;
+	int fd, i;
+
+	fd = accept(listener, NULL, NULL);
+	if (fd < 0)
+		return;
+	if (read(fd, line, sizeof(line) - 1) <= 0)
+		line[0] = '\0';
+	if (sscanf(line, "%31s %31s %lld", word, kind, &number) < 1)
+		snprintf(reply, sizeof(reply), "a command is wanted\n");
+	if (!strcmp(word, "delay"))
+		delay_ns = atoll(kind) * 1000;
+	else if (!strcmp(word, "every"))
+		every = atol(kind);
+	else if (!strcmp(word, "answer"))
+		answer = atoi(kind);
+	else if (!strcmp(word, "clock"))
+		tai = !strcmp(kind, "tai");
+	else if (!strcmp(word, "domain"))
+		domain = atoi(kind);
+	else if (!strcmp(word, "stats"))
+		snprintf(reply, sizeof(reply), "subscribes %lu ends %lu data %lu acks %lu reordered %lu\n",
+			 subscribes, ends, data, acks, reordered);
+	else if (!strcmp(word, "forge"))
+		for (i = 0; i < number; i++)
+			if (forge(kind))
+				snprintf(reply, sizeof(reply), "there was no good one yet\n");
+	if (write(fd, reply, strlen(reply)) < 0)
+		perror("acker_helper: reply");
+	close(fd);
+}
+
+static void enter(const char *name)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		die(path);
+	close(fd);
+}
+
+static struct sockaddr_un unix_address(const char *path)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	return sun;
+}
+
+static int serve(const char *namespace, const char *device, const char *path)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(OR_PORT) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(OR_PORT) };
+	struct sockaddr_un sun = unix_address(path);
+	struct sockaddr_ll ll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int one = 1, large = 1 << 26, i;
+	struct pollfd fds[4];
+
+	enter(namespace);
+	udp4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (udp4 < 0 || setsockopt(udp4, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(udp4, (struct sockaddr *)&in, sizeof(in)))
+		die("port");
+	udp6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (udp6 < 0 || setsockopt(udp6, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) ||
+	    bind(udp6, (struct sockaddr *)&in6, sizeof(in6)))
+		die("port, IPv6");
+	/* From its network header on, so that a VLAN's tag is no matter. */
+	fds[2].fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ll.sll_ifindex = if_nametoindex(device);
+	setsockopt(fds[2].fd, SOL_SOCKET, SO_RCVBUFFORCE, &large, sizeof(large));
+	setsockopt(fds[2].fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
+	if (!ll.sll_ifindex || bind(fds[2].fd, (struct sockaddr *)&ll, sizeof(ll)))
+		die(device);
+	fds[3].fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	unlink(path);
+	if (bind(fds[3].fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fds[3].fd, 5))
+		die(path);
+	fds[0].fd = udp4;
+	fds[1].fd = udp6;
+	for (i = 0; i < 4; i++)
+		fds[i].events = POLLIN;
+	while (poll(fds, 4, -1) > 0) {
+		if (fds[0].revents)
+			on_subscribe(udp4);
+		if (fds[1].revents)
+			on_subscribe(udp6);
+		if (fds[2].revents)
+			on_data(fds[2].fd);
+		if (fds[3].revents)
+			on_command(fds[3].fd);
+	}
+	die("poll");
+	return 1;
+}
+
+static int command(int argc, char **argv)
+{
+	struct sockaddr_un sun = unix_address(argv[0]);
+	char line[256] = "";
+	int fd, i;
+	ssize_t n;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
+		die(argv[0]);
+	for (i = 1; i < argc; i++) {
+		strncat(line, argv[i], sizeof(line) - strlen(line) - 2);
+		strcat(line, " ");
+	}
+	if (write(fd, line, strlen(line)) < 0)
+		die("write");
+	n = read(fd, line, sizeof(line));
+	if (n <= 0)
+		die("read");
+	return fwrite(line, 1, n, stdout) != (size_t)n;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 5 && !strcmp(argv[1], "serve"))
+		return serve(argv[2], argv[3], argv[4]);
+	if (argc >= 3)
+		return command(argc - 1, argv + 1);
+	fprintf(stderr, "usage: acker_helper serve NAMESPACE DEVICE SOCKET | SOCKET COMMAND...\n");
+	return 2;
+}

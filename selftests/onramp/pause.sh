@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Pauses: a path that delays more than the threshold holds data back, for as long as it
+# should and no longer, and in order. B is acker_helper, whose clock is A's: what it adds
+# to the time of arrival is the delay.
+. "$(dirname "$0")/onramp_lib.sh"
+
+# Far above what a packet takes here, on a busy machine too.
+quiet='owd synced threshold 500ms ack_timeout 10s'
+
+# transfer [OPTION...]: two connections, for a while.
+transfer() {
+	load "$A" --to "$B4" --flows 2 --duration 0.5 "$@"
+}
+
+below() {
+	# shellcheck disable=SC2086
+	fresh $quiet
+	acker delay 0
+	transfer
+	expect acks_below "$(stat acks_below)" -gt 0
+	expect acks "$(stat acks)" -eq "$(stat acks_below)"
+	expect peers "$(stat peers)" -eq 1
+	expect connections "$(stat connections)" -ge 2
+	expect pauses "$(stat pauses)" -eq 0
+	expect "packets held" "$(stat held)" -eq 0
+	expect "median delay" "$(stat owd_p50_ns)" -lt 500000000
+	echo "measured: $(stat acks) OR-ACKs, median delay $(stat owd_p50_ns) ns"
+}
+
+# The path is 3 s long, whatever is done.
+above() {
+	local limit=10000000
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause ${limit}ns
+	acker delay 3000000
+	transfer
+	acker delay 0
+	expect pauses "$(stat pauses)" -gt 5
+	expect "packets held" "$(stat held)" -gt 5
+	expect acks_capped "$(stat acks_capped)" -gt 5
+	# A pause is over when a packet may leave; the next one begins with the OR-ACK
+	# for that. On a busy host it may already be here.
+	expect pause_max_ns "$(stat pause_max_ns)" -ge $limit
+	expect pause_max_ns "$(stat pause_max_ns)" -le $((limit * 4))
+	expect paused_ns "$(stat paused_ns)" -gt $((limit * 5))
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+	expect reordered "$(acked reordered)" -le "$(retransmitted "$A")"
+	echo "measured: $(stat pauses) pauses, longest $(stat pause_max_ns) ns, $(
+		stat held) packets held, late by $(stat held_late_ns) ns on average"
+}
+
+# A connection of 2 MB is held for a second, the qdisc's counters being exact all the
+# while, and then goes on.
+resumes() {
+	local before
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10s noinherit
+	acker delay 1500000
+	before=$(acked data)
+	spawn dcload client --netns "$A" --to "$B4" --flow-churn 1 --size 2M --duration 30
+	wait_for 20 stats_reach pauses 1
+	wait_for 20 stats_reach flows_throttled 1
+	expect acks_paused "$(stat acks_paused)" -ge 1
+	acker delay 0
+	shot
+	expect "packets in bands" "$(($(shown band_packets0) + $(shown band_packets1) +
+		$(shown band_packets2)))" -eq "$(shown qlen)"
+	wait_for 30 gone "$SPAWNED"
+	expect "held for more than" "$(stat pause_max_ns)" -ge 500000000
+	expect "data after that" "$(($(acked data) - before))" -gt 20
+	# TCP takes what is held for so long for lost, and sends it again.
+	expect reordered "$(acked reordered)" -le "$(retransmitted "$A")"
+	holds 0 0
+}
+
+# A threshold that is raised lets them go on at once: the 10 s are not waited for.
+changed() {
+	local was
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10s
+	acker delay 9000000
+	spawn dcload client --netns "$A" --to "$B4" --flow-churn 1 --size 2M --duration 60
+	wait_for 20 stats_reach flows_throttled 1
+	was=$(now_ms)
+	change mode off
+	expect connections "$(stat connections)" -eq 0
+	acker delay 0
+	wait_for 30 gone "$SPAWNED"
+	expect "end after" $(($(now_ms) - was)) -lt 5000
+	holds 0 0
+}
+
+now_ms() {
+	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+}
+
+# What B sends is acknowledged by A, whose data is paused.
+pure_acks() {
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10s
+	acker delay 9000000
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	wait_for 20 stats_reach flows_throttled 1
+	load "$B" --to $V4_A --flows 1 --duration 0.3
+	expect goodput "$(loaded goodput_bit_s)" -gt 1000000
+	expect "still throttled" "$(stat flows_throttled)" -ge 1
+	acker delay 0
+	stop "$SPAWNED" KILL
+}
+
+# A new connection does not wait for its own first OR-ACK.
+inherits() {
+	local before
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10ms
+	acker delay 3000000
+	transfer
+	before=$(stat inherited)
+	load "$A" --to "$B4" --flows 3 --duration 0.05
+	expect inherited "$(stat inherited)" -eq $((before + 3))
+	change noinherit
+	load "$A" --to "$B4" --flows 3 --duration 0.05
+	expect inherited "$(stat inherited)" -eq $((before + 3))
+	acker delay 0
+}
+
+# Nobody knows the clocks: a baseline is learned, and what comes on top is delay.
+relative() {
+	fresh threshold 100ms max_pause 10ms ack_timeout 10s noinherit
+	acker clock mono
+	acker delay 5000000
+	transfer
+	expect acks_learning "$(stat acks_learning)" -gt 0
+	expect acks "$(stat acks)" -gt 0
+	expect pauses "$(stat pauses)" -eq 0
+	# The device's speed is a fiction, and so is what is taken off for it.
+	expect owd_baseline_ns "$(stat owd_baseline_ns)" -ge 4900000000
+	acker delay 5400000
+	load "$A" --to "$B4" --flows 2 --duration 0.1
+	expect pauses "$(stat pauses)" -ge 1
+	# It says nothing of its clock's error.
+	change owd synced
+	load "$A" --to "$B4" --flows 1 --duration 0.05
+	expect acks_unsynced "$(stat acks_unsynced)" -gt 0
+	acker clock tai
+	acker delay 0
+}
+
+ksft_plan 7
+ready
+acker_start
+serve "$B"
+serve "$A"
+ksft_case "a path below the threshold pauses nothing" below
+ksft_case "one above it pauses data for max_pause, no longer" above
+ksft_case "a pause ends, and all goes on in order" resumes
+ksft_case "mode off ends all pauses at once" changed
+ksft_case "who sends only ACKs is not held" pure_acks
+ksft_case "new connections inherit the delay of their path" inherits
+ksft_case "without synchronised clocks" relative
