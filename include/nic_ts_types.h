@@ -23,7 +23,7 @@
  * @family:	AF_INET or AF_INET6; an IPv4-mapped address is AF_INET
  *
  * Addresses and ports in network byte order. There is no padding: it is hashed
- * and compared as it lies in memory.
+ * and compared as it lies in memory, in words of 64 bits.
  */
 struct nic_ts_key {
 	__be32	laddr[4];
@@ -31,7 +31,7 @@ struct nic_ts_key {
 	__be16	lport;
 	__be16	rport;
 	u32	family;
-};
+} __attribute__((aligned(8)));
 
 /**
  * struct nic_ts_packet - the headers of a TCP packet
@@ -43,6 +43,7 @@ struct nic_ts_key {
  * @l4_off:	offset of the TCP header from where parsing began, bytes
  * @flags:	the 13th byte of the TCP header, NIC_TS_TCP_*
  * @tos:	type of service or traffic class
+ * @unused:	0
  */
 struct nic_ts_packet {
 	struct nic_ts_key key;
@@ -53,6 +54,7 @@ struct nic_ts_packet {
 	u32	l4_off;
 	u8	flags;
 	u8	tos;
+	u16	unused;
 };
 
 #define NIC_TS_TCP_FIN	0x01

@@ -15,4 +15,8 @@
 
 #define U32_MAX	UINT32_MAX
 
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#endif
+
 #endif /* _NIC_TS_USER_H */

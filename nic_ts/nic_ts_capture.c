@@ -112,7 +112,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	struct nic_ts_entry *e = NULL;
 	struct nic_ts_stamp stamp = {};
 	struct nic_ts_receiver *r;
-	struct nic_ts_packet p;
+	struct nic_ts_packet p __uninitialized;
 	enum nic_ts_parse res;
 	struct nic_ts_view v;
 	u64 now_ns;
@@ -243,7 +243,7 @@ static void nic_ts_probe_start_xmit(void *data, const struct sk_buff *skb,
 				    const struct net_device *dev)
 {
 	struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
-	struct nic_ts_packet p;
+	struct nic_ts_packet p __uninitialized;
 	struct nic_ts_dev *nd;
 
 	h->skb = skb;
@@ -315,7 +315,7 @@ static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
 void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 {
 	const struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
-	struct nic_ts_packet p;
+	struct nic_ts_packet p __uninitialized;
 	struct nic_ts_dev *nd;
 	u64 now_ns;
 
@@ -341,7 +341,7 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 {
 	struct nic_ts_dev *nd = nic_ts_tx_dev(skb->dev);
 	struct nic_ts_entry *e;
-	struct nic_ts_packet p;
+	struct nic_ts_packet p __uninitialized;
 	enum nic_ts_parse res;
 	struct nic_ts_view v;
 

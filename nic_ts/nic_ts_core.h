@@ -139,6 +139,46 @@ nic_ts_parse_tcp(const struct nic_ts_view *v, u32 off, u32 len, bool rx,
 	return NIC_TS_PARSE_OK;
 }
 
+/*
+ * Nearly every packet, in less than half the time of the long way: IPv4 and TCP, all
+ * of both headers in the linear part, no IP options, not a fragment. What is not so, or
+ * contradicts itself, goes the long way, which says what it is.
+ */
+static __always_inline bool nic_ts_parse_plain(const struct nic_ts_view *v, u32 off,
+					       bool rx, struct nic_ts_packet *p)
+{
+	const u8 *h = v->linear + off;
+	u32 len, hlen;
+
+	if (v->linear_len < 40 || off > v->linear_len - 40)
+		return false;
+	if (h[0] != 0x45 || h[9] != 6 || nic_ts_be16(h + 6) & 0x3fff)
+		return false;
+	len = nic_ts_be16(h + 2);
+	hlen = (h[32] >> 4) * 4;
+	if (len > v->len - off || hlen < 20 || len < 20 + hlen)
+		return false;
+
+	/* All of it is written, one by one: a memset of the whole takes longer. */
+	memcpy(rx ? p->key.raddr : p->key.laddr, h + 12, 4);
+	memcpy(rx ? p->key.laddr : p->key.raddr, h + 16, 4);
+	memset(&p->key.laddr[1], 0, 12);
+	memset(&p->key.raddr[1], 0, 12);
+	memcpy(rx ? &p->key.rport : &p->key.lport, h + 20, 2);
+	memcpy(rx ? &p->key.lport : &p->key.rport, h + 22, 2);
+	p->key.family = AF_INET;
+	p->seq = nic_ts_be32(h + 24);
+	p->ack_seq = nic_ts_be32(h + 28);
+	p->payload = len - 20 - hlen;
+	p->flags = h[33];
+	p->end_seq = p->seq + p->payload + !!(p->flags & NIC_TS_TCP_SYN) +
+		     !!(p->flags & NIC_TS_TCP_FIN);
+	p->l4_off = off + 20;
+	p->tos = h[1];
+	p->unused = 0;
+	return true;
+}
+
 /* Protocols that carry another packet, or hide it. */
 static inline enum nic_ts_parse nic_ts_parse_other(u8 proto)
 {
@@ -241,20 +281,10 @@ nic_ts_parse_ipv6(const struct nic_ts_view *v, u32 off, bool rx,
 	return NIC_TS_PARSE_TOO_DEEP;
 }
 
-/**
- * nic_ts_parse() - what a packet is
- * @v:		its bytes
- * @off:	where to begin: behind the EtherType that @proto is
- * @proto:	EtherType, host byte order
- * @rx:		it came in: the destination is this host; else it goes out
- * @p:		the result, valid with NIC_TS_PARSE_OK only
- *
- * Checksums are not looked at: a packet that TCP will drop can leave a stamp,
- * which has to be plausible to be used.
- */
-static inline enum nic_ts_parse nic_ts_parse(const struct nic_ts_view *v, u32 off,
-					     u16 proto, bool rx,
-					     struct nic_ts_packet *p)
+/* The long way of nic_ts_parse(). */
+static inline enum nic_ts_parse nic_ts_parse_any(const struct nic_ts_view *v, u32 off,
+						 u16 proto, bool rx,
+						 struct nic_ts_packet *p)
 {
 	u32 tags = 0;
 	const u8 *h;
@@ -286,6 +316,26 @@ static inline enum nic_ts_parse nic_ts_parse(const struct nic_ts_view *v, u32 of
 			return NIC_TS_PARSE_NOT_IP;
 		}
 	}
+}
+
+/**
+ * nic_ts_parse() - what a packet is
+ * @v:		its bytes
+ * @off:	where to begin: behind the EtherType that @proto is
+ * @proto:	EtherType, host byte order
+ * @rx:		it came in: the destination is this host; else it goes out
+ * @p:		the result, valid with NIC_TS_PARSE_OK only
+ *
+ * Checksums are not looked at: a packet that TCP will drop can leave a stamp,
+ * which has to be plausible to be used.
+ */
+static __always_inline enum nic_ts_parse
+nic_ts_parse(const struct nic_ts_view *v, u32 off, u16 proto, bool rx,
+	     struct nic_ts_packet *p)
+{
+	if (proto == 0x0800 && nic_ts_parse_plain(v, off, rx, p))
+		return NIC_TS_PARSE_OK;
+	return nic_ts_parse_any(v, off, proto, rx, p);
 }
 
 /* From the Ethernet header on. */

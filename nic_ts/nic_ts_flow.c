@@ -43,10 +43,35 @@ static struct kmem_cache *nic_ts_entry_cache __read_mostly;
 /* Makes and ends flows: users, aged, insertion and removal. */
 static DEFINE_SPINLOCK(nic_ts_flow_lock);
 
+/* Each packet is looked up: as few words as tell connections apart. */
+static u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
+{
+	const struct nic_ts_key *key = data;
+	u32 ports = (__force u32)key->lport << 16 | (__force u32)key->rport;
+
+	if (likely(key->family == AF_INET))
+		return jhash_3words((__force u32)key->laddr[0],
+				    (__force u32)key->raddr[0], ports, seed);
+	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed);
+}
+
+/* 0 if the entry @obj has the key. */
+static int nic_ts_key_differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct nic_ts_entry *e = obj;
+	const u64 *a = arg->key, *b = (const u64 *)&e->key;
+
+	BUILD_BUG_ON(sizeof(struct nic_ts_key) != 5 * sizeof(u64));
+	return !!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) |
+		  (a[4] ^ b[4]));
+}
+
 static const struct rhashtable_params nic_ts_flow_params = {
 	.head_offset		= offsetof(struct nic_ts_entry, node),
 	.key_offset		= offsetof(struct nic_ts_entry, key),
 	.key_len		= sizeof(struct nic_ts_key),
+	.hashfn			= nic_ts_key_hash,
+	.obj_cmpfn		= nic_ts_key_differs,
 	.automatic_shrinking	= true,
 };
 

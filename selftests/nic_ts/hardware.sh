@@ -124,8 +124,9 @@ clock_is() {
 		END { exit !found }'
 }
 
-# The clock jumps by a second, either way: the map ends, nothing is subtracted
-# across the jump, and hardware stamps are used again after it.
+# The clock jumps, either way: the map ends, nothing is subtracted across the jump, and
+# hardware stamps are used again after it. By 100 s, since a busy machine can make an RTT
+# of a second, but none of the 10 that nothing_bad() allows.
 step() {
 	local steps
 
@@ -146,7 +147,6 @@ step() {
 	expect "RTTs" "$(counted ok)" -gt 5
 	expect "by hardware" "$(counted of_hardware)" -gt 0
 	refused clock_is valid
-	expect "longest RTT" "$(counted max_rtt_ns)" -lt 900000000
 	bus device a0 hw off
 }
 
@@ -215,8 +215,8 @@ ksft_case "configured on request, and restored" configuration
 ksft_case "RTTs of the NIC's clock" both
 ksft_case "stamps of two clocks are not subtracted" two_domains
 ksft_case "a map takes one to the other" mapped
-ksft_case "the clock jumps ahead" step 1.0
-ksft_case "the clock jumps back" step -1.0
+ksft_case "the clock jumps ahead" step 100.0
+ksft_case "the clock jumps back" step -100.0
 ksft_case "stamps are missing" faults stamp_miss 30%
 ksft_case "stamps are late" faults stamp_late 30% stamp_late_delay 80ms
 ksft_case "stamps are out of order" faults stamp_disorder 20%

@@ -215,6 +215,37 @@ comes_and_goes() {
 	send 192.0.2.2
 }
 
+# by_the_bus [hw]: the bus itself, and tcp_timely on it, take their times from the
+# driver; or from the NIC, with what it can stamp.
+by_the_bus() {
+	local best=RttDriver other
+
+	modprobe -r nic_ts_count
+	modprobe nic_ts
+	modprobe tcp_timely
+	[ $# -eq 0 ] || in_ns "$A" nic_ts device a0 hw on tx-slots 1
+	load "$A" --to 192.0.2.2 --cc timely --duration 2
+	in_ns "$A" nic_ts devices | awk '$1 == "device" { here = $2 == "a0" } here' |
+		tee "$KSFT_TMP/devices"
+	[ $# -eq 0 ] || best=RttHardware
+	other=$(($(timely_count "$A" RttTcp) + $(timely_count "$A" RttStack)))
+	for name in RttTcp RttStack RttDriver RttMapped RttHardware SourceChanges \
+			DropOtherSource Completions; do
+		echo "measured: $name $(timely_count "$A" "$name")"
+	done
+	expect "RTTs" "$(timely_count "$A" $best)" -gt 20
+	if [ $# -eq 0 ]; then
+		expect "RTTs by others, ten times," $((other * 10)) -lt \
+			"$(timely_count "$A" RttDriver)"
+		grep -x 'rx_source *driver' "$KSFT_TMP/devices"
+		grep -x 'tx_source *driver' "$KSFT_TMP/devices"
+	else
+		in_ns "$A" nic_ts device a0 hw off
+	fi
+	wait_for 20 rmmod tcp_timely
+	wait_for 20 rmmod nic_ts
+}
+
 # Interfaces in namespaces go with their driver.
 unloads() {
 	modprobe nic_ts_count on=1
@@ -230,11 +261,11 @@ unloads() {
 wire_test() {
 	DRIVER=$1
 	if [ "$2" = tso ]; then
-		ksft_plan 9
+		ksft_plan 10
 	else
-		ksft_plan 8
+		ksft_plan 9
 	fi
-	undo "modprobe -r nic_ts_count; modprobe -r $DRIVER"
+	undo "rmmod tcp_timely nic_ts nic_ts_count 2>/dev/null; modprobe -r $DRIVER"
 	ns_add "$A" "$B"
 	serve "$B"
 	ksft_case "the patched driver works without a bus" loads
@@ -246,6 +277,7 @@ wire_test() {
 	[ "$2" = no-tso ] ||
 		ksft_case "one TX stamp for each packet, while the driver has it, TSO" transmit on
 	ksft_case "one TX stamp for each packet, while the driver has it" transmit off
+	ksft_case "nic_ts and tcp_timely have their times from the driver" by_the_bus
 	ksft_case "a bus comes and goes under traffic" comes_and_goes
 	ksft_case "the driver goes under traffic" unloads
 }
