@@ -127,7 +127,7 @@ by_hardware() {
 	trace_off "$KSFT_TMP/trace"
 	# A NIC stamps some segments only: what counts is what is decided by.
 	expect "decisions by hardware" "$(grep -c ' source=hardware ' "$KSFT_TMP/trace")" -gt \
-		$((4 * $(grep -c -e ' source=stack ' -e ' source=tcp ' "$KSFT_TMP/trace")))
+		$((4 * $(grep -c -e ' source=stack ' -e ' source=tcp ' "$KSFT_TMP/trace" || :)))
 	shortest hardware
 	expect "shortest RTT, to the stack's" "$least" -lt "$(cat "$KSFT_TMP/least")"
 }
