@@ -7,6 +7,7 @@
 # hand as much as they can to one. None of it takes a millisecond of virtual time.
 #
 # Set for an experiment:
+#	LAB_EXP		the name of the experiment
 #	LAB_SEED	the run's seed
 #	LAB_SHORT	1 in a short run, empty in a full one
 # It may set, before it builds a topology:
@@ -21,7 +22,7 @@
 
 : "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}"
 : "${LAB_QUEUE:=1000}" "${LAB_BUFFER:=}" "${LAB_SWITCH:=}"
-lab_pids='' lab_feeders=''
+lab_pids='' lab_feeders='' _more=''
 lab_net=/run/lab.net		# the topology, in labnet's words
 lab_table=/run/lab.hosts	# IPv4 address, IPv6 address and name of all nodes
 
@@ -120,13 +121,21 @@ lab_module() {
 	modprobe "$@"
 }
 
-# lab_hosts FIRST LAST: hFIRST ... hLAST
-lab_hosts() {
+# lab_numbers FIRST LAST [PREFIX]: PREFIXFIRST ... PREFIXLAST, in $numbers: a subshell
+# would be a process.
+lab_numbers() {
+	numbers=
 	_i=$1
 	while [ "$_i" -le "$2" ]; do
-		printf 'h%d ' "$_i"
+		numbers="$numbers${3:-}$_i "
 		_i=$((_i + 1))
 	done
+}
+
+# lab_hosts FIRST LAST: hFIRST ... hLAST
+lab_hosts() {
+	lab_numbers "$1" "$2" h
+	echo "$numbers"
 }
 
 # lab_addr HOST, lab_addr6 HOST: its address.
@@ -177,9 +186,18 @@ lab_up() {
 	labnet up $lab_net json topology.json hosts $lab_table
 }
 
+# lab_need COUNT ARGUMENTS [ARGUMENT]...: there are so many arguments, or it is said
+# which are meant.
+lab_need() {
+	_count=$1 _usage=$2
+	shift 2
+	[ $# -ge "$_count" ] || lab_die "$_usage is needed, not '$*'"
+}
+
 # lab_topology RATE DELAY <TEXT: a topology of one's own, see `labnet help`; the rate
 # and delay are of links that have none.
 lab_topology() {
+	lab_need 2 "lab_topology RATE DELAY" "$@"
 	{
 		lab_defaults "$1" "$2"
 		cat
@@ -189,7 +207,8 @@ lab_topology() {
 
 # lab_attach SWITCH FIRST LAST: hosts hFIRST ... hLAST, for $lab_net.
 lab_attach() {
-	for _h in $(lab_hosts "$2" "$3"); do
+	lab_numbers "$2" "$3" h
+	for _h in $numbers; do
 		echo "host $_h"
 		echo "link $_h $1"
 	done
@@ -200,6 +219,7 @@ lab_attach() {
 
 # lab_star N RATE DELAY: N hosts at the switch `sw`.
 lab_star() {
+	lab_need 3 "lab_star N RATE DELAY" "$@"
 	{
 		lab_defaults "$2" "$3"
 		echo "switch sw"
@@ -211,6 +231,7 @@ lab_star() {
 # lab_dumbbell N RATE DELAY [BOTTLENECK]: h1 ... hN at the switch `left`, as many
 # more at the switch `right`; between the two a link at BOTTLENECK (default RATE).
 lab_dumbbell() {
+	lab_need 3 "lab_dumbbell N RATE DELAY [BOTTLENECK]" "$@"
 	{
 		lab_defaults "$2" "$3"
 		echo "switch left"
@@ -226,45 +247,53 @@ lab_dumbbell() {
 # the switches rack1, rack2 ...; each of those has UPLINKS links (default one, at RATE)
 # to the switch `core`.
 lab_racks() {
+	lab_need 4 "lab_racks RACKS N RATE DELAY [UPLINKS UPLINK_RATE]" "$@"
 	{
 		lab_defaults "$3" "$4"
 		echo "switch core"
-		_r=1
-		while [ "$_r" -le "$1" ]; do
+		lab_numbers 1 "$1"
+		for _r in $numbers; do
 			echo "switch rack$_r"
-			_u=0
-			while [ "$_u" -lt "${5:-1}" ]; do
+			lab_numbers 1 "${5:-1}"
+			for _u in $numbers; do
 				echo "link rack$_r core rate ${6:-$3}"
-				_u=$((_u + 1))
 			done
 			lab_attach "rack$_r" $(((_r - 1) * $2 / $1 + 1)) $((_r * $2 / $1))
-			_r=$((_r + 1))
 		done
 	} >$lab_net
 	lab_up
 }
 
+# lab_switch NAME [NEIGHBOUR]...: a switch with a link to each neighbour, for $lab_net;
+# _more is said of the links.
+lab_switch() {
+	echo "switch $1"
+	_switch=$1
+	shift
+	for _n; do
+		echo "link $_switch $_n${_more:+ $_more}"
+	done
+}
+
 # lab_leafspine LEAVES SPINES HOSTS RATE UPLINK_RATE DELAY: HOSTS at each of the
 # switches leaf1, leaf2 ..., which have one link to each of spine1, spine2 ...
 lab_leafspine() {
+	lab_need 6 "lab_leafspine LEAVES SPINES HOSTS RATE UPLINK_RATE DELAY" "$@"
 	{
 		lab_defaults "$4" "$6"
-		_s=1
-		while [ "$_s" -le "$2" ]; do
-			echo "switch spine$_s"
-			_s=$((_s + 1))
+		lab_numbers 1 "$2" spine
+		_spines=$numbers
+		for _s in $_spines; do
+			lab_switch "$_s"
 		done
-		_l=1
-		while [ "$_l" -le "$1" ]; do
-			echo "switch leaf$_l"
-			_s=1
-			while [ "$_s" -le "$2" ]; do
-				echo "link leaf$_l spine$_s rate $5"
-				_s=$((_s + 1))
-			done
+		_more="rate $5"
+		lab_numbers 1 "$1"
+		for _l in $numbers; do
+			# shellcheck disable=SC2086
+			lab_switch "leaf$_l" $_spines
 			lab_attach "leaf$_l" $(((_l - 1) * $3 + 1)) $((_l * $3))
-			_l=$((_l + 1))
 		done
+		_more=
 	} >$lab_net
 	lab_up
 }
@@ -272,19 +301,18 @@ lab_leafspine() {
 # lab_fattree K RATE DELAY: K pods of K/2 switches edgeP-I and K/2 switches aggP-I each,
 # (K/2)^2 switches coreI, K/2 hosts at each edge switch: K^3/4 hosts, all links alike.
 lab_fattree() {
+	lab_need 3 "lab_fattree K RATE DELAY" "$@"
 	[ $(($1 % 2)) = 0 ] || lab_die "a fat tree's K is even, not '$1'"
 	_half=$(($1 / 2))
 	{
 		lab_defaults "$2" "$3"
-		_i=1
-		while [ "$_i" -le $((_half * _half)) ]; do
-			echo "switch core$_i"
-			_i=$((_i + 1))
+		lab_numbers 1 $((_half * _half)) core
+		for _c in $numbers; do
+			lab_switch "$_c"
 		done
-		_p=1
-		while [ "$_p" -le "$1" ]; do
+		lab_numbers 1 "$1"
+		for _p in $numbers; do
 			lab_pod "$_p" $_half
-			_p=$((_p + 1))
 		done
 	} >$lab_net
 	lab_up
@@ -292,37 +320,49 @@ lab_fattree() {
 
 # lab_pod P HALF: pod P of a fat tree, for $lab_net.
 lab_pod() {
-	_a=1
-	while [ "$_a" -le "$2" ]; do
-		echo "switch agg$1-$_a"
-		_c=1
-		while [ "$_c" -le "$2" ]; do
-			echo "link agg$1-$_a core$(((_a - 1) * $2 + _c))"
-			_c=$((_c + 1))
-		done
-		_a=$((_a + 1))
+	lab_numbers 1 "$2"
+	_each=$numbers
+	for _a in $_each; do
+		lab_numbers $(((_a - 1) * $2 + 1)) $((_a * $2)) core
+		# shellcheck disable=SC2086
+		lab_switch "agg$1-$_a" $numbers
 	done
-	_e=1
-	while [ "$_e" -le "$2" ]; do
-		echo "switch edge$1-$_e"
-		_a=1
-		while [ "$_a" -le "$2" ]; do
-			echo "link edge$1-$_e agg$1-$_a"
-			_a=$((_a + 1))
-		done
+	for _e in $_each; do
+		lab_numbers 1 "$2" "agg$1-"
+		# shellcheck disable=SC2086
+		lab_switch "edge$1-$_e" $numbers
 		_first=$(((($1 - 1) * $2 + _e - 1) * $2 + 1))
 		lab_attach "edge$1-$_e" $_first $((_first + $2 - 1))
-		_e=$((_e + 1))
 	done
 }
 
-# lab_sysctl NAME=VALUE HOST...
+# lab_sysctl "NAME=VALUE..." HOST...
 lab_sysctl() {
 	_set=$1
 	shift
 	for _h; do
-		ip netns exec "$_h" sysctl -qw "$_set"
+		# shellcheck disable=SC2086
+		ip netns exec "$_h" sysctl -qw $_set
 	done
+}
+
+# lab_qdisc "KIND OPTION..." HOST...: replace the hosts' qdisc. What was queued is lost.
+lab_qdisc() {
+	_qdisc=$1
+	shift
+	for _host; do
+		# shellcheck disable=SC2086
+		tc -n "$_host" qdisc replace dev eth0 root $_qdisc
+	done
+}
+
+# lab_onramp_stats HOST...: of their qdiscs, sums: lines "NAME VALUE".
+lab_onramp_stats() {
+	for _host; do
+		tc -n "$_host" -s -j qdisc show dev eth0 root
+	done | tr -d '"[]{} ' | tr ',' '\n' | awk -F: '
+		NF == 2 && $2 ~ /^[0-9]+$/ { sum[$1] += $2 }
+		END { for (name in sum) printf("%s %.0f\n", name, sum[name]) }' | sort
 }
 
 # lab_server HOST [DCLOAD_OPTION]...: a receiver that runs until lab_end.
@@ -358,8 +398,8 @@ lab_mesh() {
 
 # lab_list FIRST LAST: hFIRST,...,hLAST
 lab_list() {
-	_list=$(lab_hosts "$1" "$2")
-	echo "${_list% }" | tr ' ' ,
+	lab_numbers "$1" "$2" h
+	echo "${numbers% }" | tr ' ' ,
 }
 
 # lab_watch_queue NAME SWITCH HOST WARMUP DURATION: from WARMUP seconds on, and for so
@@ -527,7 +567,7 @@ lab_end() {
 	printf '%s %s %s %s\n' $((now - _now0)) $((packets - _packets0)) \
 		$((timers - _timers0)) $((switches - _switches0)) >.speed
 	for _pid in $lab_pids; do
-		kill -INT "$_pid"
+		kill "$_pid"
 		wait "$_pid"
 	done
 	for _pid in $lab_feeders; do

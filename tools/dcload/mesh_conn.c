@@ -355,24 +355,13 @@ static void listener_ready(struct watch *w, uint32_t events)
 {
 	struct listener *l = container_of(w, struct listener, watch);
 	struct mesh *m = l->class->mesh;
+	struct sockaddr_storage peer;
+	int fd;
 
 	(void)events;
-	for (;;) {
-		struct sockaddr_storage peer;
-		socklen_t len = sizeof(peer);
-		struct conn *c;
-		int fd;
+	while ((fd = accept_next(w->fd, &peer)) >= 0) {
+		struct conn *c = conn_accepted(l->class, l->host, &peer);
 
-		fd = accept4(w->fd, (struct sockaddr *)&peer, &len,
-			     SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0) {
-			if (errno == EAGAIN)
-				return;
-			if (errno == EINTR || errno == ECONNABORTED)
-				continue;
-			die("cannot accept a connection: %s", strerror(errno));
-		}
-		c = conn_accepted(l->class, l->host, &peer);
 		if (!c) {
 			close(fd);
 			continue;
@@ -412,12 +401,9 @@ void mesh_listen(struct mesh *m)
 				l->host = host;
 				l->watch.ready = listener_ready;
 				l->watch.fd = open_socket(class, host->addr->family);
-				set_option(l->watch.fd, SOL_SOCKET, SO_REUSEADDR, 1,
-					   "SO_REUSEADDR");
 				len = endpoint_sockaddr(host->addr, class->port, &ss);
 				*sockaddr_port(&ss) = htons(class->port);
-				if (bind(l->watch.fd, (struct sockaddr *)&ss, len) ||
-				    listen(l->watch.fd, 4096))
+				if (!listen_at(l->watch.fd, &ss, len))
 					die("cannot listen on %s port %u: %s",
 					    host->addr->text, class->port,
 					    strerror(errno));

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "dcload.h"
 #include "json.h"
@@ -264,24 +263,16 @@ static void put_hosts(struct json_writer *w, const struct mesh *m)
 
 static void put_result(struct json_writer *w, const struct mesh *m)
 {
-	struct utsname uts;
 	size_t i;
 
-	uname(&uts);
 	json_open(w, NULL, '{', false);
-	json_string(w, "tool", "dcload mesh");
-	json_string(w, "version", DCLOAD_VERSION);
-	json_string(w, "kernel", uts.release);
+	put_head(w, "dcload mesh");
 	put_parameters(w, m);
 	json_bool(w, "interrupted", m->loop.interrupted);
 	json_bool(w, "failed", m->failed);
 	/* Where the completion of a flow one way is seen. */
 	json_string(w, "fct_until", mesh_is_local(m) ? "received" : "acknowledged");
-	json_open(w, "interval", '{', false);
-	json_double(w, "start_s", since_start(m, m->base_ns));
-	json_double(w, "start_boottime_s", (double)m->start_boot_ns / 1e9);
-	json_double(w, "duration_s", (double)(m->end_ns - m->base_ns) / 1e9);
-	json_close(w, '}');
+	put_interval(w, since_start(m, m->base_ns), m->start_boot_ns, m->end_ns - m->base_ns);
 	json_open(w, "cost", '{', true);
 	json_u64(w, "flows", m->parts);
 	json_u64(w, "connections", m->conns_made);

@@ -12,6 +12,8 @@
 #include "dcload.h"
 #include "net.h"
 
+#define LISTEN_BACKLOG	4096
+
 #define NETNS_DIR	"/run/netns"	/* where ip-netns(8) keeps them */
 
 /**
@@ -97,6 +99,41 @@ socklen_t endpoint_sockaddr(const struct endpoint *ep, uint16_t default_port,
 			    ep->scope, ep->scope);
 	}
 	return sizeof(*sin6);
+}
+
+/**
+ * listen_at() - accept connections from now on
+ * @fd: TCP socket
+ * @ss: where, with its port
+ * @len: length of the address
+ *
+ * Return: false, and errno, if that is not possible.
+ */
+bool listen_at(int fd, const struct sockaddr_storage *ss, socklen_t len)
+{
+	set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+	return !bind(fd, (const struct sockaddr *)ss, len) && !listen(fd, LISTEN_BACKLOG);
+}
+
+/**
+ * accept_next() - the next connection that waits
+ * @fd: listening socket that does not block
+ * @peer: where it is from
+ *
+ * Return: its socket, which does not block, or -1 if there is none.
+ */
+int accept_next(int fd, struct sockaddr_storage *peer)
+{
+	for (;;) {
+		socklen_t len = sizeof(*peer);
+		int conn = accept4(fd, (struct sockaddr *)peer, &len,
+				   SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (conn >= 0 || errno == EAGAIN)
+			return conn;
+		if (errno != EINTR && errno != ECONNABORTED)
+			die("cannot accept a connection: %s", strerror(errno));
+	}
 }
 
 void set_option(int fd, int level, int name, int value, const char *what)

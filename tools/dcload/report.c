@@ -3,6 +3,7 @@
  * Parts of a result that client and mesh share.
  */
 #include <math.h>
+#include <sys/utsname.h>
 
 #include "dcload.h"
 #include "report.h"
@@ -10,6 +11,38 @@
 double bit_s(uint64_t bytes, uint64_t ns)
 {
 	return ns ? (double)bytes * 8 * (double)NSEC_PER_SEC / (double)ns : 0;
+}
+
+/**
+ * put_head() - who measured, and on what
+ * @w: writer, in the outermost object
+ * @tool: dcload and the mode it ran in
+ */
+void put_head(struct json_writer *w, const char *tool)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	json_string(w, "tool", tool);
+	json_string(w, "version", DCLOAD_VERSION);
+	json_string(w, "kernel", uts.release);
+}
+
+/**
+ * put_interval() - when was measured
+ * @w: writer
+ * @start_s: begin, from the start of the run
+ * @start_boot_ns: begin, on CLOCK_BOOTTIME
+ * @took_ns: and for how long
+ */
+void put_interval(struct json_writer *w, double start_s, uint64_t start_boot_ns,
+		  uint64_t took_ns)
+{
+	json_open(w, "interval", '{', false);
+	json_double(w, "start_s", start_s);
+	json_double(w, "start_boottime_s", (double)start_boot_ns / 1e9);
+	json_double(w, "duration_s", (double)took_ns / 1e9);
+	json_close(w, '}');
 }
 
 /**

@@ -9,6 +9,9 @@
 #include "json.h"
 #include "net.h"
 
+void put_head(struct json_writer *w, const char *tool);
+void put_interval(struct json_writer *w, double start_s, uint64_t start_boot_ns,
+		  uint64_t took_ns);
 double bit_s(uint64_t bytes, uint64_t ns);
 void put_hist(struct json_writer *w, const struct hist *h, double unit,
 	      bool buckets);

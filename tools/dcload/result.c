@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "client.h"
 #include "dcload.h"
@@ -170,23 +169,15 @@ static void put_result(struct json_writer *w, const struct client *c,
 		       const struct totals *t)
 {
 	uint64_t took = c->end_ns - c->base_ns;
-	struct utsname uts;
 	size_t i;
 
-	uname(&uts);
 	json_open(w, NULL, '{', false);
-	json_string(w, "tool", "dcload client");
-	json_string(w, "version", DCLOAD_VERSION);
-	json_string(w, "kernel", uts.release);
+	put_head(w, "dcload client");
 	put_parameters(w, c);
 	json_bool(w, "interrupted", c->loop.interrupted);
 	json_bool(w, "failed", c->failed);
 	json_string(w, "cc", c->flows[0].cc);
-	json_open(w, "interval", '{', false);
-	json_double(w, "start_s", since_start(c, c->base_ns));
-	json_double(w, "start_boottime_s", (double)c->base_boot_ns / 1e9);
-	json_double(w, "duration_s", (double)took / 1e9);
-	json_close(w, '}');
+	put_interval(w, since_start(c, c->base_ns), c->base_boot_ns, took);
 	json_double(w, "goodput_bit_s", bit_s(t->measured.bytes_acked, took));
 	json_double(w, "jain", t->jain);
 	put_counters(w, "counters", &t->measured);

@@ -122,24 +122,13 @@ static void conn_ready(struct watch *w, uint32_t events)
 static void listener_ready(struct watch *w, uint32_t events)
 {
 	struct server *s = container_of(w, struct server, listener);
+	struct sockaddr_storage peer;
+	int fd;
 
 	(void)events;
-	for (;;) {
-		struct sockaddr_storage peer;
-		socklen_t len = sizeof(peer);
-		struct conn *c;
-		int fd;
+	while ((fd = accept_next(w->fd, &peer)) >= 0) {
+		struct conn *c = xcalloc(1, sizeof(*c));
 
-		fd = accept4(w->fd, (struct sockaddr *)&peer, &len,
-			     SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0) {
-			if (errno == EAGAIN)
-				return;
-			if (errno == EINTR || errno == ECONNABORTED)
-				continue;
-			die("cannot accept a connection: %s", strerror(errno));
-		}
-		c = xcalloc(1, sizeof(*c));
 		c->server = s;
 		c->watch.fd = fd;
 		c->watch.ready = conn_ready;
@@ -178,13 +167,12 @@ static int try_listen(const struct endpoint *ep, const struct server_options *o)
 	if (fd < 0)
 		return -1;
 	len = endpoint_sockaddr(ep, (uint16_t)o->port, &ss);
-	set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
 	set_option(fd, SOL_SOCKET, SO_RCVLOWAT, (int)o->lowat, "SO_RCVLOWAT");
 	if (ep->family == AF_INET6)
 		set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0, "IPV6_V6ONLY");
 	if (o->cc)
 		set_cc(fd, o->cc);
-	if (bind(fd, (struct sockaddr *)&ss, len) || listen(fd, 4096)) {
+	if (!listen_at(fd, &ss, len)) {
 		int err = errno;
 
 		close(fd);

@@ -106,7 +106,6 @@ struct labnic_rxq_stats { LABNIC_RXQ_STATS; };
 /**
  * struct labnic_tx_cb - of a packet in a TX ring
  * @ready_ns: the NIC has fetched it
- * @done_ns: its last bit has left; once it is in labnic_txq.sent
  * @bytes: for BQL
  * @descs: descriptors it takes
  * @cut: it is in labnic_txq.segs, too
@@ -115,7 +114,6 @@ struct labnic_rxq_stats { LABNIC_RXQ_STATS; };
  */
 struct labnic_tx_cb {
 	u64 ready_ns;
-	u64 done_ns;
 	u32 bytes;
 	u16 descs;
 	bool cut;
@@ -157,36 +155,58 @@ struct labnic_stamp_cb {
  * struct labnic_txq - TX queue; under tx.lock
  * @ring: packets not wholly on the wire, in order
  * @segs: what is left to send of the first of them, if it had to be cut
- * @sent: packets on the wire, until their last bit has left, in order
- * @used: descriptors of both
- * @pace_ns: the next packet of a segment does not start before
+ * @used: descriptors of these, and of the packet in labnic_tx.sent
+ * @done_packets: to report to BQL
+ * @done_bytes: and their bytes
+ * @pace: the next packet of a segment does not start before
  */
 struct labnic_txq {
 	struct sk_buff_head ring;
 	struct sk_buff *segs;
-	struct sk_buff_head sent;
 	u32 used;
+	u32 done_packets;
+	u32 done_bytes;
 	struct labnic_time pace;
 	struct u64_stats_sync syncp;
 	struct labnic_txq_stats stats;
 };
 
 /**
+ * struct labnic_sent - the packet whose last frame is on the wire, or was
+ * @q: queue it is from; NULL if there is none
+ * @skb: it, or NULL if the other end got it
+ * @done_ns: its last bit has left
+ * @bytes: for BQL
+ * @descs: descriptors it takes
+ */
+struct labnic_sent {
+	struct labnic_txq *q;
+	struct sk_buff *skb;
+	u64 done_ns;
+	u32 bytes;
+	u16 descs;
+};
+
+/**
  * struct labnic_tx - the direction this end sends in
  * @lock: protects all of it and the TX queues
- * @timer: for the next thing to happen
+ * @timer: for the next thing to happen that somebody waits for
+ * @timed: it is set
  * @running: the device is up
  * @wire: when the wire is free
  * @frame_end_ns: when the frame on it has left, which is a gap earlier
+ * @sent: done by then, at the latest
  * @rate_bit: the rate that @wire is a fraction of
  * @last: queue served last
  */
 struct labnic_tx {
 	spinlock_t lock;		/* see above */
 	struct hrtimer timer;
+	bool timed;
 	bool running;
 	struct labnic_time wire;
 	u64 frame_end_ns;
+	struct labnic_sent sent;
 	u64 rate_bit;
 	unsigned int last;
 	struct labnic_rng rng[LABNIC_RNG_TX_MAX];

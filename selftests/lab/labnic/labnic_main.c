@@ -62,7 +62,8 @@
  *  - A pause frame takes effect on its arrival, where 802.1Qbb allows some time.
  *  - A lone TX queue sends up to tx_burst bytes of a segmented packet in one go;
  *    a packet posted to another queue meanwhile waits for the end of that.
- *  - Completions of sent packets are not moderated, and cost no interrupt.
+ *  - Completions of sent packets are not moderated, and cost no interrupt. A pure
+ *    ACK of TCP's, which counts as 2 bytes, is given back to its socket when posted.
  *  - Checksums left to the NIC are not written into frames: the receiver takes
  *    them for good, as between veths. A corrupted frame gets its checksum first.
  *  - Any destination address is received, as if all NICs were promiscuous; the

@@ -5,7 +5,9 @@
  * Nothing but the times matters, so a frame is handed to the other end, with its
  * time of arrival, at the moment it gets onto the wire. That makes one timer
  * event do for each packet that the stack posts, however many frames it is cut
- * into: the one at which its last bit leaves.
+ * into: the one at which its last bit leaves. If nobody waits for that (no other
+ * packet, no stopped queue, no socket) there is none: the packet's descriptors and
+ * bytes are given back when somebody looks, which is when the next one is posted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,6 +17,7 @@
 #include <linux/ipv6.h>
 #include <net/dst_metadata.h>
 #include <net/ip6_checksum.h>
+#include <net/tcp.h>
 #include <net/udp.h>
 
 #include "labnic.h"
@@ -176,9 +179,16 @@ static void labnic_forget(struct sk_buff *skb)
 	skb->encapsulation = 0;
 }
 
+/* Whether nobody is told when it is freed, and nobody else has a part of it. */
+static bool labnic_tx_may_give(struct sk_buff *skb)
+{
+	return !skb->destructor && !skb_shared(skb) && !skb_cloned(skb) && !skb_zcopy(skb);
+}
+
 /*
  * The receiver writes to headers and stamps. @seg is a segment of @skb, and only
- * shares them if @skb was a chain of received packets; NULL is @skb as a whole.
+ * shares them if @skb was a chain of received packets; NULL is @skb as a whole,
+ * which itself is returned if it may be.
  */
 static struct sk_buff *labnic_tx_own(struct sk_buff *skb, struct sk_buff *seg)
 {
@@ -186,6 +196,12 @@ static struct sk_buff *labnic_tx_own(struct sk_buff *skb, struct sk_buff *seg)
 
 	if (seg && !skb_cloned(seg))
 		return seg;
+	if (!seg && labnic_tx_may_give(skb)) {
+		/* That was how the sender counted it. */
+		if (skb_is_tcp_pure_ack(skb))
+			skb->truesize = SKB_TRUESIZE(skb_end_offset(skb));
+		return skb;
+	}
 	own = pskb_copy(seg ?: skb, GFP_ATOMIC);
 	consume_skb(seg);
 	return own;
@@ -209,34 +225,47 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 	struct sk_buff *skb = skb_peek(&q->ring), *frame;
 	struct labnic_tx *tx = &priv->tx;
 	struct labnic_tx_cb *cb = LABNIC_TX_CB(skb);
-	struct labnic_slot slot = {};
+	struct labnic_sent last = {
+		.q = q,
+		.skb = skb,
+		.bytes = cb->bytes,
+		.descs = cb->descs,
+	};
 	u32 len, sent = 0, frames = 0, bytes = 0;
+	struct sk_buff *stamp = cb->stamp;
+	u64 ready, ready_ns = cb->ready_ns;
+	struct labnic_slot slot = {};
 	bool more, dropped = false;
-	u64 ready;
+	bool cut;
 
 	if (!cb->cut && skb_is_gso(skb)) {
 		q->segs = labnic_cut(skb);
 		if (!q->segs) {
 			dropped = true;
+			__skb_unlink(skb, &q->ring);
 			goto done;
 		}
 		cb->cut = true;
 		q->pace = (struct labnic_time){};
 		labnic_count(q, segmented, 1);
 	}
+	cut = cb->cut;
+	/* If it is given away as it is, its list pointers and @cb go with it. */
+	if (!cut)
+		__skb_unlink(skb, &q->ring);
 	do {
-		if (cb->cut) {
+		if (cut) {
 			frame = q->segs;
 			q->segs = frame->next;
 			skb_mark_not_on_list(frame);
 		} else {
 			frame = NULL;
 		}
-		more = cb->cut && q->segs;
+		more = cut && q->segs;
 		len = labnic_skb_len(frame ?: skb);
 
-		ready = max(cb->ready_ns, q->pace.ns);
-		if (cfg->pace_bit && cb->cut)
+		ready = max(ready_ns, q->pace.ns);
+		if (cfg->pace_bit && cut)
 			labnic_tx_pace(q, max(ready, tx->wire.ns), len, cfg->pace_bit);
 		slot = labnic_wire_send(&tx->wire, ready, len, cfg->rate_bit);
 		tx->frame_end_ns = slot.end_ns;
@@ -252,6 +281,8 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 			kfree_skb(frame);
 		} else {
 			frame = labnic_tx_own(skb, frame);
+			if (frame == skb)
+				last.skb = NULL;
 			if (frame) {
 				labnic_forget(frame);
 				labnic_tx_frame(priv, cfg, peer, frame, &slot);
@@ -262,17 +293,17 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 	} while (more && alone && !cfg->pace_bit && sent < cfg->tx_burst);
 	if (more)
 		goto out;
+	if (cut)
+		__skb_unlink(skb, &q->ring);
 done:
 	q->pace = (struct labnic_time){};
-	cb->done_ns = tx->frame_end_ns;
-	__skb_unlink(skb, &q->ring);
-	__skb_queue_tail(&q->sent, skb);
-	if (cb->stamp) {
+	last.done_ns = tx->frame_end_ns;
+	tx->sent = last;
+	if (stamp) {
 		if (frames)
-			labnic_stamp_sent(priv, cfg, cb->stamp, slot.sfd_ns);
+			labnic_stamp_sent(priv, cfg, stamp, slot.sfd_ns);
 		else
-			labnic_stamp_put(priv, cb->stamp);
-		cb->stamp = NULL;
+			labnic_stamp_put(priv, stamp);
 	}
 out:
 	u64_stats_update_begin(&q->syncp);
@@ -283,33 +314,69 @@ out:
 }
 
 /* Give back what has left the wire by @now; to be freed without the lock. */
-static void labnic_tx_complete(struct labnic_priv *priv, const struct labnic_config *cfg,
-			       u64 now, struct sk_buff_head *done)
+static void labnic_tx_complete(struct labnic_tx *tx, u64 now, struct sk_buff_head *done)
+{
+	struct labnic_sent *sent = &tx->sent;
+	struct labnic_txq *q = sent->q;
+
+	if (!q || sent->done_ns > now)
+		return;
+	q->used -= sent->descs;
+	q->done_bytes += sent->bytes;
+	q->done_packets++;
+	if (sent->skb)
+		__skb_queue_tail(done, sent->skb);
+	sent->q = NULL;
+}
+
+/* Tell the stack what is complete. */
+static void labnic_tx_report(struct labnic_priv *priv, const struct labnic_config *cfg)
 {
 	unsigned int i;
 
 	for (i = 0; i < priv->dev->num_tx_queues; i++) {
 		struct netdev_queue *txq = netdev_get_tx_queue(priv->dev, i);
 		struct labnic_txq *q = &priv->txqs[i];
-		u32 packets = 0, bytes = 0;
-		struct sk_buff *skb;
 
-		while ((skb = skb_peek(&q->sent)) && LABNIC_TX_CB(skb)->done_ns <= now) {
-			__skb_unlink(skb, &q->sent);
-			q->used -= LABNIC_TX_CB(skb)->descs;
-			bytes += LABNIC_TX_CB(skb)->bytes;
-			packets++;
-			__skb_queue_tail(done, skb);
-		}
-		if (!packets)
+		if (!q->done_packets)
 			continue;
-		netdev_tx_completed_queue(txq, packets, bytes);
+		netdev_tx_completed_queue(txq, q->done_packets, q->done_bytes);
+		q->done_packets = 0;
+		q->done_bytes = 0;
 		if (netif_tx_queue_stopped(txq) &&
 		    q->used + LABNIC_TX_WAKE <= cfg->tx_ring) {
 			netif_tx_wake_queue(txq);
 			labnic_count(q, woken, 1);
 		}
 	}
+}
+
+/*
+ * Whether anything is to happen when the frame on the wire has left. If nothing
+ * is, BQL learns of it before the next packet, which leads to the same limits: only
+ * the second after which it lowers one may begin later.
+ */
+static bool labnic_tx_awaited(struct labnic_priv *priv)
+{
+	const struct labnic_sent *sent = &priv->tx.sent;
+	unsigned int i;
+
+	if (priv->pfc.want != priv->pfc.told)
+		return true;
+	if (sent->q && (sent->skb ||
+			netif_xmit_stopped(netdev_get_tx_queue(priv->dev,
+							       sent->q - priv->txqs))))
+		return true;
+	for (i = 0; i < priv->dev->num_tx_queues; i++)
+		if (!skb_queue_empty(&priv->txqs[i].ring))
+			return true;
+	return false;
+}
+
+static void labnic_tx_set_timer(struct labnic_tx *tx, u64 when_ns)
+{
+	tx->timed = true;
+	hrtimer_start(&tx->timer, ns_to_ktime(when_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
 /* The queue whose turn it is, and when it can send; NULL if none can. */
@@ -382,9 +449,11 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 		int err;
 
 		if (tx->frame_end_ns > now) {
-			next = tx->frame_end_ns;
+			if (labnic_tx_awaited(priv))
+				next = tx->frame_end_ns;
 			break;
 		}
+		labnic_tx_complete(tx, now, done);
 		err = labnic_pfc_send(priv, cfg, other, now);
 		if (!err)
 			continue;
@@ -404,10 +473,11 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 			alone = false;
 		labnic_tx_send(priv, cfg, other, q, alone);
 	}
-	labnic_tx_complete(priv, cfg, now, done);
+	labnic_tx_complete(tx, now, done);
+	labnic_tx_report(priv, cfg);
 	rcu_read_unlock();
 	if (next)
-		hrtimer_start(&tx->timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+		labnic_tx_set_timer(tx, next);
 }
 
 static void labnic_tx_free(struct sk_buff_head *done)
@@ -418,6 +488,20 @@ static void labnic_tx_free(struct sk_buff_head *done)
 		dev_consume_skb_any(skb);
 }
 
+static void labnic_tx_look(struct labnic_priv *priv, bool expired)
+{
+	struct sk_buff_head done;
+
+	__skb_queue_head_init(&done);
+	spin_lock(&priv->tx.lock);
+	if (expired)
+		priv->tx.timed = false;
+	if (priv->tx.running)
+		labnic_tx_run(priv, ktime_get_ns(), &done);
+	spin_unlock(&priv->tx.lock);
+	labnic_tx_free(&done);
+}
+
 /**
  * labnic_tx_kick() - something may have become due
  * @priv: the end
@@ -426,19 +510,12 @@ static void labnic_tx_free(struct sk_buff_head *done)
  */
 void labnic_tx_kick(struct labnic_priv *priv)
 {
-	struct sk_buff_head done;
-
-	__skb_queue_head_init(&done);
-	spin_lock(&priv->tx.lock);
-	if (priv->tx.running)
-		labnic_tx_run(priv, ktime_get_ns(), &done);
-	spin_unlock(&priv->tx.lock);
-	labnic_tx_free(&done);
+	labnic_tx_look(priv, false);
 }
 
 static enum hrtimer_restart labnic_tx_timer(struct hrtimer *timer)
 {
-	labnic_tx_kick(container_of(timer, struct labnic_priv, tx.timer));
+	labnic_tx_look(container_of(timer, struct labnic_priv, tx.timer), true);
 	return HRTIMER_NORESTART;
 }
 
@@ -486,15 +563,28 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	struct sk_buff *stamp;
 	u64 now, ready;
 
+	/*
+	 * TCP takes pure ACKs for 2 bytes, so that they don't hold back data: no use
+	 * in waiting until they have left.
+	 */
+	if (skb_is_tcp_pure_ack(skb) && !skb_shinfo(skb)->tx_flags)
+		skb_orphan(skb);
+
 	__skb_queue_head_init(&done);
 	spin_lock(&tx->lock);
+	now = ktime_get_ns();
 	/* Under BH the configuration cannot be freed either. */
 	cfg = rcu_dereference_bh(priv->cfg);
+	if (tx->sent.q) {
+		labnic_tx_complete(tx, now, &done);
+		labnic_tx_report(priv, cfg);
+	}
 	/* The ring may have been made smaller since the queue was let run. */
 	if (unlikely(q->used + descs > cfg->tx_ring && tx->running)) {
 		netif_tx_stop_queue(txq);
 		labnic_count(q, stopped, 1);
 		spin_unlock(&tx->lock);
+		labnic_tx_free(&done);
 		return NETDEV_TX_BUSY;
 	}
 	stamp = NULL;
@@ -509,11 +599,11 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		spin_unlock(&tx->lock);
 		if (stamp)
 			labnic_stamp_put(priv, stamp);
+		labnic_tx_free(&done);
 		dev_kfree_skb_any(skb);
 		return NETDEV_TX_OK;
 	}
 
-	now = ktime_get_ns();
 	ready = now;
 	if (cfg->host_dist != LABNIC_DIST_CONST || cfg->host_base_ns)
 		ready += labnic_dist_sample(&tx->rng[LABNIC_RNG_HOST], cfg->host_dist,
@@ -538,9 +628,10 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		netif_tx_stop_queue(txq);
 		labnic_count(q, stopped, 1);
 	}
-	/* While a frame is on the wire the timer is set. */
 	if (tx->frame_end_ns <= now)
 		labnic_tx_run(priv, now, &done);
+	else if (!tx->timed)
+		labnic_tx_set_timer(tx, tx->frame_end_ns);
 	spin_unlock(&tx->lock);
 	labnic_tx_free(&done);
 	return NETDEV_TX_OK;
@@ -594,7 +685,6 @@ void labnic_tx_init(struct labnic_priv *priv)
 	u64_stats_init(&priv->tx.syncp);
 	for (i = 0; i < priv->dev->num_tx_queues; i++) {
 		__skb_queue_head_init(&priv->txqs[i].ring);
-		__skb_queue_head_init(&priv->txqs[i].sent);
 		u64_stats_init(&priv->txqs[i].syncp);
 	}
 }
@@ -624,17 +714,20 @@ void labnic_tx_stop(struct labnic_priv *priv)
 	__skb_queue_head_init(&done);
 	spin_lock_bh(&tx->lock);
 	tx->running = false;
+	tx->timed = false;
+	labnic_tx_complete(tx, U64_MAX, &done);
 	for (i = 0; i < priv->dev->num_tx_queues; i++) {
 		struct labnic_txq *q = &priv->txqs[i];
 
 		skb_queue_walk(&q->ring, skb)
 			if (LABNIC_TX_CB(skb)->stamp)
 				labnic_stamp_put(priv, LABNIC_TX_CB(skb)->stamp);
-		skb_queue_splice_tail_init(&q->sent, &done);
 		skb_queue_splice_tail_init(&q->ring, &done);
 		kfree_skb_list(q->segs);
 		q->segs = NULL;
 		q->used = 0;
+		q->done_packets = 0;
+		q->done_bytes = 0;
 		q->pace = (struct labnic_time){};
 	}
 	tx->frame_end_ns = 0;
