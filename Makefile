@@ -25,7 +25,7 @@ userspace := $(TOP)/build
 
 .PHONY: help
 help:	## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'Variables: KVER=6.1|6.12|7.x|RELEASE or KDIR=DIR choose the kernel (default: the'
 	@echo 'running one), O=DIR the output, LLVM=1 or CC=... the compiler, V=1 shows commands,'
@@ -101,6 +101,11 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \
 		$(if $(SEED),--seed '$(SEED)') '$(EXP)'
 
+.PHONY: bench-onramp
+bench-onramp: ## Cost per packet of the qdisc, to fq: build/lab/onramp-cost
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run --mem 8192 \
+		selftests/onramp/bench/onramp-cost
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@selftests/lab/run --list
@@ -108,6 +113,15 @@ lab-list: ## List the experiments of the lab
 .PHONY: lab-kernel
 lab-kernel: ## Build the kernel of the lab, if it is not in the cache [DEBUG=1]
 	@MAKEFLAGS= selftests/lab/kernel/build $(if $(filter 1,$(DEBUG)),--debug)
+
+.PHONY: lab-debug-check
+lab-debug-check: ## Test that DEBUG=1 gives the same results and finds nothing: an hour
+	@MAKEFLAGS= selftests/lab/test/debug $(EXP)
+
+.PHONY: bench-nic-ts
+bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/nic_ts/bench
 
 .PHONY: style
 style: ## Run the kernel's checkpatch, and look for licence lines
