@@ -318,16 +318,16 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
 {
 	f->qlen++;
-	skb->next = NULL;
-	if (!f->head) {
-		f->head = skb;
-	} else if (onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
+	if (f->head && onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
 		onramp_flow_reorder(f, skb);
 		return;
-	} else {
-		f->tail->next = skb;
 	}
+	if (f->head)
+		f->tail->next = skb;
+	else
+		f->head = skb;
 	f->tail = skb;
+	skb->next = NULL;
 }
 
 #endif /* _SCH_ONRAMP_H */
