@@ -102,9 +102,11 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 		$(if $(SEED),--seed '$(SEED)') '$(EXP)'
 
 .PHONY: bench-onramp
-bench-onramp: ## Cost per packet of the qdisc, to fq: build/lab/onramp-cost
-	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run --mem 8192 \
-		selftests/onramp/bench/onramp-cost
+bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
+	@for bench in onramp-cost onramp-cpu; do \
+		MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
+			--mem 8192 selftests/onramp/bench/$$bench || exit 1; \
+	done
 
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
