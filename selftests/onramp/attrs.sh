@@ -10,6 +10,14 @@ settings() {
 	tc -n "$A" -j qdisc show dev a0
 }
 
+# word FIELD NUMBER: of a setting that has words.
+word() {
+	local mode=(final strawman off) owd=(relative synced)
+	local -n words=$1
+
+	echo "${words[$2]}"
+}
+
 # args FIELD KIND VALUE: what sets it, in tc's words.
 args() {
 	local i
@@ -19,6 +27,8 @@ args() {
 	pacing:0)	echo nopacing ;;
 	horizon_drop:1)	echo horizon_drop ;;
 	horizon_drop:0)	echo horizon_cap ;;
+	inherit:1)	echo inherit ;;
+	inherit:0)	echo noinherit ;;
 	weight*)
 		printf weights
 		for i in 0 1 2; do
@@ -31,6 +41,8 @@ args() {
 	*)	case $2 in
 		RATE)	echo "$1 $3bps" ;;
 		TIME)	echo "$1 $3ns" ;;
+		PPM)	echo "$1 $3/1000000" ;;
+		WORD)	echo "$1 $(word "$1" "$3")" ;;
 		*)	echo "$1 $3" ;;
 		esac ;;
 	esac
@@ -46,8 +58,9 @@ reads() {
 		expect_same "$1" "$(settings | grep -o '"weights":\[[^]]*\]' |
 			tr -d 'a-z":[]' | cut -d, -f$((i + 1)))" "$2" ;;
 	*)	case $1:$2 in
-		pacing:1|horizon_drop:1) want=true ;;
-		pacing:0|horizon_drop:0) want=false ;;
+		pacing:1|horizon_drop:1|inherit:1) want=true ;;
+		pacing:0|horizon_drop:0|inherit:0) want=false ;;
+		mode:*|owd:*) want=$(word "$1" "$2") ;;
 		esac
 		expect_same "$1" "$(stat "$1")" "$want" ;;
 	esac
@@ -122,7 +135,9 @@ out_of_range() {
 
 	fresh
 	while read -r field kind min max def; do
-		[ "$kind" != BOOL ] || continue
+		case $kind in
+		BOOL|WORD) continue ;;
+		esac
 		# What does not fit into tc's 32 bits is refused by tc.
 		if [ "$max" -lt 4294967295 ] || [ "$kind" != BYTES ]; then
 			# shellcheck disable=SC2046
@@ -173,7 +188,9 @@ round_trip() {
 	fresh limit 123 flow_limit 45 quantum 2000 initial_quantum 30000 maxrate 100mbit \
 		low_rate_threshold 1mbit refill_delay 30ms buckets 256 orphan_mask 63 \
 		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
-		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000
+		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
+		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
+		owd synced clock_error 2us noinherit line_rate 10gbit
 	settings >"$KSFT_TMP/first"
 	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
 	echo "words: $words"

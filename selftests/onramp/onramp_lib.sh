@@ -63,8 +63,8 @@ shot() {
 shown() {
 	awk -v name="$1" -v kind="${2:-onramp}" '
 		BEGIN { RS = "[{]\"kind\":\"" }
-		index($0, kind "\"") == 1 && match($0, "\"" name "\":[0-9a-z]+") {
-			split(substr($0, RSTART, RLENGTH), field, ":")
+		index($0, kind "\"") == 1 && match($0, "\"" name "\":\"?[0-9a-z]+") {
+			split(substr($0, RSTART, RLENGTH), field, /:"?/)
 			print field[2]
 			found = 1
 			exit
