@@ -117,7 +117,7 @@ lab-kernel: ## Build the kernel of the lab, if it is not in the cache [DEBUG=1]
 	@MAKEFLAGS= selftests/lab/kernel/build $(if $(filter 1,$(DEBUG)),--debug)
 
 .PHONY: lab-debug-check
-lab-debug-check: ## Test that DEBUG=1 gives the same results and finds nothing: an hour
+lab-debug-check: ## Test that DEBUG=1 gives the same results and finds nothing
 	@MAKEFLAGS= selftests/lab/test/debug $(EXP)
 
 .PHONY: bench-nic-ts

@@ -346,18 +346,6 @@ lab_sysctl() {
 	done
 }
 
-# lab_own_memory HOST...: as if each host had its own. All share one kernel, and with full
-# send buffers on tens of hosts TCP's memory for all of them runs out: receivers drop what
-# has arrived. So little is buffered that is not in flight, and the limit is most of the
-# memory.
-lab_own_memory() {
-	sysctl -qw net.ipv4.tcp_mem="$(awk '$1 == "MemTotal:" {
-		pages = $2 / 4
-		printf "%d %d %d", pages * 0.6, pages * 0.7, pages * 0.8
-	}' /proc/meminfo)"
-	lab_sysctl net.ipv4.tcp_notsent_lowat=131072 "$@"
-}
-
 # lab_qdisc "KIND OPTION..." HOST...: replace the hosts' qdisc. What was queued is lost.
 lab_qdisc() {
 	_qdisc=$1
