@@ -25,7 +25,7 @@ state() {
 good() {
 	fresh owd synced threshold 500ms ack_timeout 10s
 	ip -n "$B" addr add 10.77.1.99/24 dev b0
-	load "$A" --to "$B4" --flows 1 --connect-first --duration 0.2
+	load "$A" --to "$B4" --flows 1 --warmup 1 --duration 0.2
 	expect acks "$(stat acks)" -gt 0
 }
 
@@ -53,7 +53,7 @@ late() {
 		before=$(stat acks_implausible)
 		acker forge late 1
 		wait_for 2 stats_reach acks_implausible $((before + 1)) && break
-		load "$A" --to "$B4" --flows 1 --connect-first --duration 0.05
+		load "$A" --to "$B4" --flows 1 --warmup 1 --duration 0.05
 	done
 	refuses late acks_implausible
 }
@@ -90,7 +90,7 @@ answers() {
 ambiguous() {
 	fresh owd synced threshold 500ms ack_timeout 10s
 	tc -n "$B" qdisc replace dev b0 root netem loss 5%
-	load "$A" --to "$B4" --flows 2 --connect-first --connect-timeout 60 --duration 0.5
+	load "$A" --to "$B4" --flows 2 --warmup 5 --duration 0.5
 	tc -n "$B" qdisc del dev b0 root
 	expect acks "$(stat acks)" -gt 0
 	expect pauses "$(stat pauses)" -eq 0

@@ -8,7 +8,7 @@
 synced='owd synced threshold 500ms ack_timeout 10s'
 
 transfer() {
-	load "$A" --to "$B4" --flows 4 --connect-first --duration 0.3 "$@"
+	load "$A" --to "$B4" --flows 4 --warmup 1 --duration 0.3 "$@"
 	expect goodput "$(loaded goodput_bit_s)" -gt 1000000
 }
 
