@@ -23,7 +23,7 @@ state() {
 }
 
 good() {
-	fresh owd synced threshold 500ms ack_timeout 10s
+	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
 	ip -n "$B" addr add 10.77.1.99/24 dev b0
 	load "$A" --to "$B4" --flows 1 --warmup 1 --duration 0.2
 	expect acks "$(stat acks)" -gt 0
@@ -88,7 +88,7 @@ answers() {
 
 # Data that went out twice: the receiver can't know which of them it got.
 ambiguous() {
-	fresh owd synced threshold 500ms ack_timeout 10s
+	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
 	tc -n "$B" qdisc replace dev b0 root netem loss 5%
 	load "$A" --to "$B4" --flows 2 --warmup 5 --duration 0.5
 	tc -n "$B" qdisc del dev b0 root
