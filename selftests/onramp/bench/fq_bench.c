@@ -2,10 +2,8 @@
 /*
  * fq_bench: the kernel's fq as a module, for a fair comparison
  *
- * The lab's kernel has fq built in, and in user-mode Linux a module calls the kernel
- * through registers, which alone takes two nanoseconds per packet. This is the same fq,
- * compiled as onramp is. It has as many buckets as the others are given, since tc knows
- * no options of a qdisc of this name.
+ * The lab's kernel has fq built in. This is the same fq, compiled as onramp is. It has as
+ * many buckets as the others are given, since tc knows no options of a qdisc of this name.
  */
 #include <linux/log2.h>
 #include <linux/string.h>

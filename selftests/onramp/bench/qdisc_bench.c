@@ -78,7 +78,7 @@ static u32 qdisc_bench_random(u32 below)
 	return ((qdisc_bench_state * 2685821657736338717ULL >> 32) * below) >> 32;
 }
 
-static struct sock *qdisc_bench_sock(struct net *net, struct net_device *dev, u32 i)
+static struct sock *qdisc_bench_sock(struct net *net, u32 i)
 {
 	struct sock *sk = sk_alloc(net, PF_INET, GFP_KERNEL, &tcp_prot, 0);
 
@@ -183,7 +183,7 @@ static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches)
 	if (!sk || !seq)
 		goto free;
 	for (i = 0; i < flows; i++) {
-		sk[i] = qdisc_bench_sock(net, dev, i);
+		sk[i] = qdisc_bench_sock(net, i);
 		if (!sk[i])
 			goto free;
 		cond_resched();
