@@ -17,6 +17,8 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
 #define min_t(type, a, b) \
 	({ type _a = (a), _b = (b); _a < _b ? _a : _b; })
 #define max_t(type, a, b) \

@@ -38,8 +38,8 @@
  *    drains by at most 1 ns per ns.
  *  - Whatever is not plausible changes nothing, and a pause ends by itself.
  *
- * Nothing in this file depends on the kernel but fixed-size integers, fls64()
- * and div_u64(): it is compiled into the module, the unit tests and the fuzzer.
+ * Nothing in this file depends on the kernel but fixed-size integers, fls64(),
+ * READ_ONCE() and div_u64(): it is compiled into the module, the unit tests and the fuzzer.
  */
 #ifndef _ONRAMP_CORE_H
 #define _ONRAMP_CORE_H
@@ -473,22 +473,43 @@ struct onramp_tx {
 	u32	end;
 };
 
+/*
+ * Of so many records in flight a full ring keeps every second one; below so many it
+ * goes back to more of them. The rest of a ring is for OR-ACKs that come later than
+ * the ACK. Fractions of a ring, in quarters: halving and doubling stay between them.
+ */
+#define ONRAMP_TX_MANY		3
+#define ONRAMP_TX_FEW		1
+
+/* One of 2^12 batches of 64 KB is less than one in flight, whatever the window. */
+#define ONRAMP_TX_SHIFT_MAX	12
+
 /**
- * struct onramp_txring - the newest records of a flow, in order of sequence
+ * struct onramp_txring - records of a flow, in order of sequence
  * @rec:	the records, @mask + 1 of them
- * @mask:	a power of two less one
+ * @mask:	a power of two less one, >= 3
  * @head:	where the next one goes, counts up
  * @count:	valid records, <= @mask + 1
+ * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
+ * @skipped:	how many were not recorded since the newest record, < 2^@shift
+ * @next:	after all that was sent, if there is a record
+ * @una:	before it, all was acknowledged when that was last looked at
  * @sent_ns:	when anything was last sent
  *
- * A full ring forgets its oldest record: OR-ACKs about it are then unknown, and
- * do nothing.
+ * A ring whose records are all in flight would forget the oldest one before its OR-ACK
+ * comes, each time, and the flow would never pause. It keeps every second one, and
+ * records every second one from then on. OR-ACKs about the others are unknown and do
+ * nothing, but there are always some that are known.
  */
 struct onramp_txring {
 	struct onramp_tx *rec;
 	u32	mask;
 	u32	head;
 	u32	count;
+	u32	shift;
+	u32	skipped;
+	u32	next;
+	u32	una;
 	u64	sent_ns;
 };
 
@@ -527,6 +548,47 @@ static inline void onramp_tx_spoil(struct onramp_txring *r, u32 start, u32 end)
 			onramp_tx_at(r, i)->tx_ns = 0;
 }
 
+/* Are more than @quarters of the ring's length in flight? */
+static inline bool onramp_tx_in_flight(struct onramp_txring *r, u32 quarters,
+				       const u32 *una)
+{
+	u32 i = (r->mask + 1) / 4 * quarters, end;
+
+	if (i >= r->count)
+		return false;
+	end = onramp_tx_at(r, i)->end;
+	if ((s32)(end - r->una) <= 0)
+		return false;
+	/* It is of another cache line, and of another CPU: only if it matters. */
+	r->una = READ_ONCE(*una);
+	return (s32)(end - r->una) > 0;
+}
+
+/* Is the next one to be recorded? Adapts how many are. */
+static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
+{
+	u32 i;
+
+	if (!r->count) {
+		r->shift = 0;
+		r->una = READ_ONCE(*una);
+		return true;
+	}
+	if (r->shift && ++r->skipped < 1U << r->shift)
+		return false;
+	r->skipped = 0;
+	if (r->count > r->mask && r->shift < ONRAMP_TX_SHIFT_MAX &&
+	    onramp_tx_in_flight(r, ONRAMP_TX_MANY, una)) {
+		r->count /= 2;
+		for (i = 1; i < r->count; i++)
+			*onramp_tx_at(r, i) = *onramp_tx_at(r, 2 * i);
+		r->shift++;
+	} else if (r->shift && !onramp_tx_in_flight(r, ONRAMP_TX_FEW, una)) {
+		r->shift--;
+	}
+	return true;
+}
+
 /**
  * onramp_tx_add() - a packet or batch leaves
  * @r: ring
@@ -534,29 +596,28 @@ static inline void onramp_tx_spoil(struct onramp_txring *r, u32 start, u32 end)
  * @end: after its last one; nothing is recorded if it is empty
  * @tx_ns: time, > 0
  * @cum_ns: onramp_ctrl_cum_pause() of that time
+ * @una: the connection's first unacknowledged sequence number; it may change meanwhile
  */
 static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
-				 u64 tx_ns, u64 cum_ns)
+				 u64 tx_ns, u64 cum_ns, const u32 *una)
 {
-	u32 next;
-
 	r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 	if ((s32)(end - start) <= 0)
 		return;
-	if (r->count) {
-		next = onramp_tx_at(r, 0)->end;
-		/* Further back than that is another connection of these ports. */
-		if (next - start - 1 < ONRAMP_MAX_WINDOW) {
-			onramp_tx_spoil(r, start, end);
-			if ((s32)(end - next) <= 0)
-				return;
-			start = next;
-		}
+	/* Further back than that is another connection of these ports. */
+	if (r->count && r->next - start - 1 < ONRAMP_MAX_WINDOW) {
+		onramp_tx_spoil(r, start, end);
+		if ((s32)(end - r->next) <= 0)
+			return;
+		start = r->next;
 	}
+	r->next = end;
 	/* All that is kept fits into half of the sequence space. */
 	while (r->count && end - onramp_tx_at(r, r->count - 1)->start >
 	       ONRAMP_MAX_WINDOW)
 		r->count--;
+	if (!onramp_tx_wanted(r, una))
+		return;
 	r->rec[r->head++ & r->mask] = (struct onramp_tx) {
 		.tx_ns = tx_ns, .cum_ns = cum_ns, .start = start, .end = end,
 	};
@@ -571,13 +632,15 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
  * @tx_ns: time, > 0
  * @cum_ns: onramp_ctrl_cum_pause() of that time
  * @byte_time: of onramp_byte_time()
+ * @una: see onramp_tx_add()
  *
  * A packet that starts on the wire when the one before it ends is as good as part of
  * its batch: onramp_own_ns() gives its time. So a ring is as long in bytes without GSO
  * as with it.
  */
 static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
-				    u64 tx_ns, u64 cum_ns, u64 byte_time)
+				    u64 tx_ns, u64 cum_ns, u64 byte_time,
+				    const u32 *una)
 {
 	struct onramp_tx *t;
 	u64 next_ns;
@@ -589,11 +652,12 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 		    end - t->start <= ONRAMP_TX_MERGE_BYTES &&
 		    tx_ns - next_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS) {
 			t->end = end;
+			r->next = end;
 			r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 			return;
 		}
 	}
-	onramp_tx_add(r, start, end, tx_ns, cum_ns);
+	onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
 }
 
 /**

@@ -536,7 +536,8 @@ void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
 	cum_ns = onramp_ctrl_cum_pause(&ctl->ctrl, now);
-	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns);
+	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns,
+			 &tcp_sk(skb->sk)->snd_una);
 	trace_onramp_sent(ctl, now, tx_ns, seq, seq + payload, cum_ns);
 	spin_unlock(&ctl->lock);
 }

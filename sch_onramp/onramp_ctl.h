@@ -48,8 +48,8 @@
 #define ONRAMP_PEERS_MAX	(1 << 14)
 
 /*
- * Records of a connection: batches in flight. Back-to-back packets share one, so that
- * 64 are enough without GSO as well.
+ * Records of a connection. Back-to-back packets share one; of more batches in flight
+ * than this only some are recorded, see struct onramp_txring.
  */
 #define ONRAMP_RECORDS		64
 

@@ -66,14 +66,17 @@ static void check_flow(void)
 static void fuzz_send(const struct fuzz_event *e)
 {
 	u32 length = e->seq & 0xffff, start = next_seq;
+	u32 una = next_seq - (u32)e->value;
 
 	if (e->scale & 0x80)
 		start -= (e->seq >> 16) & 0xffff;
 	if (e->scale & 0x40)
 		start = e->seq;
 	onramp_tx_add(&ring, start, start + length, now,
-		      onramp_ctrl_cum_pause(&f, now));
+		      onramp_ctrl_cum_pause(&f, now), &una);
 	REQUIRE(ring.count <= RING);
+	REQUIRE(ring.shift <= ONRAMP_TX_SHIFT_MAX);
+	REQUIRE(!ring.skipped || ring.skipped < 1U << ring.shift);
 	if ((s32)(start + length - next_seq) > 0 || e->scale & 0x40)
 		next_seq = start + length;
 }

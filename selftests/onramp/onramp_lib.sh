@@ -166,3 +166,19 @@ retransmitted() {
 stats_reach() {
 	[ "$(stat "$1")" -ge "$2" ]
 }
+
+no_connections() {
+	[ -z "$(ss -N "$A" -Htn)" ]
+}
+
+# load_until STATISTIC MIN OPTION...: connections of A send until it is at least that.
+load_until() {
+	local name=$1 min=$2
+	shift 2
+
+	spawn dcload client --netns "$A" --rtt-sample-us 0 --duration 600 "$@"
+	wait_for 60 stats_reach "$name" "$min"
+	stop "$SPAWNED" KILL
+	# What is in their buffers is sent all the same.
+	wait_for 60 no_connections
+}

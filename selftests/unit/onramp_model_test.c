@@ -91,7 +91,7 @@ static void check_cum(struct run *r, u64 t)
 static void send(struct run *r)
 {
 	struct model_packet *k = &r->sent[r->next % FLIGHT];
-	u32 length = 1 + (u32)(random_u64() % 65536), from;
+	u32 length = 1 + (u32)(random_u64() % 65536), from, una;
 
 	if (r->next - r->first == FLIGHT)
 		r->first++;
@@ -103,8 +103,10 @@ static void send(struct run *r)
 	};
 	r->seq[r->next % FLIGHT] = from + length;
 	r->next++;
+	/* None before it is in flight: each one is recorded. */
+	una = from;
 	onramp_tx_add(&r->ring, from, from + length, r->now,
-		      onramp_ctrl_cum_pause(&r->f, r->now));
+		      onramp_ctrl_cum_pause(&r->f, r->now), &una);
 }
 
 static double random_owd(struct run *r)
