@@ -16,6 +16,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include <net_params_types.h>
 #include <nic_ts.h>
 #include <or_port.h>
 #include <or_proto.h>
@@ -321,8 +322,7 @@ struct or_acker_dev {
  * @age_work:	ends flows and subscriptions
  * @open:	the port is; by @age_work
  * @exiting:	the namespace, or the module, goes: no more devices
- * @sysctl:	net.or_acker
- * @table:	its table
+ * @params:	net.or_acker
  */
 struct or_acker_net {
 	struct net			*net;
@@ -342,8 +342,7 @@ struct or_acker_net {
 	struct delayed_work		age_work;
 	bool				open;
 	bool				exiting;
-	struct ctl_table_header		*sysctl;
-	struct ctl_table		*table;
+	struct net_params		params;
 };
 
 extern unsigned int or_acker_net_id;

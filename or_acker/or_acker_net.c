@@ -16,7 +16,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sysctl.h>
+
+#include <net_params.h>
 
 #include "or_acker.h"
 
@@ -34,15 +35,8 @@ static DEFINE_SPINLOCK(or_acker_nets_lock);
 
 /* Parameters ------------------------------------------------------------------*/
 
-/* One row of or_acker_params.h. */
-struct or_acker_param {
-	const char	*name;
-	u64		min;
-	u64		max;
-	u64		def;
-};
-
-static const struct or_acker_param or_acker_params[OR_ACKER_P_MAX] = {
+/* The rows of or_acker_params.h. */
+static const struct net_param or_acker_params[OR_ACKER_P_MAX] = {
 #define OR_ACKER_PARAM(id, name, min, max, def, unit, what, source) \
 	[OR_ACKER_P_##id] = { __stringify(name), min, max, def },
 	OR_ACKER_PARAMS
@@ -78,43 +72,11 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 	conf->hardware = raw[OR_ACKER_P_STAMPS] == OR_ACKER_STAMPS_HARDWARE;
 }
 
-static int or_acker_param_parse(enum or_acker_param_id id, char *text, u64 *value)
+static int or_acker_param_set(struct net_params *params, unsigned int id, u64 value)
 {
-	const struct or_acker_param *param = &or_acker_params[id];
-	const char * const *words = or_acker_words[id];
-	int err;
-
-	text = strim(text);
-	if (words[0]) {
-		err = match_string(words, ARRAY_SIZE(or_acker_words[id]), text);
-		if (err < 0) {
-			pr_info_ratelimited("%s: '%*pE' is neither %s nor %s\n",
-					    param->name, (int)strlen(text), text,
-					    words[0], words[1]);
-			return -EINVAL;
-		}
-		*value = err;
-		return 0;
-	}
-	err = kstrtou64(text, 10, value);
-	if (!err && *value >= param->min && *value <= param->max)
-		return 0;
-	pr_info_ratelimited("%s: '%*pE' is not a number from %llu to %llu\n",
-			    param->name, (int)strlen(text), text, param->min,
-			    param->max);
-	return -EINVAL;
-}
-
-static int or_acker_param_write(struct or_acker_net *an, enum or_acker_param_id id,
-				char *text)
-{
+	struct or_acker_net *an = container_of(params, struct or_acker_net, params);
 	struct or_acker_conf *old, *conf;
-	u64 value;
-	int err;
 
-	err = or_acker_param_parse(id, text, &value);
-	if (err)
-		return err;
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
 		return -ENOMEM;
@@ -135,80 +97,15 @@ static int or_acker_param_write(struct or_acker_net *an, enum or_acker_param_id 
 	return 0;
 }
 
-/*
- * Values are text here, whatever their width. proc_dostring() would take the
- * first line of a write and drop the rest, so it only reads. 32 characters hold
- * the largest u64.
- */
-static int or_acker_sysctl(const struct ctl_table *ctl, int write, void *buffer,
-			   size_t *lenp, loff_t *ppos)
+static u64 or_acker_param_get(struct net_params *params, unsigned int id)
 {
-	enum or_acker_param_id id = (unsigned long)ctl->extra2;
-	struct or_acker_net *an = ctl->extra1;
-	char text[32] = "";
-	struct ctl_table tmp = {
-		.procname	= ctl->procname,
-		.data		= text,
-		.maxlen		= sizeof(text),
-		.mode		= ctl->mode,
-	};
+	struct or_acker_net *an = container_of(params, struct or_acker_net, params);
 	u64 value;
-	int err;
 
-	if (!write) {
-		rcu_read_lock();
-		value = rcu_dereference(an->conf)->raw[id];
-		rcu_read_unlock();
-		if (or_acker_words[id][0])
-			strscpy(text, or_acker_words[id][value], sizeof(text));
-		else
-			snprintf(text, sizeof(text), "%llu", value);
-		return proc_dostring(&tmp, write, buffer, lenp, ppos);
-	}
-
-	/* A value is written in one go, from the start. */
-	if (!*lenp || *lenp >= sizeof(text) || *ppos ||
-	    memchr(buffer, '\0', *lenp))
-		return -EINVAL;
-	memcpy(text, buffer, *lenp);
-	err = or_acker_param_write(an, id, text);
-	if (!err)
-		*ppos += *lenp;
-	return err;
-}
-
-COMPAT_PROC_HANDLER(or_acker_sysctl);
-
-static int or_acker_sysctl_register(struct or_acker_net *an)
-{
-	struct ctl_table *table;
-	int i;
-
-	/* The last entry stays empty for kernels that look for it. */
-	table = kcalloc(OR_ACKER_P_MAX + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
-	if (!table)
-		return -ENOMEM;
-	for (i = 0; i < OR_ACKER_P_MAX; i++) {
-		table[i].procname = or_acker_params[i].name;
-		table[i].mode = 0644;
-		table[i].proc_handler = compat_proc_handler(or_acker_sysctl);
-		table[i].extra1 = an;
-		table[i].extra2 = (void *)(unsigned long)i;
-	}
-	an->sysctl = register_net_sysctl_sz(an->net, "net/or_acker", table,
-					    OR_ACKER_P_MAX);
-	if (!an->sysctl) {
-		kfree(table);
-		return -ENOMEM;
-	}
-	an->table = table;
-	return 0;
-}
-
-static void or_acker_sysctl_unregister(struct or_acker_net *an)
-{
-	unregister_net_sysctl_table(an->sysctl);
-	kfree(an->table);
+	rcu_read_lock();
+	value = rcu_dereference(an->conf)->raw[id];
+	rcu_read_unlock();
+	return value;
 }
 
 /* Counters ---------------------------------------------------------------------*/
@@ -500,13 +397,17 @@ static int __net_init or_acker_net_init(struct net *net)
 	err = or_acker_tables_init(an);
 	if (err)
 		goto free_stats;
-	err = or_acker_sysctl_register(an);
+	an->params = (struct net_params) {
+		.param = or_acker_params, .words = or_acker_words, .count = OR_ACKER_P_MAX,
+		.get = or_acker_param_get, .set = or_acker_param_set,
+	};
+	err = net_params_register(&an->params, net, "net/or_acker");
 	if (err)
 		goto tables_exit;
 	err = -ENOMEM;
 	if (!proc_create_net_single("or_acker", 0444, net->proc_net,
 				    or_acker_stats_show, NULL))
-		goto unregister_sysctl;
+		goto unregister_params;
 
 	spin_lock(&or_acker_nets_lock);
 	list_add(&an->list, &or_acker_nets);
@@ -517,8 +418,8 @@ static int __net_init or_acker_net_init(struct net *net)
 		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
 	return 0;
 
-unregister_sysctl:
-	or_acker_sysctl_unregister(an);
+unregister_params:
+	net_params_unregister(&an->params);
 tables_exit:
 	or_acker_tables_exit(an);
 free_stats:
@@ -536,7 +437,7 @@ static void __net_exit or_acker_net_exit(struct net *net)
 	list_del(&an->list);
 	spin_unlock(&or_acker_nets_lock);
 	remove_proc_entry("or_acker", net->proc_net);
-	or_acker_sysctl_unregister(an);
+	net_params_unregister(&an->params);
 	/*
 	 * No more SUBSCRIBEs: either the type is unregistered, or all devices of
 	 * the namespace are gone. Packets can come still, from devices below them.

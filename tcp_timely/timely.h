@@ -24,6 +24,8 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include <net_params_types.h>
+
 #include "timely_core.h"
 #include "timely_params.h"
 #include "timely_source.h"
@@ -149,8 +151,7 @@ struct timely_dev {
  * @devs:	struct timely_dev by ifindex; written under RTNL
  * @speed_work:	asks every device for its speed; needs RTNL, so not in place
  * @net:	back pointer, for @speed_work
- * @sysctl:	net.ipv4.timely
- * @table:	its table, one per namespace
+ * @params:	net.ipv4.timely
  */
 struct timely_net {
 	struct timely_conf __rcu	*conf;
@@ -159,8 +160,7 @@ struct timely_net {
 	struct xarray			devs;
 	struct work_struct		speed_work;
 	struct net			*net;
-	struct ctl_table_header		*sysctl;
-	struct ctl_table		*table;
+	struct net_params		params;
 };
 
 extern unsigned int timely_net_id;

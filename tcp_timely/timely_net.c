@@ -12,22 +12,16 @@
 #include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sysctl.h>
 #include <net/tcp.h>
+
+#include <net_params.h>
 
 #include "timely.h"
 
 unsigned int timely_net_id __read_mostly;
 
-/* One row of timely_params.h. */
-struct timely_param {
-	const char	*name;
-	u64		min;
-	u64		max;
-	u64		def;
-};
-
-static const struct timely_param timely_params[TIMELY_P_MAX] = {
+/* The rows of timely_params.h. */
+static const struct net_param timely_params[TIMELY_P_MAX] = {
 #define TIMELY_PARAM(id, name, min, max, def, unit, what, source) \
 	[TIMELY_P_##id] = { __stringify(name), min, max, def },
 	TIMELY_PARAMS
@@ -89,45 +83,11 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	return NULL;
 }
 
-static int timely_param_parse(enum timely_param_id id, char *text, u64 *value)
+static int timely_param_set(struct net_params *params, unsigned int id, u64 value)
 {
-	const struct timely_param *param = &timely_params[id];
-	const char * const *words = timely_words[id];
-	int err;
-
-	text = strim(text);
-	if (words[0]) {
-		err = match_string(words, ARRAY_SIZE(timely_words[id]), text);
-		if (err < 0) {
-			pr_info_ratelimited("%s: '%*pE' is neither %s nor %s\n",
-					    param->name, (int)strlen(text), text,
-					    words[0], words[1]);
-			return -EINVAL;
-		}
-		*value = err;
-		return 0;
-	}
-
-	err = kstrtou64(text, 10, value);
-	if (!err && *value >= param->min && *value <= param->max)
-		return 0;
-	pr_info_ratelimited("%s: '%*pE' is not a number from %llu to %llu\n",
-			    param->name, (int)strlen(text), text, param->min,
-			    param->max);
-	return -EINVAL;
-}
-
-static int timely_param_write(struct timely_net *tn, enum timely_param_id id,
-			      char *text)
-{
+	struct timely_net *tn = container_of(params, struct timely_net, params);
 	struct timely_conf *old, *conf;
 	const char *why;
-	u64 value;
-	int err;
-
-	err = timely_param_parse(id, text, &value);
-	if (err)
-		return err;
 
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
@@ -152,90 +112,15 @@ static int timely_param_write(struct timely_net *tn, enum timely_param_id id,
 	return 0;
 }
 
-static void timely_param_show(struct timely_net *tn, enum timely_param_id id,
-			      char *text, size_t size)
+static u64 timely_param_get(struct net_params *params, unsigned int id)
 {
+	struct timely_net *tn = container_of(params, struct timely_net, params);
 	u64 value;
 
 	rcu_read_lock();
 	value = rcu_dereference(tn->conf)->raw[id];
 	rcu_read_unlock();
-
-	if (timely_words[id][0])
-		strscpy(text, timely_words[id][value], size);
-	else
-		snprintf(text, size, "%llu", value);
-}
-
-/*
- * Values are text here, whatever their width. proc_dostring() would take the
- * first line of a write and drop the rest, so it only reads. 32 characters hold
- * the largest u64.
- */
-static int timely_sysctl(const struct ctl_table *ctl, int write, void *buffer,
-			 size_t *lenp, loff_t *ppos)
-{
-	enum timely_param_id id = (unsigned long)ctl->extra2;
-	struct timely_net *tn = ctl->extra1;
-	char text[32] = "";
-	struct ctl_table tmp = {
-		.procname	= ctl->procname,
-		.data		= text,
-		.maxlen		= sizeof(text),
-		.mode		= ctl->mode,
-	};
-	int err;
-
-	if (!write) {
-		timely_param_show(tn, id, text, sizeof(text));
-		return proc_dostring(&tmp, write, buffer, lenp, ppos);
-	}
-
-	/* A value is written in one go, from the start. */
-	if (!*lenp || *lenp >= sizeof(text) || *ppos ||
-	    memchr(buffer, '\0', *lenp))
-		return -EINVAL;
-	memcpy(text, buffer, *lenp);
-	err = timely_param_write(tn, id, text);
-	if (!err)
-		*ppos += *lenp;
-	return err;
-}
-
-COMPAT_PROC_HANDLER(timely_sysctl);
-
-static int timely_sysctl_register(struct timely_net *tn)
-{
-	struct ctl_table *table;
-	int i;
-
-	/* The last entry stays empty for kernels that look for it. */
-	table = kcalloc(TIMELY_P_MAX + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
-	if (!table)
-		return -ENOMEM;
-
-	for (i = 0; i < TIMELY_P_MAX; i++) {
-		table[i].procname = timely_params[i].name;
-		table[i].mode = 0644;
-		table[i].proc_handler = compat_proc_handler(timely_sysctl);
-		table[i].extra1 = tn;
-		table[i].extra2 = (void *)(unsigned long)i;
-	}
-
-	tn->sysctl = register_net_sysctl_sz(tn->net, "net/ipv4/timely", table,
-					    TIMELY_P_MAX);
-	if (!tn->sysctl) {
-		kfree(table);
-		return -ENOMEM;
-	}
-	tn->table = table;
-	return 0;
-}
-
-static void timely_sysctl_unregister(struct timely_net *tn)
-{
-	unregister_net_sysctl_table(tn->sysctl);
-	kfree(tn->table);
+	return value;
 }
 
 static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
@@ -400,18 +285,22 @@ static int __net_init timely_net_init(struct net *net)
 	if (!tn->stats)
 		goto free_conf;
 
-	err = timely_sysctl_register(tn);
+	tn->params = (struct net_params) {
+		.param = timely_params, .words = timely_words, .count = TIMELY_P_MAX,
+		.get = timely_param_get, .set = timely_param_set,
+	};
+	err = net_params_register(&tn->params, net, "net/ipv4/timely");
 	if (err)
 		goto free_stats;
 
 	err = -ENOMEM;
 	if (!proc_create_net_single("timely", 0444, net->proc_net,
 				    timely_stats_show, NULL))
-		goto unregister_sysctl;
+		goto unregister_params;
 	return 0;
 
-unregister_sysctl:
-	timely_sysctl_unregister(tn);
+unregister_params:
+	net_params_unregister(&tn->params);
 free_stats:
 	free_percpu(tn->stats);
 free_conf:
@@ -426,7 +315,7 @@ static void __net_exit timely_net_exit(struct net *net)
 	unsigned long ifindex;
 
 	remove_proc_entry("timely", net->proc_net);
-	timely_sysctl_unregister(tn);
+	net_params_unregister(&tn->params);
 	/*
 	 * No more events: either the notifier is gone, or all devices of the
 	 * namespace are. No more readers: sockets hold the module, and those

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What net_params.h makes a directory of.
+ */
+#ifndef _NET_PARAMS_TYPES_H
+#define _NET_PARAMS_TYPES_H
+
+#include <linux/types.h>
+
+struct ctl_table;
+struct ctl_table_header;
+
+/* struct net_param - what is allowed; @min to @max, @def without a setting */
+struct net_param {
+	const char	*name;
+	u64		min;
+	u64		max;
+	u64		def;
+};
+
+/**
+ * struct net_params - a directory
+ * @param:	its files, by number
+ * @words:	for each of them two words, or two times NULL
+ * @count:	how many
+ * @get:	the value of a parameter
+ * @set:	change it to a value that is in its range; 0 or a negative errno
+ * @header:	of the registered directory
+ * @table:	its table
+ *
+ * @get and @set are called in process context and may sleep.
+ */
+struct net_params {
+	const struct net_param		*param;
+	const char * const		(*words)[2];
+	unsigned int			count;
+	u64 (*get)(struct net_params *params, unsigned int id);
+	int (*set)(struct net_params *params, unsigned int id, u64 value);
+	struct ctl_table_header		*header;
+	struct ctl_table		*table;
+};
+
+#endif /* _NET_PARAMS_TYPES_H */
