@@ -16,32 +16,17 @@
 #include <linux/in6.h>
 #include <linux/tracepoint.h>
 #include <net/ipv6.h>
+#include <trace_sockaddr.h>
 
 #include "or_acker.h"
 
 #ifndef _OR_ACKER_TRACE_ONCE
 #define _OR_ACKER_TRACE_ONCE
 
-/* An end of a connection, as %pISpc prints it. */
 static inline void or_acker_trace_addr(u8 *to, const struct nic_ts_key *key, bool local)
 {
-	const __be32 *addr = local ? key->laddr : key->raddr;
-	__be16 port = local ? key->lport : key->rport;
-
-	memset(to, 0, sizeof(struct sockaddr_in6));
-	if (key->family == AF_INET) {
-		struct sockaddr_in *sin = (struct sockaddr_in *)to;
-
-		sin->sin_family = AF_INET;
-		sin->sin_port = port;
-		sin->sin_addr.s_addr = addr[0];
-	} else {
-		struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)to;
-
-		sin6->sin6_family = AF_INET6;
-		sin6->sin6_port = port;
-		memcpy(&sin6->sin6_addr, addr, sizeof(sin6->sin6_addr));
-	}
+	trace_sockaddr(to, key->family, local ? key->laddr : key->raddr,
+		       local ? key->lport : key->rport);
 }
 
 /* What became of a packet's flow. */

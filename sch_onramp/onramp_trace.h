@@ -15,6 +15,7 @@
 
 #include <linux/in6.h>
 #include <linux/tracepoint.h>
+#include <trace_sockaddr.h>
 
 #include "onramp_ctl.h"
 
@@ -77,24 +78,11 @@ TRACE_DEFINE_ENUM(ONRAMP_N_NO_FLOW);
 #ifndef _ONRAMP_TRACE_HELPERS
 #define _ONRAMP_TRACE_HELPERS
 
-/* The remote end, or the local one, for %pISpc; at most a sockaddr_in6. */
 static inline void onramp_trace_addr(void *to, const struct or_addrs *addrs,
 				     bool remote, u16 port)
 {
-	const __be32 *addr = remote ? addrs->raddr : addrs->laddr;
-	struct sockaddr_in6 *sin6 = to;
-	struct sockaddr_in *sin = to;
-
-	memset(to, 0, sizeof(*sin6));
-	if (addrs->family == AF_INET) {
-		sin->sin_family = AF_INET;
-		sin->sin_port = htons(port);
-		sin->sin_addr.s_addr = addr[0];
-	} else {
-		sin6->sin6_family = AF_INET6;
-		sin6->sin6_port = htons(port);
-		memcpy(&sin6->sin6_addr, addr, sizeof(sin6->sin6_addr));
-	}
+	trace_sockaddr(to, addrs->family, remote ? addrs->raddr : addrs->laddr,
+		       htons(port));
 }
 
 static inline u32 onramp_trace_ppm(u32 frac)
