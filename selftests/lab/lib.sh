@@ -346,11 +346,13 @@ lab_sysctl() {
 	done
 }
 
-# lab_qdisc "KIND OPTION..." HOST...: replace the hosts' qdisc. What was queued is lost.
+# lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
+# kind: it knows no flow. What was queued is lost.
 lab_qdisc() {
 	_qdisc=$1
 	shift
 	for _host; do
+		tc -n "$_host" qdisc replace dev eth0 root pfifo
 		# shellcheck disable=SC2086
 		tc -n "$_host" qdisc replace dev eth0 root $_qdisc
 	done
