@@ -96,6 +96,11 @@ kselftest: ## Run the kselftests in the VM on KVER (default: 6.1 and 6.12)
 		MAKEFLAGS= selftests/run-check kselftest "$$kernel" || exit 1; \
 	done
 
+.PHONY: kselftest-debug
+kselftest-debug: ## Run kselftests on a kernel with KASAN, lockdep, kmemleak, UBSAN
+	@$(SETUP) build vm lab
+	@MAKEFLAGS= selftests/run-check kselftest-debug
+
 .PHONY: lab
 lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \
