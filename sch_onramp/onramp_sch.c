@@ -320,7 +320,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure, u64 now)
 {
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause;
+	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause, credit = 0;
 	bool late;
 
 	if (!q->cfg.pacing)
@@ -357,10 +357,15 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		pause = ONRAMP_PAUSE_MAX_NS;
 		q->stats.pacing_capped++;
 	}
-	/* A late timer must not cost rate; half of the pause at least is kept. */
+	/*
+	 * A late timer must not cost rate; half of the pause at least is kept. Where an EDT
+	 * has passed there is no later one that makes up for a timer which is late by more
+	 * than that, as all are at high rates.
+	 */
 	if (f->next_tx_ns)
-		pause -= min(pause / 2, now - departure);
-	f->next_tx_ns = now + pause;
+		credit = min(late ? max(pause / 2, q->cfg.timer_slack) : pause / 2,
+			     now - departure);
+	f->next_tx_ns = now + pause - credit;
 }
 
 /* Enqueue ----------------------------------------------------------------- */
