@@ -46,6 +46,8 @@ enum onramp_state {
  * @wait: among the throttled ones, by @wait_ns
  * @next_tx_ns: the earliest departure by its rate, 0 before any
  * @ctl: its control block, NULL if it has none: it is not paused then
+ * @rate: what it had lately, units of 64 bytes/s, while what a pause held leaves; else 0
+ * @rate_at: when that was, units of 64 ns; it wraps after four minutes
  *
  * The first 64 bytes are what looking for a flow and queueing a packet touch; both lines
  * come from memory together, as all of it is 128 bytes, aligned.
@@ -75,6 +77,8 @@ struct onramp_flow {
 	};
 	u64			next_tx_ns;
 	struct onramp_ctl	*ctl;
+	u32			rate;
+	u32			rate_at;
 };
 
 /* struct onramp_list - flows in the order of their turns */

@@ -186,6 +186,7 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 	f->credit = q->cfg.initial_quantum;
 	f->hash = sk ? sk->sk_hash : 0;
 	f->next_tx_ns = 0;
+	f->rate = 0;
 	onramp_flow_release(f);
 	f->tried = 0;
 }

@@ -59,12 +59,24 @@
 #define ONRAMP_PAUSE_MAX_NS	NSEC_PER_SEC
 
 /*
- * What a flow whose pause has ended goes on at above what it delivered: that much of
- * what it delivered, 2^-2, so that it finds a rate that has become free within some RTTs;
- * and of the distance to its own rate, 2^-3.
+ * What a flow whose pause has ended goes on at above what it had: that much of what it
+ * had, 2^-3, so that it finds a rate that has become free within some RTTs; and of the
+ * distance to its own rate, 2^-4. At most that much above its own rate, 2^-2.
  */
-#define ONRAMP_GROWTH_SHIFT	2
-#define ONRAMP_SHARE_SHIFT	3
+#define ONRAMP_GROWTH_SHIFT	3
+#define ONRAMP_SHARE_SHIFT	4
+#define ONRAMP_DRAIN_SHIFT	2
+
+/* What it had is averaged over the shortest RTT, and so long at least and at most, ns. */
+#define ONRAMP_AVERAGE_MIN_NS	(1ULL << 18)
+#define ONRAMP_AVERAGE_MAX_NS	(1ULL << 24)
+
+/* Units of struct onramp_flow.rate, 2^6 bytes/s, and of rate_at, 2^6 ns. */
+#define ONRAMP_RATE_SHIFT	6
+#define ONRAMP_RATE_AT_SHIFT	6
+
+/* Rates from here on, bytes/s, are left as they are: rate has no room for more. */
+#define ONRAMP_RATE_MAX_BPS	(1ULL << (32 + ONRAMP_RATE_SHIFT))
 
 /* Share of a new sample in the average of wakeup_late_ns: 2^-3. */
 #define ONRAMP_LATE_SHIFT	3
@@ -238,32 +250,66 @@ static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departu
 		q->stats.ce_marked++;
 }
 
-/*
- * The rate that a TCP socket goes on at with what a pause has held, bytes/s: what it
- * delivered lately, unless it had no more to send, and a quarter more, or an eighth of
- * what its own rate is above that.
- *
- * That rate, sk_pacing_rate, is cwnd / RTT and a fifth more, or twice as much. Under
- * On-Ramp what is in flight is well below cwnd, which goes on growing: several times the
- * share that a flow has of the path. With it, all flows of a path overshoot when their
- * pauses end. But it is much the same for all of them, so that the eighth lets those
- * that have less than their share catch up.
- */
-static u64 onramp_release_bps(const struct sock *sk, u64 pacing_bps)
+/* What TCP saw delivered lately, bytes/s; 0 if it had no more to send, or has seen none. */
+static u64 onramp_delivered_bps(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	/* All of one sample or not: a share of it is off by little. */
 	u32 packets = READ_ONCE(tp->rate_delivered), us = READ_ONCE(tp->rate_interval_us);
-	u64 bps, more_bps;
 
-	if (!packets || !us || tp->rate_app_limited || pacing_bps == ~0UL)
-		return pacing_bps;
+	if (!packets || !us || tp->rate_app_limited)
+		return 0;
 	/* 2^20 packets of 2^16 bytes, times 10^6: below 2^56. */
-	bps = div_u64((u64)min(packets, 1U << 20) * tp->mss_cache * USEC_PER_SEC, us);
-	if (bps >= pacing_bps)
+	return div_u64((u64)min(packets, 1U << 20) * tp->mss_cache * USEC_PER_SEC, us);
+}
+
+/*
+ * The rate that a TCP socket goes on at with what a pause has held, bytes/s: what it had
+ * lately, pauses included, and an eighth more, or a sixteenth of what its own rate is
+ * above that.
+ *
+ * Its own rate, sk_pacing_rate, is cwnd / RTT and a fifth more, or twice as much. Under
+ * On-Ramp what is in flight is well below cwnd, which goes on growing: several times the
+ * share that a flow has of the path. With it, all flows of a path overshoot when their
+ * pauses end. But it is much the same for all of them, so that the sixteenth lets those
+ * that have less than their share catch up.
+ *
+ * What it had is at first what TCP saw delivered. From then on it is measured here, as
+ * bytes that fade: TCP's samples are as old as what waits in this queue, which can be
+ * many RTTs.
+ *
+ * It may be above the socket's own rate, as otherwise what waits would never become
+ * less: BBR, whose packets wait behind others of its own, does not see what its probes
+ * for more would find.
+ */
+static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
+			      u64 pacing_bps, u64 now)
+{
+	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average_ns, spent_ns, limit_bps, more_bps;
+	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
+
+	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return pacing_bps;
-	more_bps = max(bps >> ONRAMP_GROWTH_SHIFT, (pacing_bps - bps) >> ONRAMP_SHARE_SHIFT);
-	return min(bps + more_bps, pacing_bps);
+	limit_bps = min_t(u64, pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT),
+			  READ_ONCE(sk->sk_max_pacing_rate));
+	if (bps) {
+		spent_ns = (u64)(at - f->rate_at) << ONRAMP_RATE_AT_SHIFT;
+		average_ns = clamp_t(u64, (u64)tcp_min_rtt(tcp_sk(sk)) * NSEC_PER_USEC,
+				     ONRAMP_AVERAGE_MIN_NS, ONRAMP_AVERAGE_MAX_NS);
+		/* 2^38 times 2^24, and 2^32 times 2^30: below 2^63. */
+		bps = div64_u64(bps * average_ns + len * NSEC_PER_SEC,
+				average_ns + spent_ns);
+	} else {
+		bps = onramp_delivered_bps(sk);
+		if (!bps || bps >= limit_bps)
+			return limit_bps;
+	}
+	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
+	f->rate_at = at;
+	more_bps = bps >> ONRAMP_GROWTH_SHIFT;
+	if (bps < pacing_bps)
+		more_bps = max(more_bps, (pacing_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	return min(bps + more_bps, limit_bps);
 }
 
 /*
@@ -274,17 +320,20 @@ static u64 onramp_release_bps(const struct sock *sk, u64 pacing_bps)
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure, u64 now)
 {
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause;
+	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause, credit = 0;
 	bool late;
 
 	if (!q->cfg.pacing)
 		return;
 	late = f->ctl && onramp_cb(skb)->data && departure > skb->tstamp;
+	/* What was held has left. */
+	if (!late)
+		f->rate = 0;
 	if ((!skb->tstamp || late) && skb->sk) {
 		u64 own = READ_ONCE(skb->sk->sk_pacing_rate);
 
 		if (late)
-			own = onramp_release_bps(skb->sk, own);
+			own = onramp_release_bps(f, skb->sk, len, own, now);
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	}
@@ -308,10 +357,15 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		pause = ONRAMP_PAUSE_MAX_NS;
 		q->stats.pacing_capped++;
 	}
-	/* A late timer must not cost rate; half of the pause at least is kept. */
+	/*
+	 * A late timer must not cost rate; half of the pause at least is kept. Where an EDT
+	 * has passed there is no later one that makes up for a timer which is late by more
+	 * than that, as all are at high rates.
+	 */
 	if (f->next_tx_ns)
-		pause -= min(pause / 2, now - departure);
-	f->next_tx_ns = now + pause;
+		credit = min(late ? max(pause / 2, q->cfg.timer_slack) : pause / 2,
+			     now - departure);
+	f->next_tx_ns = now + pause - credit;
 }
 
 /* Enqueue ----------------------------------------------------------------- */
@@ -390,6 +444,9 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f, u64 n
 		return;
 	if (now - f->idle_ns > q->cfg.refill_delay)
 		f->credit = max_t(s32, f->credit, q->cfg.quantum);
+	/* Having nothing to send says nothing about the rate that it may have. */
+	if (now - f->idle_ns > ONRAMP_AVERAGE_MIN_NS)
+		f->rate = 0;
 	onramp_list_add(&q->bands[f->band].fresh, f);
 }
 
