@@ -332,13 +332,14 @@ static inline struct onramp_owd_point onramp_owd_lowest(const struct onramp_owd 
 /*
  * No slope yet: each point says how high the baseline can be at @t_ns at most, if the
  * clocks part as fast as two ordinary ones do, and so does the last guess, for points that
- * are forgotten. Rather too high than too low: the excess is then too small, and nobody
- * is paused for it.
+ * are forgotten; but that with clocks of any kind, or what has changed would never be
+ * believed. Rather too high than too low: the excess is then too small, and nobody is
+ * paused for it.
  */
 static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
 {
 	s32 rise = ONRAMP_OWD_SLOPE_MAX / 2;
-	s64 d_ns = onramp_owd_line(&o->ref, rise, t_ns);
+	s64 d_ns = onramp_owd_line(&o->ref, ONRAMP_OWD_SLOPE_MAX, t_ns);
 	u32 i;
 
 	for (i = 0; i < o->count; i++)
