@@ -32,8 +32,8 @@
  *			baseline stays: its slope, and its level for up to 10 s
  *	a sample below the baseline takes it down at once; if it is lower by more
  *	than 8 us, only with two more that say the same in the same bucket
- *	a packet smaller than others of the last half second is no sample: on each link
- *	that stores and forwards it takes less time than those
+ *	where most buckets have large packets smaller ones do not count: on each link
+ *	that stores and forwards they take less time
  *
  * Why support: while a queue is empty, delays are the same within the noise of the
  * stamps, whatever the load: at 80 % a fifth of all packets finds it so, and their
@@ -60,7 +60,8 @@
  *    OR-ACKs come at the earliest of the tenth packet of a batch: the wait of that for
  *    nine others is taken for the path, 8.3 us from 40 to 10 Gbit/s.
  *  - The excess of a packet with fewer bytes than others is too low by the time that
- *    they would take on each link that stores and forwards, but the first.
+ *    they would take on each link that stores and forwards, but the first; where large
+ *    ones are rare, theirs is too high by as much.
  *  - While the baseline has no support its error grows; see onramp_owd_error().
  *
  * The idea of a line below all samples is that of Moon, Skelly and Towsley,
@@ -103,6 +104,14 @@
 #define ONRAMP_OWD_NEAR_NS	128
 #define ONRAMP_OWD_TOLERANCE_NS	(ONRAMP_OWD_NEAR_NS << (ONRAMP_OWD_LEVELS - 1))
 #define ONRAMP_OWD_SUPPORT	8U
+
+/*
+ * Buckets that had large packets, less 3 for each that had none, 0 to 48: it rises if
+ * three of four have. From 12 on smaller packets do not count, until it is 0.
+ */
+#define ONRAMP_OWD_LARGE_MAX	48
+#define ONRAMP_OWD_LARGE_ON	12
+#define ONRAMP_OWD_LARGE_LESS	3
 
 /* A line confirms the baseline if its slope is that within this, Q32: 5 ppm. */
 #define ONRAMP_OWD_SLOPE_NEAR	21475
@@ -147,9 +156,11 @@ struct onramp_owd_point {
  * @shift:	length of a bucket is 2^shift ns
  * @open:	the open bucket has a sample, @min
  * @supported:	the baseline has had support
- * @payload:	of the packets that the baseline is made of, and at most 1/7 larger
+ * @full:	the open bucket has a large packet
+ * @sizes:	smaller packets do not count
+ * @large:	buckets with large packets less those without, see above
+ * @payload:	of large packets
  * @first_ns:	time of the first sample
- * @full_ns:	time of the last sample with that payload
  * @support_ns:	when it had support last
  * @bucket:	number of the open bucket: time >> @shift
  * @low:	the highest of the samples that @low_count counts
@@ -168,9 +179,11 @@ struct onramp_owd {
 	u8	shift;
 	bool	open;
 	bool	supported;
+	bool	full;
+	bool	sizes;
+	u8	large;
 	u32	payload;
 	u64	first_ns;
-	u64	full_ns;
 	u64	support_ns;
 	u64	bucket;
 	struct onramp_owd_point low;
@@ -538,26 +551,38 @@ static inline bool onramp_owd_ready(const struct onramp_owd *o, u64 t_ns)
 
 /*
  * Does a sample count for the baseline? A packet that is stored and forwarded takes as
- * much longer, on each link, as it has more bytes. So the largest ones make the
- * baseline, and smaller ones only while there are no others.
+ * much longer, on each link, as it has more bytes. So large ones alone make the
+ * baseline, where there are enough of them.
  */
-static inline bool onramp_owd_counts(struct onramp_owd *o, u64 t_ns, u32 payload)
+static inline bool onramp_owd_counts(struct onramp_owd *o, u32 payload)
 {
-	if (payload + payload / 32 < o->payload) {
-		if ((s64)(t_ns - o->full_ns) < (s64)ONRAMP_OWD_WINDOW_NS)
-			return false;
-		o->payload = payload;
-	} else if (payload > o->payload + o->payload / 32) {
-		/* What smaller ones have left says too little. */
-		o->count = 0;
-		o->open = false;
-		o->first_ns = t_ns;
+	if (payload + payload / 32 < o->payload)
+		return !o->sizes;
+	if (payload > o->payload + o->payload / 32) {
+		o->large = 0;
+		o->sizes = false;
 	}
 	o->payload = max_t(u32, o->payload, payload);
-	/* Samples of several flows may come in another order. */
-	if (t_ns > o->full_ns)
-		o->full_ns = t_ns;
+	o->full = true;
 	return true;
+}
+
+/* A bucket has ended: are there enough of large packets? */
+static inline void onramp_owd_sizes(struct onramp_owd *o)
+{
+	if (o->full)
+		o->large += o->large < ONRAMP_OWD_LARGE_MAX;
+	else
+		o->large -= min_t(u8, o->large, ONRAMP_OWD_LARGE_LESS);
+	o->full = false;
+	if (!o->sizes && o->large >= ONRAMP_OWD_LARGE_ON) {
+		/* What smaller ones have left is no evidence for larger ones. */
+		o->sizes = true;
+		o->count = 0;
+		o->open = false;
+	} else if (!o->large) {
+		o->sizes = false;
+	}
 }
 
 /* The sample is below the baseline: is it believed? */
@@ -586,6 +611,7 @@ static inline void onramp_owd_advance(struct onramp_owd *o, u64 t_ns)
 		onramp_owd_keep(o);
 		onramp_owd_close(o, t_ns);
 	}
+	onramp_owd_sizes(o);
 	/* Buckets may be longer now. */
 	o->bucket = t_ns >> o->shift;
 	o->open = false;
@@ -616,7 +642,7 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 		o->first_ns = t_ns;
 		o->bucket = t_ns >> o->shift;
 	}
-	counts = onramp_owd_counts(o, t_ns, payload);
+	counts = onramp_owd_counts(o, payload);
 	if (t_ns >> o->shift > o->bucket)
 		onramp_owd_advance(o, t_ns);
 	if (counts && o->samples < ONRAMP_OWD_MIN_SAMPLES)
