@@ -584,7 +584,7 @@ struct onramp_delay {
 
 /* The excess over what an empty path takes; ONRAMP_BELOW, or why there is none. */
 static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *ack,
-				u64 tx_ns, struct onramp_delay *d)
+				u64 tx_ns, u32 payload, struct onramp_delay *d)
 {
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
 
@@ -599,7 +599,7 @@ static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *a
 		peer->epoch++;
 	}
 	d->epoch = peer->epoch;
-	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, &d->owd_ns))
+	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
 		return ONRAMP_G_LEARNING;
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
@@ -619,7 +619,7 @@ static void onramp_delay_synced(const struct onramp_settings *settings,
 
 /* The delay of a packet that was on the wire at @tx_ns; ONRAMP_BELOW, or why not. */
 static u8 onramp_delay(struct onramp_peer *peer, const struct onramp_settings *settings,
-		       const struct or_ack *ack, u64 tx_ns, u64 now,
+		       const struct or_ack *ack, u64 tx_ns, u32 payload, u64 now,
 		       struct onramp_delay *d)
 {
 	u8 verdict = ONRAMP_BELOW;
@@ -631,7 +631,7 @@ static u8 onramp_delay(struct onramp_peer *peer, const struct onramp_settings *s
 	if (settings->owd == ONRAMP_OWD_SYNCED)
 		onramp_delay_synced(settings, ack, tx_ns, d);
 	else
-		verdict = onramp_delay_relative(peer, ack, tx_ns, d);
+		verdict = onramp_delay_relative(peer, ack, tx_ns, payload, d);
 	/* For new connections, if it is newer than what they would get otherwise. */
 	if (verdict == ONRAMP_BELOW && (s64)(tx_ns - peer->last_owd_tx_ns) > 0) {
 		peer->last_owd_ns = max_t(s64, d->owd_ns, 0);
@@ -657,6 +657,17 @@ static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d
 	u64_stats_update_begin(&stats->syncp);
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
 	u64_stats_update_end(&stats->syncp);
+}
+
+/*
+ * Payload of the packet that ends at @seq: all of a batch are full ones but the last. A
+ * record that holds several batches may have others as well, and full ones in it
+ * then pass for smaller ones, see onramp_tx_append().
+ */
+static u32 onramp_ctl_payload(const struct onramp_ctl *ctl, const struct onramp_tx *tx,
+			      u32 seq)
+{
+	return ctl->mss ? ((seq - tx->start - 1) % ctl->mss) + 1 : 1;
 }
 
 static bool onramp_counted(u8 verdict)
@@ -689,7 +700,8 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = ctl->ring.sent_ns;
-	verdict = onramp_delay(ctl->peer, settings, ack, s.tx_ns, s.now_ns, &d);
+	verdict = onramp_delay(ctl->peer, settings, ack, s.tx_ns,
+			       onramp_ctl_payload(ctl, tx, ack->seq), s.now_ns, &d);
 	s.owd_ns = d.owd_ns;
 	if (verdict != ONRAMP_BELOW)
 		goto out;

@@ -14,29 +14,38 @@
  *
  * is what the threshold T applies to.
  *
- *	time is cut into buckets of 17 ms; a bucket leaves its lowest sample
+ *	time is cut into buckets; a bucket leaves its lowest sample. 32 of them are kept,
+ *	of 2 ms each at first; when there are more, of each two neighbours the lower one,
+ *	until a bucket is 17 ms, and all of them are half a second
  *	at the end of a bucket:
- *		hull = lower convex hull of the last 32 such points
- *		edge = that edge of the hull which spans the mean of their times
- *		       (below all points, with the least sum of distances to them)
  *		if 14 of the newest 16 points lie within 1 us of a line of the known
  *		slope above the baseline (a longer route):
  *			baseline = that line; older points are forgotten
- *		else, if half of the points lie within 1 us of the edge (support):
- *			baseline = the line through them, below all points
+ *		else, of lines below all points, with about the known slope or that of
+ *		a long edge of the lower convex hull:
+ *			if a third of the points is within 0.13 us of one, or half of
+ *			them within 1 us (support):
+ *				baseline = that line
  *		else, if no baseline ever had support:
  *			baseline = the lowest the points allow at 100 ppm, no slope
  *		else:
  *			baseline stays: its slope, and its level for up to 10 s
  *	a sample below the baseline takes it down at once; if it is lower by more
- *	than 8 us, only with two more that say the same within 17 ms
+ *	than 8 us, only with two more that say the same in the same bucket
+ *	where most buckets have large packets smaller ones do not count: on each link
+ *	that stores and forwards they take less time
  *
- * Why support: a queue that drains leaves a floor, on which many bucket minima
- * meet within the noise of the stamps. A queue that stands, as On-Ramp itself
- * makes it stand near T, leaves minima that wander. The first is evidence for a
- * line, the second is none.
+ * Why support: while a queue is empty, delays are the same within the noise of the
+ * stamps, whatever the load: at 80 % a fifth of all packets finds it so, and their
+ * points are on one line. A queue that stands, as On-Ramp itself makes it stand near
+ * T, leaves minima that wander. The first is evidence for a line, the second is
+ * none. Stamps of NICs are good to tens of ns, and what is that close is rarely so by
+ * accident; with those of software it takes more of them.
  *
  * Limits:
+ *  - A path that is first used while it is congested, and stays so: the lowest delay
+ *    that was seen is taken for that of the empty path. The excess is too low by
+ *    what the queue never went below, until it does, once; never too high.
  *  - A queue that stands still, to 1 us, for 14 of 16 buckets, as a full buffer
  *    does under an overload that no sender reacts to, is taken for a longer
  *    path. One that moves but never drains is told apart from the path for 10 s;
@@ -47,6 +56,12 @@
  *  - A longer route counts as queue until 14 buckets have shown it (0.3 s), a step
  *    of a clock likewise. Both stay within max_pause. The domain of a receiver's
  *    clock is in every OR-ACK: if it changes, the caller starts over.
+ *  - Where the sender's link is faster than a later one its own batch queues there, and
+ *    OR-ACKs come at the earliest of the tenth packet of a batch: the wait of that for
+ *    nine others is taken for the path, 8.3 us from 40 to 10 Gbit/s.
+ *  - The excess of a packet with fewer bytes than others is too low by the time that
+ *    they would take on each link that stores and forwards, but the first; where large
+ *    ones are rare, theirs is too high by as much.
  *  - While the baseline has no support its error grows; see onramp_owd_error().
  *
  * The idea of a line below all samples is that of Moon, Skelly and Towsley,
@@ -58,32 +73,48 @@
 
 #include "onramp_core.h"
 
-/* Length of a bucket, ns: 2^24 = 16.8 ms. */
-#define ONRAMP_OWD_BUCKET_SHIFT	24
-#define ONRAMP_OWD_BUCKET_NS	(1ULL << ONRAMP_OWD_BUCKET_SHIFT)
+/*
+ * Length of a bucket, ns: from 2^21, 2.1 ms, so that 32 of them know a path within
+ * 67 ms, to 2^24, 16.8 ms.
+ */
+#define ONRAMP_OWD_SHIFT_MIN	21
+#define ONRAMP_OWD_SHIFT_MAX	24
+#define ONRAMP_OWD_BUCKET_NS	(1ULL << ONRAMP_OWD_SHIFT_MAX)
 
-/* Points that are kept: 32 buckets are 537 ms < 2^30 ns. A power of two. */
+/* Points that are kept, a power of two, and for how long: 537 ms < 2^30 ns. */
 #define ONRAMP_OWD_POINTS	32U
+#define ONRAMP_OWD_WINDOW_NS	(ONRAMP_OWD_POINTS * ONRAMP_OWD_BUCKET_NS)
 
 /* Points that show a new route alone, all but two of them: 268 ms. */
 #define ONRAMP_OWD_RECENT	16U
 
-/*
- * Samples before an excess is reported, and buckets, unless there is support: at
- * 80 % load there is no queue for a fifth of the time, but one busy period of 64 KB
- * bursts at 10 Gbit/s can fill a whole bucket.
- */
+/* Samples, and time, before an excess is reported without support: 67 ms. */
 #define ONRAMP_OWD_MIN_SAMPLES	16U
-#define ONRAMP_OWD_MIN_BUCKETS	4U
+#define ONRAMP_OWD_MIN_NS	(4 * ONRAMP_OWD_BUCKET_NS)
 
 /*
- * Points that must support a line: half of them, of less than twice this number as
- * many, of even less all but one.
+ * A point this close to a line supports it, ns: 128 << level. Stamps of NICs have noise
+ * of tens of ns, those of software of a microsecond. The closer points are, the fewer
+ * of them are a coincidence: of n points n / 3 at the first level, n / 2 at the last,
+ * and 8 more than the level, if they confirm the baseline; n / 2 to 5n / 6 of 16 at
+ * least, if they say something new. If there have been no more in half of all the time
+ * that they are kept, all but one.
  */
-#define ONRAMP_OWD_SUPPORT	12U
+#define ONRAMP_OWD_LEVELS	4U
+#define ONRAMP_OWD_NEAR_NS	128
+#define ONRAMP_OWD_TOLERANCE_NS	(ONRAMP_OWD_NEAR_NS << (ONRAMP_OWD_LEVELS - 1))
+#define ONRAMP_OWD_SUPPORT	8U
 
-/* A point this close to a line supports it, ns: the noise of a minimum. */
-#define ONRAMP_OWD_TOLERANCE_NS	1000
+/*
+ * Buckets that had large packets, less 3 for each that had none, 0 to 48: it rises if
+ * three of four have. From 12 on smaller packets do not count, until it is 0.
+ */
+#define ONRAMP_OWD_LARGE_MAX	48
+#define ONRAMP_OWD_LARGE_ON	12
+#define ONRAMP_OWD_LARGE_LESS	3
+
+/* A line confirms the baseline if its slope is that within this, Q32: 5 ppm. */
+#define ONRAMP_OWD_SLOPE_NEAR	21475
 
 /* A sample this far below the baseline needs ONRAMP_OWD_CONFIRM of its kind. */
 #define ONRAMP_OWD_DROP_NS	8000
@@ -122,10 +153,16 @@ struct onramp_owd_point {
  * @count:	points in @point, from @head backwards
  * @head:	where the next point goes
  * @low_count:	samples far below the baseline, in the open bucket
+ * @shift:	length of a bucket is 2^shift ns
  * @open:	the open bucket has a sample, @min
  * @supported:	the baseline has had support
- * @support_ns:	when it had it last
- * @bucket:	number of the open bucket: time >> ONRAMP_OWD_BUCKET_SHIFT
+ * @full:	the open bucket has a large packet
+ * @sizes:	smaller packets do not count
+ * @large:	buckets with large packets less those without, see above
+ * @payload:	of large packets
+ * @first_ns:	time of the first sample
+ * @support_ns:	when it had support last
+ * @bucket:	number of the open bucket: time >> @shift
  * @low:	the highest of the samples that @low_count counts
  * @min:	lowest sample of the open bucket
  * @point:	ring of the last buckets' lowest samples
@@ -139,8 +176,14 @@ struct onramp_owd {
 	u8	count;
 	u8	head;
 	u8	low_count;
+	u8	shift;
 	bool	open;
 	bool	supported;
+	bool	full;
+	bool	sizes;
+	u8	large;
+	u32	payload;
+	u64	first_ns;
 	u64	support_ns;
 	u64	bucket;
 	struct onramp_owd_point low;
@@ -154,7 +197,7 @@ struct onramp_owd {
  */
 static inline void onramp_owd_init(struct onramp_owd *o)
 {
-	*o = (struct onramp_owd) { .count = 0 };
+	*o = (struct onramp_owd) { .shift = ONRAMP_OWD_SHIFT_MIN };
 }
 
 /* Line through @ref with @slope at @t_ns; farther away than 34 s it is flat. */
@@ -215,35 +258,26 @@ static inline bool onramp_owd_above(const struct onramp_owd_point *a,
 	return db * (s64)(c->t_ns - a->t_ns) >= dc * (s64)(b->t_ns - a->t_ns);
 }
 
-/*
- * The edge of the lower hull of the last @n >= 2 points that spans the mean of
- * their times: its later end in @ref, its slope returned.
- */
-static inline s32 onramp_owd_edge(const struct onramp_owd *o, u32 n,
-				  struct onramp_owd_point *ref)
+/* The lower hull of the last @n >= 2 points, from left to right; its length. */
+static inline u32 onramp_owd_hull(const struct onramp_owd *o, u32 n,
+				  const struct onramp_owd_point **hull)
 {
-	const struct onramp_owd_point *first = onramp_owd_point(o, n, 0), *p;
-	const struct onramp_owd_point *hull[ONRAMP_OWD_POINTS];
-	u64 mean = 0;
+	const struct onramp_owd_point *p;
 	u32 i, k = 0;
 
 	for (i = 0; i < n; i++) {
 		p = onramp_owd_point(o, n, i);
-		mean += p->t_ns - first->t_ns;
 		while (k > 1 && onramp_owd_above(hull[k - 2], hull[k - 1], p))
 			k--;
 		hull[k++] = p;
 	}
-	mean = div_u64(mean, n);
-	for (i = 1; i < k - 1 && hull[i]->t_ns - first->t_ns < mean; i++)
-		;
-	*ref = *hull[i];
-	return onramp_owd_slope(hull[i - 1], hull[i]);
+	return k;
 }
 
-/* How many of the last @n points lie within the tolerance of a line? */
+/* How many of the last @n points lie within @near_ns of a line? */
 static inline u32 onramp_owd_support(const struct onramp_owd *o, u32 n,
-				     const struct onramp_owd_point *ref, s32 slope)
+				     const struct onramp_owd_point *ref, s32 slope,
+				     s64 near_ns)
 {
 	const struct onramp_owd_point *p;
 	u32 i, support = 0;
@@ -252,10 +286,28 @@ static inline u32 onramp_owd_support(const struct onramp_owd *o, u32 n,
 	for (i = 0; i < n; i++) {
 		p = onramp_owd_point(o, n, i);
 		above = p->d_ns - onramp_owd_line(ref, slope, p->t_ns);
-		support += above <= ONRAMP_OWD_TOLERANCE_NS &&
-			   above >= -ONRAMP_OWD_TOLERANCE_NS;
+		support += above <= near_ns && above >= -near_ns;
 	}
 	return support;
+}
+
+/* The ring is full of short buckets: of each two keep the lower point. */
+static inline void onramp_owd_merge(struct onramp_owd *o)
+{
+	struct onramp_owd_point *a, *b;
+	u32 i;
+
+	/* There are as many points as places, so that the oldest one is at @head. */
+	for (i = 0; i < ONRAMP_OWD_POINTS; i += 2) {
+		a = &o->point[(o->head + i) % ONRAMP_OWD_POINTS];
+		b = &o->point[(o->head + i + 1) % ONRAMP_OWD_POINTS];
+		if (b->d_ns < onramp_owd_line(a, o->slope, b->t_ns))
+			a = b;
+		o->point[(o->head + i / 2) % ONRAMP_OWD_POINTS] = *a;
+	}
+	o->count = ONRAMP_OWD_POINTS / 2;
+	o->head = (o->head + o->count) % ONRAMP_OWD_POINTS;
+	o->shift++;
 }
 
 /* Put the lowest sample of the open bucket into the ring, forget old points. */
@@ -263,61 +315,62 @@ static inline void onramp_owd_keep(struct onramp_owd *o)
 {
 	const struct onramp_owd_point *oldest;
 
+	if (o->count == ONRAMP_OWD_POINTS && o->shift < ONRAMP_OWD_SHIFT_MAX)
+		onramp_owd_merge(o);
 	o->point[o->head] = o->min;
 	o->head = (o->head + 1) % ONRAMP_OWD_POINTS;
 	o->count = min_t(u8, o->count + 1, ONRAMP_OWD_POINTS);
 	for (; o->count > 1; o->count--) {
 		oldest = onramp_owd_point(o, o->count, 0);
-		if (o->min.t_ns - oldest->t_ns <
-		    ONRAMP_OWD_POINTS * ONRAMP_OWD_BUCKET_NS)
+		if (o->min.t_ns - oldest->t_ns < ONRAMP_OWD_WINDOW_NS)
 			break;
 	}
 }
 
-/* Keep the slope, and put the line through the lowest of the last @n points. */
-static inline void onramp_owd_anchor(struct onramp_owd *o, u32 n)
+/* The lowest of the last @n points, if lines with @slope count as level. */
+static inline struct onramp_owd_point onramp_owd_lowest(const struct onramp_owd *o,
+							u32 n, s32 slope)
 {
-	const struct onramp_owd_point *p;
+	const struct onramp_owd_point *p, *low = onramp_owd_point(o, n, 0);
 	u32 i;
 
-	o->ref = *onramp_owd_point(o, n, 0);
 	for (i = 1; i < n; i++) {
 		p = onramp_owd_point(o, n, i);
-		if (p->d_ns < onramp_owd_baseline(o, p->t_ns))
-			o->ref = *p;
+		if (p->d_ns < onramp_owd_line(low, slope, p->t_ns))
+			low = p;
 	}
+	return *low;
 }
 
 /*
  * No slope yet: each point says how high the baseline can be at @t_ns at most, if the
- * clocks part as fast as two ordinary ones do. Rather too high than too low: the
- * excess is then too small, and nobody is paused for it.
+ * clocks part as fast as two ordinary ones do, and so does the last guess, for points that
+ * are forgotten; but that with clocks of any kind, or what has changed would never be
+ * believed. Rather too high than too low: the excess is then too small, and nobody is
+ * paused for it.
  */
 static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
 {
-	const struct onramp_owd_point *p;
-	s64 d_ns;
+	s32 rise = ONRAMP_OWD_SLOPE_MAX / 2;
+	s64 d_ns = onramp_owd_line(&o->ref, ONRAMP_OWD_SLOPE_MAX, t_ns);
 	u32 i;
 
-	for (i = 0; i < o->count; i++) {
-		p = onramp_owd_point(o, o->count, i);
-		d_ns = onramp_owd_line(p, ONRAMP_OWD_SLOPE_MAX / 2, t_ns);
-		if (!i || d_ns < o->ref.d_ns)
-			o->ref.d_ns = d_ns;
-	}
-	o->ref.t_ns = t_ns;
+	for (i = 0; i < o->count; i++)
+		d_ns = min_t(s64, d_ns, onramp_owd_line(onramp_owd_point(o, o->count, i),
+							rise, t_ns));
+	o->ref = (struct onramp_owd_point) { .t_ns = t_ns, .d_ns = d_ns };
 }
 
 /*
- * A better slope for a line: least squares over the points that support it. An
- * edge of the hull may be as short as a bucket, and stamps have noise.
+ * A better slope for a line: least squares over the points within @near_ns of it. Two
+ * points that it may have come from can be as close as a bucket, and stamps have noise.
  *
- * Times are in units of 1024 ns around the mean, < 2^20, residuals within the
- * tolerance, < 2^10: sums of 32 products are below 2^45 and 2^35, the latter in
- * Q32 and ns below 2^57.
+ * Times are in units of 1024 ns around the mean, < 2^20, residuals <= 2^10: sums of 32
+ * products are below 2^45 and 2^35, the latter in Q32 and ns below 2^57.
  */
 static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
-				    const struct onramp_owd_point *ref, s32 slope)
+				    const struct onramp_owd_point *ref, s32 slope,
+				    s64 near_ns)
 {
 	s64 t[ONRAMP_OWD_POINTS], r[ONRAMP_OWD_POINTS], mean = 0, tr = 0, tt = 0;
 	const struct onramp_owd_point *p;
@@ -326,8 +379,7 @@ static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
 	for (i = 0; i < n; i++) {
 		p = onramp_owd_point(o, n, i);
 		r[k] = p->d_ns - onramp_owd_line(ref, slope, p->t_ns);
-		if (r[k] > ONRAMP_OWD_TOLERANCE_NS ||
-		    r[k] < -ONRAMP_OWD_TOLERANCE_NS)
+		if (r[k] > near_ns || r[k] < -near_ns)
 			continue;
 		t[k] = (s64)(p->t_ns - ref->t_ns) >> 10;
 		mean += t[k++];
@@ -346,22 +398,109 @@ static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
 	return clamp_t(s32, slope, -ONRAMP_OWD_SLOPE_MAX, ONRAMP_OWD_SLOPE_MAX);
 }
 
-/* If enough of all points lie on a line, it is the baseline. */
+/*
+ * Does a line confirm the baseline? Its slope has to be the same within 5 ppm, its level
+ * within the tolerance, and both within what may have changed since there was support.
+ */
+static inline bool onramp_owd_confirms(const struct onramp_owd *o,
+				       const struct onramp_owd_point *ref, s32 slope)
+{
+	s64 other_slope = slope - o->slope;
+	s64 other = ref->d_ns - onramp_owd_baseline(o, ref->t_ns);
+	s64 known_slope, known, age;
+
+	if (!o->supported)
+		return false;
+	/* Units of 1.07 s. */
+	age = min_t(u64, o->min.t_ns - o->support_ns, ONRAMP_OWD_HOLD_NS);
+	known_slope = ONRAMP_OWD_SLOPE_NEAR +
+		      (age >> 30) * ((ONRAMP_OWD_WANDER_NS << ONRAMP_OWD_SLOPE_SHIFT) >> 30);
+	known = ONRAMP_OWD_TOLERANCE_NS + (age * (s64)ONRAMP_OWD_WANDER_NS >> 30);
+	return other_slope <= known_slope && other_slope >= -known_slope &&
+	       other <= known && other >= -known;
+}
+
+/* Points that have to be near a line for it to be the baseline. */
+static inline u32 onramp_owd_enough(const struct onramp_owd *o, u32 level,
+				    const struct onramp_owd_point *ref, s32 slope)
+{
+	u64 span_ns = o->min.t_ns - onramp_owd_point(o, o->count, 0)->t_ns;
+	bool few = o->count < ONRAMP_OWD_RECENT;
+	bool confirms = onramp_owd_confirms(o, ref, slope);
+	u32 n = o->count;
+
+	/* Few samples: all but one. Or it has only begun. */
+	if (few && span_ns >= ONRAMP_OWD_WINDOW_NS / 2)
+		return max_t(u32, n - 1, confirms ? 3 : 6);
+	if (confirms)
+		return max_t(u32, ONRAMP_OWD_SUPPORT + level, n * (6 + level) / 18);
+	return few ? ONRAMP_OWD_POINTS + 1 : n * (9 + 2 * level) / 18;
+}
+
+/*
+ * A line with about @slope below all points: the slope of those near it, then of those
+ * nearer. The baseline, if enough points are near.
+ *
+ * Return: the first level at which they are, ONRAMP_OWD_LEVELS if at none.
+ */
+static inline u32 onramp_owd_descend(struct onramp_owd *o, s32 slope,
+				     struct onramp_owd_point *best_ref, s32 *best_slope)
+{
+	u32 n = o->count, level = ONRAMP_OWD_LEVELS, best = ONRAMP_OWD_LEVELS;
+	struct onramp_owd_point ref = onramp_owd_lowest(o, n, slope);
+	s64 near_ns;
+
+	while (level--) {
+		near_ns = ONRAMP_OWD_NEAR_NS << level;
+		slope = onramp_owd_refine(o, n, &ref, slope, near_ns);
+		ref = onramp_owd_lowest(o, n, slope);
+		if (onramp_owd_support(o, n, &ref, slope, near_ns) <
+		    onramp_owd_enough(o, level, &ref, slope))
+			continue;
+		best = level;
+		*best_ref = ref;
+		*best_slope = slope;
+	}
+	return best;
+}
+
+/*
+ * If enough of all points lie on a line, it is the baseline. Where to begin: with the
+ * slope that is known, and with each edge of the hull that spans a quarter of all the
+ * time; the first that finds enough points at the first level, or else the best one.
+ */
 static inline bool onramp_owd_fit(struct onramp_owd *o)
 {
-	struct onramp_owd_point ref;
-	u32 n = o->count, enough;
-	s32 slope;
+	const struct onramp_owd_point *hull[ONRAMP_OWD_POINTS];
+	u32 n = o->count, level, best = ONRAMP_OWD_LEVELS, i, k;
+	struct onramp_owd_point ref, best_ref;
+	s32 slope, best_slope = 0;
+	u64 span;
 
 	/* Two points are on any line. */
 	if (n < 3)
 		return false;
-	enough = clamp_t(u32, n - 1, 3, max_t(u32, n / 2, ONRAMP_OWD_SUPPORT));
-	slope = onramp_owd_edge(o, n, &ref);
-	if (onramp_owd_support(o, n, &ref, slope) < enough)
+	if (o->supported)
+		best = onramp_owd_descend(o, o->slope, &best_ref, &best_slope);
+	if (best) {
+		k = onramp_owd_hull(o, n, hull);
+		span = hull[k - 1]->t_ns - hull[0]->t_ns;
+		for (i = 1; i < k && best; i++) {
+			if (4 * (hull[i]->t_ns - hull[i - 1]->t_ns) < span)
+				continue;
+			level = onramp_owd_descend(o, onramp_owd_slope(hull[i - 1], hull[i]),
+						   &ref, &slope);
+			if (level >= best)
+				continue;
+			best = level;
+			best_ref = ref;
+			best_slope = slope;
+		}
+	}
+	if (best == ONRAMP_OWD_LEVELS)
 		return false;
-	o->slope = onramp_owd_refine(o, n, &ref, slope);
-	onramp_owd_anchor(o, n);
+	o->ref = best_ref;
+	o->slope = best_slope;
 	return true;
 }
 
@@ -371,21 +510,21 @@ static inline bool onramp_owd_fit(struct onramp_owd *o)
  */
 static inline bool onramp_owd_reroute(struct onramp_owd *o)
 {
-	struct onramp_owd_point old = o->ref;
+	struct onramp_owd_point ref;
 	s64 rise;
 
-	if (!o->supported || o->count <= ONRAMP_OWD_RECENT)
+	if (!o->supported || o->count <= ONRAMP_OWD_RECENT ||
+	    o->shift < ONRAMP_OWD_SHIFT_MAX)
 		return false;
-	onramp_owd_anchor(o, ONRAMP_OWD_RECENT);
-	rise = o->ref.d_ns - onramp_owd_line(&old, o->slope, o->ref.t_ns);
-	if (rise > ONRAMP_OWD_TOLERANCE_NS &&
-	    onramp_owd_support(o, ONRAMP_OWD_RECENT, &o->ref, o->slope) >=
-	    ONRAMP_OWD_RECENT - 2) {
-		o->count = ONRAMP_OWD_RECENT;
-		return true;
-	}
-	o->ref = old;
-	return false;
+	ref = onramp_owd_lowest(o, ONRAMP_OWD_RECENT, o->slope);
+	rise = ref.d_ns - onramp_owd_baseline(o, ref.t_ns);
+	if (rise <= ONRAMP_OWD_TOLERANCE_NS ||
+	    onramp_owd_support(o, ONRAMP_OWD_RECENT, &ref, o->slope,
+			       ONRAMP_OWD_TOLERANCE_NS) < ONRAMP_OWD_RECENT - 2)
+		return false;
+	o->ref = ref;
+	o->count = ONRAMP_OWD_RECENT;
+	return true;
 }
 
 /* A bucket has ended: find the baseline again. */
@@ -398,15 +537,52 @@ static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 	} else if (!o->supported) {
 		onramp_owd_guess(o, t_ns);
 	} else if (t_ns - o->support_ns >= ONRAMP_OWD_HOLD_NS) {
-		onramp_owd_anchor(o, o->count);
+		o->ref = onramp_owd_lowest(o, o->count, o->slope);
 	}
 }
 
-/* Is enough known for a report? */
-static inline bool onramp_owd_ready(const struct onramp_owd *o)
+/* Is enough known for a report at @t_ns? */
+static inline bool onramp_owd_ready(const struct onramp_owd *o, u64 t_ns)
 {
 	return o->samples >= ONRAMP_OWD_MIN_SAMPLES &&
-	       (o->supported || o->count >= ONRAMP_OWD_MIN_BUCKETS);
+	       (o->supported || (o->count && (s64)(t_ns - o->first_ns) >=
+					   (s64)ONRAMP_OWD_MIN_NS));
+}
+
+/*
+ * Does a sample count for the baseline? A packet that is stored and forwarded takes as
+ * much longer, on each link, as it has more bytes. So large ones alone make the
+ * baseline, where there are enough of them.
+ */
+static inline bool onramp_owd_counts(struct onramp_owd *o, u32 payload)
+{
+	if (payload + payload / 32 < o->payload)
+		return !o->sizes;
+	if (payload > o->payload + o->payload / 32) {
+		o->large = 0;
+		o->sizes = false;
+	}
+	o->payload = max_t(u32, o->payload, payload);
+	o->full = true;
+	return true;
+}
+
+/* A bucket has ended: are there enough of large packets? */
+static inline void onramp_owd_sizes(struct onramp_owd *o)
+{
+	if (o->full)
+		o->large += o->large < ONRAMP_OWD_LARGE_MAX;
+	else
+		o->large -= min_t(u8, o->large, ONRAMP_OWD_LARGE_LESS);
+	o->full = false;
+	if (!o->sizes && o->large >= ONRAMP_OWD_LARGE_ON) {
+		/* What smaller ones have left is no evidence for larger ones. */
+		o->sizes = true;
+		o->count = 0;
+		o->open = false;
+	} else if (!o->large) {
+		o->sizes = false;
+	}
 }
 
 /* The sample is below the baseline: is it believed? */
@@ -428,49 +604,59 @@ static inline bool onramp_owd_lower(struct onramp_owd *o,
 	return true;
 }
 
+/* The time of a sample is in a later bucket than all before. */
+static inline void onramp_owd_advance(struct onramp_owd *o, u64 t_ns)
+{
+	if (o->open) {
+		onramp_owd_keep(o);
+		onramp_owd_close(o, t_ns);
+	}
+	onramp_owd_sizes(o);
+	/* Buckets may be longer now. */
+	o->bucket = t_ns >> o->shift;
+	o->open = false;
+	o->low_count = 0;
+}
+
 /**
  * onramp_owd_sample() - one OR-ACK of any flow of the path
  * @o: path
  * @t_ns: when the packet was sent, sender's clock
  * @d_ns: rx - tx, less the wait for its own batch; any offset
+ * @payload: of the packet, bytes; 1 to 65535
  * @excess_ns: delay above the baseline, ns, >= 0
  *
  * Return: false while too little is known; @excess_ns is 0 then.
  */
 static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
-				     s64 *excess_ns)
+				     u32 payload, s64 *excess_ns)
 {
 	struct onramp_owd_point p = { .t_ns = t_ns, .d_ns = d_ns };
-	u64 bucket = t_ns >> ONRAMP_OWD_BUCKET_SHIFT;
+	bool counts;
 
 	*excess_ns = 0;
-	if (!o->samples || (bucket > o->bucket && t_ns - o->ref.t_ns >
-			    (u64)ONRAMP_OWD_SPAN_NS)) {
+	if (!o->samples || (t_ns > o->ref.t_ns &&
+			    t_ns - o->ref.t_ns > (u64)ONRAMP_OWD_SPAN_NS)) {
 		onramp_owd_init(o);
 		o->ref = p;
-		o->bucket = bucket;
+		o->first_ns = t_ns;
+		o->bucket = t_ns >> o->shift;
 	}
-	if (bucket > o->bucket) {
-		if (o->open) {
-			onramp_owd_keep(o);
-			onramp_owd_close(o, t_ns);
-		}
-		o->bucket = bucket;
-		o->open = false;
-		o->low_count = 0;
-	}
-	if (o->samples < ONRAMP_OWD_MIN_SAMPLES)
+	counts = onramp_owd_counts(o, payload);
+	if (t_ns >> o->shift > o->bucket)
+		onramp_owd_advance(o, t_ns);
+	if (counts && o->samples < ONRAMP_OWD_MIN_SAMPLES)
 		o->samples++;
 
-	if (d_ns < onramp_owd_baseline(o, t_ns) && !onramp_owd_lower(o, &p))
-		return onramp_owd_ready(o);
+	if (counts && d_ns < onramp_owd_baseline(o, t_ns) && !onramp_owd_lower(o, &p))
+		return onramp_owd_ready(o, t_ns);
 	/* A sample of an earlier bucket comes too late to be a minimum. */
-	if (bucket == o->bucket &&
+	if (counts && t_ns >> o->shift == o->bucket &&
 	    (!o->open || d_ns - onramp_owd_line(&o->min, o->slope, t_ns) < 0)) {
 		o->min = p;
 		o->open = true;
 	}
-	if (!onramp_owd_ready(o))
+	if (!onramp_owd_ready(o, t_ns))
 		return false;
 	*excess_ns = max_t(s64, d_ns - onramp_owd_baseline(o, t_ns), 0);
 	return true;

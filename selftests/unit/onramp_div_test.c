@@ -22,9 +22,10 @@ void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_params *p,
 	onramp_ctrl_inherit(f, p, s->tx_ns, s->now_ns, s->sent_ns);
 }
 
-bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, s64 *excess_ns)
+bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
+		    s64 *excess_ns)
 {
-	return onramp_owd_sample(o, t_ns, d_ns, excess_ns);
+	return onramp_owd_sample(o, t_ns, d_ns, payload, excess_ns);
 }
 
 u64 onramp_div_values(u64 a, u32 b)

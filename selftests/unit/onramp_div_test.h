@@ -14,7 +14,8 @@ u64 div_u64(u64 dividend, u32 divisor);
 s64 div_s64(s64 dividend, s32 divisor);
 void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_params *p,
 		     const struct onramp_sample *s, struct onramp_result *res);
-bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, s64 *excess_ns);
+bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
+		    s64 *excess_ns);
 u64 onramp_div_values(u64 a, u32 b);
 
 #endif /* _ONRAMP_DIV_TEST_H */

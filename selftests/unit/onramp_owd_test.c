@@ -12,8 +12,11 @@
  *
  * The error of a sample is the excess that onramp_owd.h reports minus the time
  * that the packet spent in the queue. Bounds, per run: below 1 us at p99 after
- * 1 s, below 5 us at p99 from the first report on, never more than 5 us too high
- * (a pause that was not justified), and from 200 ms on as after 1 s.
+ * 1 s, below 5 us at p99 from the first report on, which comes within 200 ms, never more
+ * than 5 us too high (a pause that was not justified), and from 200 ms on as after 1 s.
+ *
+ * The filter was made with packets of the lab (selftests/lab/exp/onramp-owd) and with
+ * seeds 1 to 3 of this test. Those that selftests/unit/run takes are others.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +31,7 @@
 #define US		1e3
 #define MAX_SAMPLES	400000
 
-static u64 seed = 20210412;
+static u64 seed = 20261122;
 static FILE *csv;
 
 /* --- the network ------------------------------------------------------------ */
@@ -48,11 +51,14 @@ struct clock {
 
 struct net {
 	const struct traffic *traffic;
-	double now;		/* ns, truth */
+	double start, now;	/* ns, truth */
 	double arrival;		/* of the next packet that crosses */
 	double backlog;		/* ns until the link is idle */
 	double path;		/* ns, of the empty path */
 	double standing;	/* ns, a queue that others never let drain */
+	double small;		/* share of our packets that are smaller than others */
+	double hops;		/* links that store and forward, but the first */
+	double late;		/* share of OR-ACKs that come after later ones */
 	double wander;		/* of each clock's rate, per square root of a second */
 	struct clock tx, rx;
 };
@@ -109,6 +115,7 @@ static void net_init(struct net *n, const struct traffic *traffic)
 	n->tx = (struct clock) { uniform(-50e-6, 50e-6), uniform(1, 1e6) * SEC };
 	n->rx = (struct clock) { uniform(-50e-6, 50e-6), uniform(1, 1e6) * SEC };
 	net_advance(n, 0.05 * SEC);
+	n->start = n->now;
 }
 
 /*
@@ -116,11 +123,17 @@ static void net_init(struct net *n, const struct traffic *traffic)
  * read at the time of arrival, where its rate is that of now: over 1 ms, the wander
  * of 0.3 ppm is far below 1 ns.
  */
-static double net_sample(struct net *n, u64 *t_ns, s64 *d_ns)
+static double net_sample(struct net *n, u64 *t_ns, s64 *d_ns, u32 *payload)
 {
 	double queue = n->backlog + n->standing;
-	double rx = n->rx.read + (n->path + queue) * (1 + n->rx.rate);
+	double path = n->path, rx;
 
+	*payload = 1448;
+	if (chance(n->small)) {
+		*payload = 1 + (u32)uniform(0, 1447);
+		path -= n->hops * (1448 - *payload) * NS_PER_BYTE;
+	}
+	rx = n->rx.read + (path + queue) * (1 + n->rx.rate);
 	*t_ns = stamp(n->tx.read);
 	*d_ns = (s64)(stamp(rx) - *t_ns);
 	return queue;
@@ -174,20 +187,36 @@ static double highest(const struct errors *errors)
 	return most;
 }
 
-/* One sample into the filter; its error, or false while there is no report. */
+/*
+ * One sample into the filter; its error, or false while there is no report. Smaller
+ * packets have a limit of their own, and are not returned.
+ */
 static bool one_sample(struct net *n, struct onramp_owd *o, double *error)
 {
+	double queue, off;
 	s64 d, excess;
-	double queue;
+	u32 payload;
 	u64 t;
 
-	queue = net_sample(n, &t, &d);
-	if (!onramp_owd_sample(o, t, d, &excess)) {
+	queue = net_sample(n, &t, &d, &payload);
+	if (chance(n->late)) {
+		u64 earlier = t - (u64)uniform(0, 1e6);
+
+		/* Of another flow, and not at the minimum. */
+		onramp_owd_sample(o, earlier, d + 1000000, payload, &excess);
+	}
+	if (!onramp_owd_sample(o, t, d, payload, &excess)) {
 		CHECK_EQ(excess, 0);
 		return false;
 	}
 	*error = (double)excess - queue;
-	return true;
+	if (payload == 1448)
+		return true;
+	off = *error + n->hops * (1448 - payload) * NS_PER_BYTE;
+	CHECK(*error < 5000);
+	if (n->now - n->start > 1 * SEC)
+		CHECK(off > -1000 && *error < 1000);
+	return false;
 }
 
 /* Samples at a mean rate for a while, errors by the time since the start. */
@@ -220,7 +249,8 @@ static const struct traffic packets = { "packets", 0.8, 0, 0 };
 static const struct traffic bursts = { "bursts", 0.8, 0.02, 16000 };
 static const struct traffic trains = { "64k trains", 0.8, 0.2, 64000 };
 
-static void goal(const struct traffic *traffic, double gap, int runs)
+static void goal(const struct traffic *traffic, double gap, int runs, double small,
+		 double hops)
 {
 	double e, s, l, over;
 	struct onramp_owd o;
@@ -230,6 +260,9 @@ static void goal(const struct traffic *traffic, double gap, int runs)
 	for (i = 0; i < runs; i++) {
 		errors_reset();
 		net_init(&n, traffic);
+		n.small = small;
+		n.hops = hops;
+		n.late = small / 10;
 		onramp_owd_init(&o);
 		observe(&n, &o, gap, 3 * SEC, traffic->name, i);
 		over = fmax(highest(&early), fmax(highest(&settled), highest(&late)));
@@ -239,6 +272,7 @@ static void goal(const struct traffic *traffic, double gap, int runs)
 		printf("# %-10s every %4.0f us, drift %+6.1f ppm: |error| p99 %5.0f ns to 0.2 s, %5.0f to 1 s, %5.0f after; at most %+6.0f\n",
 		       traffic->name, gap / US, (n.rx.rate - n.tx.rate) * 1e6,
 		       e, s, l, over);
+		CHECK(early.n > 200);
 		CHECK(e < 5000);
 		CHECK(s < 1000);
 		CHECK(l < 1000);
@@ -248,22 +282,28 @@ static void goal(const struct traffic *traffic, double gap, int runs)
 
 static void owd__packets(void)
 {
-	goal(&packets, 200 * US, 6);
+	goal(&packets, 200 * US, 6, 0, 0);
 }
 
 static void owd__bursts(void)
 {
-	goal(&bursts, 200 * US, 6);
+	goal(&bursts, 200 * US, 6, 0, 0);
 }
 
 static void owd__trains(void)
 {
-	goal(&trains, 200 * US, 6);
+	goal(&trains, 200 * US, 6, 0, 0);
 }
 
 static void owd__dense_samples(void)
 {
-	goal(&trains, 20 * US, 2);
+	goal(&trains, 20 * US, 2, 0, 0);
+}
+
+/* Half of our packets are smaller than others, and some OR-ACKs are out of order. */
+static void owd__sizes(void)
+{
+	goal(&bursts, 200 * US, 4, 0.5, 4);
 }
 
 /* --- what is not so regular ------------------------------------------------- */
@@ -362,6 +402,101 @@ static void owd__standing_queue(void)
 	CHECK(low < -20 * US);
 }
 
+/*
+ * A path that is first used while a queue stands on it: the excess is too low by no
+ * more than that queue, never too high, and right once the queue has drained.
+ */
+static void owd__congested_first(void)
+{
+	double low, high, most = 0;
+	struct onramp_owd o;
+	struct net n;
+	int i;
+
+	net_init(&n, &bursts);
+	onramp_owd_init(&o);
+	for (i = 0; i < 150; i++) {
+		stand(&n);
+		worst(&n, &o, 0.01 * SEC, &low, &high);
+		most = fmax(most, n.standing);
+		/* 100 ppm of a window, for what it does not know of the slope. */
+		CHECK(!(low < -most - 54 * US));
+		CHECK(!(high > onramp_owd_error(&o, (u64)n.tx.read)));
+	}
+	n.standing = 0;
+	worst(&n, &o, 0.02 * SEC, &low, &high);
+	worst(&n, &o, 0.02 * SEC, &low, &high);
+	CHECK(high < 5 * US);
+	CHECK(low > -5 * US);
+	worst(&n, &o, 0.6 * SEC, &low, &high);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+}
+
+/* Small packets as if with two links that store them, for a while. */
+static void only_small(struct net *n, struct onramp_owd *o, double length)
+{
+	double end = n->now + length;
+	s64 d, excess;
+	u32 payload;
+	u64 t;
+
+	while (n->now < end) {
+		net_advance(n, exponential(200 * US));
+		net_sample(n, &t, &d, &payload);
+		onramp_owd_sample(o, t, d - 2157, 100, &excess);
+	}
+}
+
+/* The baseline is that of what there is most of, and goes on with what there is. */
+static void owd__sizes_change(void)
+{
+	struct onramp_owd o;
+	double low, high;
+	struct net n;
+
+	net_init(&n, &bursts);
+	onramp_owd_init(&o);
+	only_small(&n, &o, 1 * SEC);
+	CHECK(o.supported);
+	worst(&n, &o, 0.01 * SEC, &low, &high);
+	CHECK(high < 2157 + 1000);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	worst(&n, &o, 1 * SEC, &low, &high);
+	CHECK(high < 1 * US);
+	CHECK(low > -1 * US);
+	only_small(&n, &o, 2 * SEC);
+	CHECK((u64)n.tx.read - o.support_ns < 100000000);
+}
+
+/*
+ * Mostly small packets, and few large ones: those have their time on two links in
+ * their excess, and the path is known all the same.
+ */
+static void owd__few_large_packets(void)
+{
+	double low, high;
+	struct onramp_owd o;
+	struct net n;
+	s64 d, excess;
+	u32 payload;
+	u64 t;
+	int i;
+
+	net_init(&n, &bursts);
+	onramp_owd_init(&o);
+	for (i = 0; i < 100; i++) {
+		only_small(&n, &o, 0.03 * SEC);
+		net_sample(&n, &t, &d, &payload);
+		CHECK(onramp_owd_sample(&o, t, d, payload, &excess) || i < 4);
+	}
+	CHECK((u64)n.tx.read - o.support_ns < 100000000);
+	worst(&n, &o, 0.002 * SEC, &low, &high);
+	CHECK(!(high > 2157 + 1000));
+	CHECK(!(low < -1000));
+}
+
 /* The documented limit: a queue that does not move is a longer path. */
 static void owd__constant_queue(void)
 {
@@ -388,14 +523,15 @@ static void owd__false_stamps(void)
 	struct net n;
 	s64 d, excess;
 	double low, high;
+	u32 payload;
 	int i, k;
 	u64 t;
 
 	setup(&n, &o);
 	for (i = 0; i < 50; i++) {
 		for (k = 0; k < 2; k++) {
-			net_sample(&n, &t, &d);
-			CHECK(onramp_owd_sample(&o, t, d - 1000000, &excess));
+			net_sample(&n, &t, &d, &payload);
+			CHECK(onramp_owd_sample(&o, t, d - 1000000, payload, &excess));
 			CHECK_EQ(excess, 0);
 		}
 		worst(&n, &o, 0.04 * SEC, &low, &high);
@@ -455,13 +591,13 @@ static void owd__error(void)
 
 	onramp_owd_init(&o);
 	/* 200 ppm of 33.55 ms, and 1 us */
-	CHECK_NEAR(onramp_owd_error(&o, 1), 1000 + 6710, 2);
+	CHECK_NEAR(onramp_owd_error(&o, 1), 1024 + 6710, 2);
 	o.supported = true;
 	o.support_ns = 5000000000ULL;
-	CHECK_EQ(onramp_owd_error(&o, 5000000000ULL), 1000);
-	CHECK_EQ(onramp_owd_error(&o, 1), 1000);
-	CHECK_EQ(onramp_owd_error(&o, 7000000000ULL), 1000 + 5587);
-	CHECK_EQ(onramp_owd_error(&o, 900000000000ULL), 1000 + 27939);
+	CHECK_EQ(onramp_owd_error(&o, 5000000000ULL), 1024);
+	CHECK_EQ(onramp_owd_error(&o, 1), 1024);
+	CHECK_EQ(onramp_owd_error(&o, 7000000000ULL), 1024 + 5587);
+	CHECK_EQ(onramp_owd_error(&o, 900000000000ULL), 1024 + 27939);
 }
 
 int main(int argc, char **argv)
@@ -471,8 +607,12 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__bursts),
 		KTAP_CASE(owd__trains),
 		KTAP_CASE(owd__dense_samples),
+		KTAP_CASE(owd__sizes),
 		KTAP_CASE(owd__route_changes),
 		KTAP_CASE(owd__standing_queue),
+		KTAP_CASE(owd__congested_first),
+		KTAP_CASE(owd__sizes_change),
+		KTAP_CASE(owd__few_large_packets),
 		KTAP_CASE(owd__constant_queue),
 		KTAP_CASE(owd__false_stamps),
 		KTAP_CASE(owd__gaps),

@@ -113,15 +113,19 @@ struct labq_port {
 /**
  * struct labq_cb - of a packet in a queue
  * @ingress: what it is accounted to, or NULL
- * @bytes: its frame
+ * @came_ns: when it came, the low bits of CLOCK_MONOTONIC: 4 s
+ * @bytes: its frame, of 64 KB at most
  * @prio: its priority
  * @pool: who pays for it
+ *
+ * A qdisc has 20 bytes in a packet.
  */
 struct labq_cb {
 	struct labq_ingress *ingress;
-	u32 bytes;
-	u8 prio;
-	u8 pool;
+	u32 came_ns;
+	u32 bytes : 24;
+	u32 prio : 4;
+	u32 pool : 4;
 };
 
 static inline struct labq_cb *labq_cb(struct sk_buff *skb)

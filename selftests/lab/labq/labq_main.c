@@ -291,6 +291,7 @@ static int labq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	struct labq_port *port = qdisc_priv(sch);
 	struct labq_switch *sw = port->sw;
 	struct labq_cb cb = {
+		.came_ns = (u32)ktime_get_ns(),
 		.bytes = labnic_frame_bytes(labnic_skb_len(skb)),
 		.prio = labnic_skb_prio(skb),
 	};
@@ -359,6 +360,7 @@ static struct sk_buff *labq_dequeue(struct Qdisc *sch)
 	q->dequeued_bytes += labq_cb(skb)->bytes;
 	labq_release(port, labq_cb(skb));
 	spin_unlock(&port->sw->lock);
+	trace_labq_wait(port, skb);
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_bstats_update(sch, skb);
 	sch->q.qlen--;

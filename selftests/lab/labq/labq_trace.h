@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints of labq: every change of a queue's length, and every decision with
- * its inputs. Bytes are frames without check sequence; ns is CLOCK_MONOTONIC, since
- * the text of a trace has microseconds only; netns is the inode number of the
- * switch's network namespace.
+ * Tracepoints of labq: every change of a queue's length, how long each packet has
+ * waited, and every decision with its inputs. Bytes are frames without check
+ * sequence; ns is CLOCK_MONOTONIC, since the text of a trace has microseconds only;
+ * netns is the inode number of the switch's network namespace.
  *
  *	echo 1 > /sys/kernel/tracing/events/labq/labq_queue/enable
  */
@@ -13,7 +13,11 @@
 #if !defined(_LABQ_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _LABQ_TRACE_H
 
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/tcp.h>
 #include <linux/tracepoint.h>
 
 #include "labq.h"
@@ -26,6 +30,71 @@ TRACE_DEFINE_ENUM(LABQ_DROP_RED);
 TRACE_DEFINE_ENUM(LABQ_DROP_STEP);
 TRACE_DEFINE_ENUM(LABQ_MARK_STEP);
 TRACE_DEFINE_ENUM(LABQ_MARK_RED);
+
+#ifndef _LABQ_TRACE_ONCE
+#define _LABQ_TRACE_ONCE
+
+/* Ports and sequence numbers of a TCP packet; if it is none, all stays 0. */
+struct labq_trace_tcp {
+	u16 sport;
+	u16 dport;
+	u32 end_seq;
+	u32 payload;
+};
+
+/* Ends of the packet as sockaddr, for %pISpc, and what is in @tcp. */
+static inline void labq_trace_tcp(const struct sk_buff *skb, void *src, void *dest,
+				  struct labq_trace_tcp *tcp)
+{
+	struct sockaddr_in6 *src6 = src, *dest6 = dest;
+	struct sockaddr_in *src4 = src, *dest4 = dest;
+	u32 offset = skb_network_offset(skb), len = 0;
+	const struct ipv6hdr *ip6;
+	const struct tcphdr *th;
+	const struct iphdr *ip;
+	struct ipv6hdr _ip6;
+	struct tcphdr _th;
+	struct iphdr _ip;
+
+	memset(src, 0, sizeof(*src6));
+	memset(dest, 0, sizeof(*dest6));
+	*tcp = (struct labq_trace_tcp) { .payload = 0 };
+	ip = skb_header_pointer(skb, offset, sizeof(_ip), &_ip);
+	if (!ip)
+		return;
+	if (ip->version == 4 && ip->protocol == IPPROTO_TCP) {
+		src4->sin_family = AF_INET;
+		src4->sin_addr.s_addr = ip->saddr;
+		dest4->sin_family = AF_INET;
+		dest4->sin_addr.s_addr = ip->daddr;
+		len = ntohs(ip->tot_len) - 4 * ip->ihl;
+		offset += 4 * ip->ihl;
+	} else if (ip->version == 6) {
+		ip6 = skb_header_pointer(skb, offset, sizeof(_ip6), &_ip6);
+		if (!ip6 || ip6->nexthdr != IPPROTO_TCP)
+			return;
+		src6->sin6_family = AF_INET6;
+		src6->sin6_addr = ip6->saddr;
+		dest6->sin6_family = AF_INET6;
+		dest6->sin6_addr = ip6->daddr;
+		len = ntohs(ip6->payload_len);
+		offset += sizeof(_ip6);
+	} else {
+		return;
+	}
+	th = skb_header_pointer(skb, offset, sizeof(_th), &_th);
+	if (!th || len < 4 * th->doff)
+		return;
+	/* Ports have the same place in both kinds of address. */
+	src4->sin_port = th->source;
+	dest4->sin_port = th->dest;
+	tcp->sport = ntohs(th->source);
+	tcp->dport = ntohs(th->dest);
+	tcp->payload = len - 4 * th->doff;
+	tcp->end_seq = ntohl(th->seq) + tcp->payload;
+}
+
+#endif /* _LABQ_TRACE_ONCE */
 
 #define labq_show_drop(verdict)						\
 	__print_symbolic(verdict,					\
@@ -71,6 +140,50 @@ TRACE_EVENT(labq_queue,
 	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u bytes=%u packets=%u shared_used=%u",
 		  __entry->ns, __entry->dev, __entry->netns, __entry->prio, __entry->bytes,
 		  __entry->packets, __entry->shared_used)
+);
+
+/* A packet leaves its queue, for the wire; that long it has waited. */
+TRACE_EVENT(labq_wait,
+
+	TP_PROTO(const struct labq_port *port, struct sk_buff *skb),
+
+	TP_ARGS(port, skb),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(u8, prio)
+		__field(u32, len)
+		__field(u32, waited_ns)
+		__array(u8, src, sizeof(struct sockaddr_in6))
+		__array(u8, dest, sizeof(struct sockaddr_in6))
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, end_seq)
+		__field(u32, payload)
+	),
+
+	TP_fast_assign(
+		struct labq_trace_tcp tcp;
+
+		labq_trace_tcp(skb, __entry->src, __entry->dest, &tcp);
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->prio = labq_cb(skb)->prio;
+		__entry->len = labq_cb(skb)->bytes;
+		__entry->waited_ns = (u32)__entry->ns - labq_cb(skb)->came_ns;
+		__entry->sport = tcp.sport;
+		__entry->dport = tcp.dport;
+		__entry->end_seq = tcp.end_seq;
+		__entry->payload = tcp.payload;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u len=%u waited=%u src=%pISpc dest=%pISpc payload=%u end_seq=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->prio, __entry->len,
+		  __entry->waited_ns, __entry->src, __entry->dest, __entry->payload,
+		  __entry->end_seq)
 );
 
 /* The inputs of labq_admit() and labq_mark(), and what they said. */
