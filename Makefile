@@ -108,10 +108,10 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
-	@for bench in onramp-cost onramp-cpu; do \
-		MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
-			--mem 8192 selftests/onramp/bench/$$bench || exit 1; \
-	done
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
+		--real-time --mem 8192 selftests/onramp/bench/onramp-cost
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
+		--mem 8192 selftests/onramp/bench/onramp-cpu
 
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab

@@ -6,9 +6,11 @@
  *	    parse -> flow? or somebody who wants all packets? -> stamp:
  *	    clock, and what the NIC wrote into the skb -> ACK ring, callbacks
  *
- *	TX  net_dev_start_xmit  parse -> flow? -> stamp -> TX ring
+ *	TX  net_dev_start_xmit  parse -> flow? -> stamp -> TX ring, or, if the driver has
+ *	                        called its hook for the last one: left to the hook
  *	    driver hook         the same packet on the same CPU: a better time
- *	    net_dev_xmit        that packet is over; refused? take it back
+ *	    net_dev_xmit        that packet is over; refused? take it back; still left?
+ *	                        stamp -> TX ring
  *
  * A packet is looked up once in each direction. What the driver hook saw, the
  * tracepoint after it does not take again, and what the tracepoint looked up the
@@ -35,6 +37,8 @@
  * @e:		its flow; NULL: it is none of ours
  * @seq:	first byte
  * @end_seq:	the one behind its last
+ * @left:	it is not recorded yet: that is left to the driver's hook, or if the
+ *		driver does not call that for it, to net_dev_xmit
  *
  * Valid from net_dev_start_xmit to net_dev_xmit, all of it in one RCU section.
  */
@@ -43,6 +47,7 @@ struct nic_ts_handoff {
 	struct nic_ts_entry	*e;
 	u32			seq;
 	u32			end_seq;
+	bool			left;
 };
 
 static DEFINE_PER_CPU(struct nic_ts_handoff, nic_ts_handoff);
@@ -191,28 +196,28 @@ static bool nic_ts_parse_out(struct nic_ts_dev *nd, const struct sk_buff *skb,
 	return res == NIC_TS_PARSE_OK;
 }
 
-/* Record a packet that goes out; returns its flow. */
-static struct nic_ts_entry *nic_ts_tx(struct nic_ts_dev *nd,
-				      const struct sk_buff *skb, u64 ns, u8 source,
-				      struct nic_ts_packet *p)
+/* The flow of a packet that goes out, if it is a segment. */
+static struct nic_ts_entry *nic_ts_tx_find_flow(struct nic_ts_dev *nd,
+						const struct sk_buff *skb,
+						struct nic_ts_packet *p)
 {
-	struct nic_ts_stamp stamp = {};
-	enum nic_ts_tx_result res;
-	struct nic_ts_entry *e;
-	u64 pause_ns;
-
 	/* Pure ACKs and resets are no segments. */
 	if (!nic_ts_parse_out(nd, skb, p) || p->seq == p->end_seq)
 		return NULL;
-	e = nic_ts_entry_find(nd->nn, &p->key);
-	if (!e)
-		return NULL;
+	return nic_ts_entry_find(nd->nn, &p->key);
+}
 
-	stamp.ns = ns ?: ktime_get_ns();
-	stamp.source = source;
+/* Record a segment that goes out; returns whether it has a record. */
+static bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq, u32 end_seq,
+		      u64 ns, u8 source)
+{
+	struct nic_ts_stamp stamp = { .ns = ns, .source = source };
+	enum nic_ts_tx_result res;
+	u64 pause_ns;
+
 	pause_ns = atomic64_read(&e->flow.cum_pause_ns);
 	spin_lock(&e->tx_lock);
-	res = nic_ts_tx_push(&e->tx, p->seq, p->end_seq, &stamp, pause_ns);
+	res = nic_ts_tx_push(&e->tx, seq, end_seq, &stamp, pause_ns);
 	spin_unlock(&e->tx_lock);
 	nic_ts_entry_seen(e);
 	nic_ts_count(nd->nn, res == NIC_TS_TX_RETRANS ? NIC_TS_NET_TX_RETRANS :
@@ -221,8 +226,8 @@ static struct nic_ts_entry *nic_ts_tx(struct nic_ts_dev *nd,
 							   NIC_TS_DEV_TX_STACK);
 	if (READ_ONCE(nd->tx_source) < source)
 		WRITE_ONCE(nd->tx_source, source);
-	trace_nic_ts_tx(&e->key, nd->ifindex, p->seq, p->end_seq, stamp.ns, source, res);
-	return res == NIC_TS_TX_RECORDED ? e : NULL;
+	trace_nic_ts_tx(&e->key, nd->ifindex, seq, end_seq, ns, source, res);
+	return res == NIC_TS_TX_RECORDED;
 }
 
 /* The device, if its packets are to be recorded. */
@@ -248,22 +253,46 @@ static void nic_ts_probe_start_xmit(void *data, const struct sk_buff *skb,
 
 	h->skb = skb;
 	h->e = NULL;
+	h->left = false;
 	rcu_read_lock();
 	nd = nic_ts_tx_dev(dev);
-	if (nd)
-		h->e = nic_ts_tx(nd, skb, 0, NIC_TS_SRC_STACK, &p);
-	if (h->e) {
-		h->seq = p.seq;
-		h->end_seq = p.end_seq;
-		/*
-		 * The tracepoint promises not to change the packet. Asking
-		 * for a stamp does, as the stack might have: nobody has looked
-		 * at it for this device yet. See nic_ts_hw_ask().
-		 */
-		if (READ_ONCE(nd->hw_tx))
-			nic_ts_hw_ask(nd, h->e, (struct sk_buff *)skb, p.seq, p.end_seq);
-	}
+	if (!nd)
+		goto out;
+	h->e = nic_ts_tx_find_flow(nd, skb, &p);
+	if (!h->e)
+		goto out;
+	h->seq = p.seq;
+	h->end_seq = p.end_seq;
+	/*
+	 * A driver that has called its hook for the last segment will for this one: its
+	 * time is better, and to read the clock twice costs more than all the rest.
+	 */
+	h->left = READ_ONCE(nd->tx_hook) && !READ_ONCE(nd->hw_tx);
+	if (h->left)
+		goto out;
+	if (!nic_ts_tx(nd, h->e, p.seq, p.end_seq, ktime_get_ns(), NIC_TS_SRC_STACK))
+		h->e = NULL;
+	/*
+	 * The tracepoint promises not to change the packet. Asking for a stamp does, as
+	 * the stack might have: nobody has looked at it for this device yet. See
+	 * nic_ts_hw_ask().
+	 */
+	else if (READ_ONCE(nd->hw_tx))
+		nic_ts_hw_ask(nd, h->e, (struct sk_buff *)skb, p.seq, p.end_seq);
+out:
 	rcu_read_unlock();
+}
+
+/* The driver has not called its hook for a segment that it has taken. */
+static void nic_ts_tx_late(struct nic_ts_handoff *h, const struct net_device *dev)
+{
+	struct nic_ts_dev *nd = nic_ts_tx_dev(dev);
+
+	h->left = false;
+	if (!nd)
+		return;
+	WRITE_ONCE(nd->tx_hook, false);
+	nic_ts_tx(nd, h->e, h->seq, h->end_seq, ktime_get_ns(), NIC_TS_SRC_STACK);
 }
 
 static void nic_ts_probe_xmit(void *data, struct sk_buff *skb, int rc,
@@ -275,15 +304,22 @@ static void nic_ts_probe_xmit(void *data, struct sk_buff *skb, int rc,
 	if (h->skb != skb)
 		return;
 	h->skb = NULL;
-	if (likely(dev_xmit_complete(rc)) || !h->e)
+	if (!h->e || (likely(dev_xmit_complete(rc)) && !h->left))
 		return;
 	rcu_read_lock();
-	spin_lock(&h->e->tx_lock);
-	nic_ts_tx_retract(&h->e->tx, h->seq, h->end_seq);
-	spin_unlock(&h->e->tx_lock);
-	nd = nic_ts_dev_find(dev);
-	if (nd)
-		nic_ts_dev_count(nd, NIC_TS_DEV_TX_BUSY);
+	if (dev_xmit_complete(rc)) {
+		nic_ts_tx_late(h, dev);
+	} else {
+		if (!h->left) {
+			spin_lock(&h->e->tx_lock);
+			nic_ts_tx_retract(&h->e->tx, h->seq, h->end_seq);
+			spin_unlock(&h->e->tx_lock);
+		}
+		h->left = false;
+		nd = nic_ts_dev_find(dev);
+		if (nd)
+			nic_ts_dev_count(nd, NIC_TS_DEV_TX_BUSY);
+	}
 	rcu_read_unlock();
 }
 
@@ -314,8 +350,9 @@ static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
  */
 void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 {
-	const struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
+	struct nic_ts_handoff *h = this_cpu_ptr(&nic_ts_handoff);
 	struct nic_ts_packet p __uninitialized;
+	struct nic_ts_entry *e;
 	struct nic_ts_dev *nd;
 	u64 now_ns;
 
@@ -326,10 +363,19 @@ void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 		return;
 	now_ns = ktime_get_ns();
 	ns = nic_ts_driver_time(nd, ns, now_ns, NIC_TS_DEV_TX_CLOCK) ?: now_ns;
-	if (h->skb == skb)
+	if (!READ_ONCE(nd->tx_hook))
+		WRITE_ONCE(nd->tx_hook, true);
+	if (h->skb != skb) {
+		e = nic_ts_tx_find_flow(nd, skb, &p);
+		if (e)
+			nic_ts_tx(nd, e, p.seq, p.end_seq, ns, NIC_TS_SRC_DRIVER);
+	} else if (h->left) {
+		h->left = false;
+		if (!nic_ts_tx(nd, h->e, h->seq, h->end_seq, ns, NIC_TS_SRC_DRIVER))
+			h->e = NULL;
+	} else {
 		nic_ts_tx_improve(nd, h->e, h->seq, h->end_seq, ns);
-	else
-		nic_ts_tx(nd, skb, ns, NIC_TS_SRC_DRIVER, &p);
+	}
 }
 
 /**

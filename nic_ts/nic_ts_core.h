@@ -606,6 +606,19 @@ restart:
 #define NIC_TS_MAX_RECORDS	1024U
 
 /*
+ * Field by field, as the stamp has just been written: a copy in wider words would wait
+ * for those stores.
+ */
+static inline void nic_ts_stamp_copy(struct nic_ts_stamp *to, const struct nic_ts_stamp *from)
+{
+	to->ns = from->ns;
+	to->hw_ns = from->hw_ns;
+	to->hw_domain = from->hw_domain;
+	to->hw_epoch = from->hw_epoch;
+	to->source = from->source;
+}
+
+/*
  * What a ring holds spans less than this many bytes of sequence space, so that
  * comparing any two is right.
  */
@@ -731,7 +744,7 @@ nic_ts_tx_push(struct nic_ts_tx_ring *r, u32 seq, u32 end_seq,
 		r->base++;
 	nic_ts_tx_advance(r, end_seq);
 	rec = nic_ts_tx_at(r, r->head);
-	rec->stamp = *stamp;
+	nic_ts_stamp_copy(&rec->stamp, stamp);
 	rec->cum_pause_ns = cum_pause_ns;
 	rec->seq = seq;
 	rec->end_seq = end_seq;
@@ -871,7 +884,7 @@ static inline bool nic_ts_ack_push(struct nic_ts_ack_ring *r, u32 ack_seq,
 	       ack_seq - nic_ts_ack_at(r, r->base)->ack_seq >= NIC_TS_RING_SPAN)
 		nic_ts_ack_drop(r);
 	rec = nic_ts_ack_at(r, r->head);
-	rec->stamp = *stamp;
+	nic_ts_stamp_copy(&rec->stamp, stamp);
 	rec->ack_seq = ack_seq;
 	r->head++;
 	return true;

@@ -44,7 +44,7 @@ static struct kmem_cache *nic_ts_entry_cache __read_mostly;
 static DEFINE_SPINLOCK(nic_ts_flow_lock);
 
 /* Each packet is looked up: as few words as tell connections apart. */
-static u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
+static __always_inline u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
 {
 	const struct nic_ts_key *key = data;
 	u32 ports = (__force u32)key->lport << 16 | (__force u32)key->rport;
@@ -55,15 +55,25 @@ static u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
 	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed);
 }
 
-/* 0 if the entry @obj has the key. */
-static int nic_ts_key_differs(struct rhashtable_compare_arg *arg, const void *obj)
+/*
+ * 0 if the entry @obj has the key. IPv4 field by field, as the parser has just written
+ * them: a load wider than the stores before it waits for all of them.
+ */
+static __always_inline int nic_ts_key_differs(struct rhashtable_compare_arg *arg,
+					      const void *obj)
 {
 	const struct nic_ts_entry *e = obj;
-	const u64 *a = arg->key, *b = (const u64 *)&e->key;
+	const struct nic_ts_key *a = arg->key, *b = &e->key;
+	const u64 *x = arg->key, *y = (const u64 *)b;
 
 	BUILD_BUG_ON(sizeof(struct nic_ts_key) != 5 * sizeof(u64));
-	return !!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) |
-		  (a[4] ^ b[4]));
+	if (likely(a->family == AF_INET))
+		return !!((__force u32)(a->laddr[0] ^ b->laddr[0]) |
+			  (__force u32)(a->raddr[0] ^ b->raddr[0]) |
+			  (__force u32)(a->lport ^ b->lport) |
+			  (__force u32)(a->rport ^ b->rport) | (a->family ^ b->family));
+	return !!((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
+		  (x[4] ^ y[4]));
 }
 
 static const struct rhashtable_params nic_ts_flow_params = {

@@ -161,6 +161,7 @@ struct nic_ts_dev_cpu {
  * @ether:	packets that go out begin with an Ethernet header
  * @hw_rx:	stamps of all packets are on
  * @hw_tx:	stamps on demand are on
+ * @tx_hook:	its driver has called nic_ts_driver_tx() for the last segment
  * @rx_source:	best source seen, enum nic_ts_source
  * @tx_source:	the same
  * @slots:	TX hardware stamps asked for and not answered
@@ -187,6 +188,7 @@ struct nic_ts_dev {
 	bool			ether;
 	bool			hw_rx;
 	bool			hw_tx;
+	bool			tx_hook;
 	u8			rx_source;
 	u8			tx_source;
 	atomic_t		slots;

@@ -13,11 +13,11 @@
 #include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <net/pkt_sched.h>
+#include <net/sock.h>
+#include <net/tcp_states.h>
 #include <uapi/onramp.h>
 
 #include "onramp_ctl.h"
-
-struct sock;
 
 /* enum onramp_state - where a flow is */
 enum onramp_state {
@@ -30,7 +30,7 @@ enum onramp_state {
  * struct onramp_flow - the packets of one socket, or of one hash value
  * @head: all packets but @reordered, in the order of both their arrival and their departure
  * @tail: last of @head, if there is any
- * @idle_ns: since when the flow is ONRAMP_IDLE; @tail is not used then
+ * @idle_ns: since when the flow is ONRAMP_IDLE, or a bit earlier; @tail is not used then
  * @node: in a bucket
  * @key: what it is found by, see onramp_flow_key()
  * @hash: of the socket, to notice that its memory belongs to another one by now
@@ -39,7 +39,8 @@ enum onramp_state {
  *	than zero by one packet at most
  * @state: enum onramp_state
  * @band: that it is listed in, the one of its latest packet
- * @tried: when it was last tried to get @ctl, onramp_tick(); 0: never
+ * @tried: without @ctl: when it was last tried to get it, onramp_tick(); 0: never
+ * @slot: with @ctl: where its next record goes, to be fetched
  * @reordered: packets that leave before one that had been queued earlier
  * @next: in the list, ONRAMP_LISTED
  * @wait_ns: until when it is throttled, ONRAMP_THROTTLED
@@ -65,7 +66,10 @@ struct onramp_flow {
 	s32			credit;
 	u8			state;
 	u8			band;
-	u16			tried;
+	union {
+		u16		tried;
+		u16		slot;
+	};
 
 	struct rb_root		reordered;
 	union {
@@ -208,8 +212,13 @@ struct onramp_stats {
  * @turn: the band that is being served
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
+ * @last: the flow that was last looked for, or @fast, whose key is no flow's
  * @gate: for the controller
  * @link: what all queues of the device share
+ * @now_ns: the time, as of the latest look at the clock
+ * @exact: it has been looked at in this enqueue or dequeue
+ * @precise: each dequeue has to look at it
+ * @marks: there is a threshold for marks
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @waiting: throttled flows
@@ -224,6 +233,11 @@ struct onramp_sched {
 	u32			turn;
 	struct onramp_band	bands[ONRAMP_BANDS];
 	struct onramp_flow	fast;
+	struct onramp_flow	*last;
+	u64			now_ns;
+	bool			exact;
+	bool			precise;
+	bool			marks;
 	struct onramp_gate	*gate;
 	struct onramp_link	*link;
 	u64			line_bps;
@@ -237,13 +251,13 @@ struct onramp_sched {
 /**
  * struct onramp_cb - of a packet in the queue
  * @send_ns: when its sender wants it to leave: its EDT, or when it was queued
+ * @headers: bytes before its payload, of data that On-Ramp may hold back; 0: it is none
  * @band: that it is counted in
- * @data: onramp_is_data(), and On-Ramp is on
  */
 struct onramp_cb {
 	u64	send_ns;
+	u16	headers;
 	u8	band;
-	bool	data;
 };
 
 static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
@@ -270,12 +284,12 @@ static inline u16 onramp_tick(u64 now)
 /* onramp_flow.c */
 int onramp_flow_cache_create(void);
 void onramp_flow_cache_destroy(void);
-unsigned long onramp_flow_key(const struct onramp_sched *q, struct sk_buff *skb,
-			      struct sock **sk);
-struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
-				    struct sock *sk, u64 now);
+unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb);
+struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key,
+				       struct sock *sk);
 void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
-void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb);
+void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
+			struct sk_buff *skb);
 struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key);
 void onramp_flows_release(struct onramp_sched *q);
 struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
@@ -290,6 +304,53 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
 int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
+
+/**
+ * onramp_flow_key() - what the flow of a packet is found by
+ * @q: the qdisc
+ * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
+ * @sk: set to the socket that is the flow, or NULL if it is a hash
+ *
+ * Connection requests, listeners and sockets in TIME-WAIT are not what a sender is:
+ * what they send is part of no flow of theirs, and not held back by a rate either. A
+ * socket that is not connected may send to many destinations, so that each of these is
+ * a flow. Sockets are at even addresses, so a key that is odd is a hash.
+ *
+ * Context: the qdisc's lock.
+ * Return: the key, not 0.
+ */
+static inline unsigned long onramp_flow_key(const struct onramp_sched *q,
+					    struct sk_buff *skb, struct sock **sk)
+{
+	const u32 none = TCPF_CLOSE | TCPF_LISTEN | TCPF_TIME_WAIT | TCPF_NEW_SYN_RECV;
+	struct sock *owner = skb->sk;
+
+	if (likely(owner && !((1U << READ_ONCE(owner->sk_state)) & none))) {
+		*sk = owner;
+		return (unsigned long)owner;
+	}
+	*sk = NULL;
+	return onramp_flow_hash_key(q, skb);
+}
+
+/**
+ * onramp_flow_get() - find a flow, or make it
+ * @q: the qdisc
+ * @key: of onramp_flow_key()
+ * @sk: its socket, or NULL
+ *
+ * Context: the qdisc's lock.
+ * Return: the flow, or NULL if there is no memory for it.
+ */
+static inline struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
+						  struct sock *sk)
+{
+	struct onramp_flow *f = q->last;
+
+	if (f->key == key && (!sk || f->hash == sk->sk_hash))
+		return f;
+	return onramp_flow_lookup(q, key, sk);
+}
 
 /**
  * onramp_flow_peek() - the packet of a flow that leaves next
@@ -332,6 +393,40 @@ static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
 		f->head = skb;
 	f->tail = skb;
 	skb->next = NULL;
+}
+
+/* onramp_flow_removed() - a packet is in its flow no more: what is counted of it */
+static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
+				       struct sk_buff *skb)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	skb_mark_not_on_list(skb);
+	if (!--f->qlen && f != &q->fast)
+		q->stats.flows_inactive++;
+	q->stats.band_packets[onramp_cb(skb)->band]--;
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+}
+
+/**
+ * onramp_flow_remove() - take the packet that leaves next out of its flow
+ * @sch: the qdisc
+ * @f: the flow
+ * @skb: what onramp_flow_peek() has returned
+ *
+ * Context: the qdisc's lock.
+ */
+static inline void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f,
+				      struct sk_buff *skb)
+{
+	if (unlikely(skb != f->head)) {
+		onramp_flow_unlink(sch, f, NULL, skb);
+		return;
+	}
+	/* f->tail is not looked at while there is no f->head. */
+	f->head = skb->next;
+	onramp_flow_removed(sch, f, skb);
 }
 
 #endif /* _SCH_ONRAMP_H */

@@ -494,7 +494,11 @@ struct onramp_tx {
  * @skipped:	how many were not recorded since the newest record, < 2^@shift
  * @next:	after all that was sent, if there is a record
  * @una:	before it, all was acknowledged when that was last looked at
+ * @base:	not after the start of any record, nor much before that of the oldest
  * @sent_ns:	when anything was last sent
+ * @end_ns:	about when the newest record ends on the wire, if there is one
+ *
+ * A packet that does not belong to the newest record reads no record, only these.
  *
  * A ring whose records are all in flight would forget the oldest one before its OR-ACK
  * comes, each time, and the flow would never pause. It keeps every second one, and
@@ -510,7 +514,9 @@ struct onramp_txring {
 	u32	skipped;
 	u32	next;
 	u32	una;
+	u32	base;
 	u64	sent_ns;
+	u64	end_ns;
 };
 
 /* The @i-th newest record, from 0 on; @i < r->count. */
@@ -577,7 +583,10 @@ static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
 	if (r->shift && ++r->skipped < 1U << r->shift)
 		return false;
 	r->skipped = 0;
-	if (r->count > r->mask && r->shift < ONRAMP_TX_SHIFT_MAX &&
+	/* Once in a quarter of the ring, as long as the last quarter of it lasts. */
+	if (r->head & (r->mask >> 2))
+		return true;
+	if (r->count > r->mask - (r->mask >> 2) && r->shift < ONRAMP_TX_SHIFT_MAX &&
 	    onramp_tx_in_flight(r, ONRAMP_TX_MANY, una)) {
 		r->count /= 2;
 		for (i = 1; i < r->count; i++)
@@ -587,6 +596,17 @@ static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
 		r->shift--;
 	}
 	return true;
+}
+
+/* All that is kept fits into half of the sequence space. */
+static inline void onramp_tx_forget(struct onramp_txring *r, u32 end)
+{
+	while (r->count) {
+		r->base = onramp_tx_at(r, r->count - 1)->start;
+		if (end - r->base <= ONRAMP_MAX_WINDOW)
+			return;
+		r->count--;
+	}
 }
 
 /**
@@ -612,16 +632,22 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 		start = r->next;
 	}
 	r->next = end;
-	/* All that is kept fits into half of the sequence space. */
-	while (r->count && end - onramp_tx_at(r, r->count - 1)->start >
-	       ONRAMP_MAX_WINDOW)
-		r->count--;
+	if (end - r->base > ONRAMP_MAX_WINDOW)
+		onramp_tx_forget(r, end);
+	if (!r->count)
+		r->base = start;
 	if (!onramp_tx_wanted(r, una))
 		return;
 	r->rec[r->head++ & r->mask] = (struct onramp_tx) {
 		.tx_ns = tx_ns, .cum_ns = cum_ns, .start = start, .end = end,
 	};
 	r->count = min_t(u32, r->count + 1, r->mask + 1);
+}
+
+/* Does what starts on the wire at @tx_ns follow at once what ends at @end_ns? */
+static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
+{
+	return tx_ns - end_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS;
 }
 
 /**
@@ -645,19 +671,22 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 	struct onramp_tx *t;
 	u64 next_ns;
 
-	if (r->count && byte_time && (s32)(end - start) > 0) {
+	if (r->count && byte_time && (s32)(end - start) > 0 &&
+	    onramp_tx_follows(tx_ns, r->end_ns)) {
 		t = onramp_tx_at(r, 0);
 		next_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, start);
 		if (t->end == start && t->tx_ns && t->cum_ns == cum_ns &&
 		    end - t->start <= ONRAMP_TX_MERGE_BYTES &&
-		    tx_ns - next_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS) {
+		    onramp_tx_follows(tx_ns, next_ns)) {
 			t->end = end;
 			r->next = end;
 			r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
+			r->end_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, end);
 			return;
 		}
 	}
 	onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
+	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
 }
 
 /**

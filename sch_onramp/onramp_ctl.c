@@ -66,6 +66,8 @@ const struct rhashtable_params onramp_ctl_table = {
  */
 int onramp_ctl_cache_create(void)
 {
+	BUILD_BUG_ON(offsetof(struct onramp_ctl, cum_ns) !=
+		     offsetof(struct onramp_ctl, until) + 64);
 	onramp_ctl_cache = kmem_cache_create("onramp_ctl", sizeof(struct onramp_ctl), 0,
 					     SLAB_HWCACHE_ALIGN, NULL);
 	return onramp_ctl_cache ? 0 : -ENOMEM;
@@ -192,43 +194,7 @@ static void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl
 
 /* Connections ------------------------------------------------------------- */
 
-/**
- * onramp_is_data() - is it data of a TCP connection of this host?
- * @skb: what a qdisc is given
- *
- * Packets whose outermost headers are not the connection's own are none: what is in a
- * tunnel, encrypted, or behind extension headers. The receiver would not see them either.
- *
- * Return: whether it is, and has payload.
- */
-bool onramp_is_data(const struct sk_buff *skb)
-{
-	const struct sock *sk = skb->sk;
-	int offset;
-
-	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk) || skb->encapsulation ||
-	    !skb_transport_header_was_set(skb))
-		return false;
-	offset = skb_network_offset(skb);
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
-			return false;
-		offset += ip_hdrlen(skb);
-		break;
-	case htons(ETH_P_IPV6):
-		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
-			return false;
-		offset += sizeof(struct ipv6hdr);
-		break;
-	default:
-		return false;
-	}
-	return offset == skb_transport_offset(skb) &&
-	       skb->len > offset + tcp_hdrlen(skb);
-}
-
-/* The addresses of what onramp_is_data(). */
+/* The addresses of what onramp_tcp_headers(). */
 static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 {
 	memset(addrs, 0, sizeof(*addrs));
@@ -285,14 +251,21 @@ static void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
 {
 	lockdep_assert_held(&ctl->lock);
 	atomic64_set(&ctl->until, ctl->ctrl.until_ns);
+	ctl->cum_ns = onramp_ctrl_cum_pause(&ctl->ctrl, ctl->ctrl.until_ns);
 	if (!onramp_ctrl_paused(&ctl->ctrl, now) || ctl->pause_from_ns)
 		return;
 	ctl->pause_from_ns = now;
 	onramp_gate_add(ctl->gate, ONRAMP_G_PAUSES, 1);
 }
 
-/* The qdisc that sends for the connection is another one. */
-static void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate)
+/**
+ * onramp_ctl_move() - the qdisc that sends for the connection is another one
+ * @ctl: its control block
+ * @gate: of that qdisc
+ *
+ * Context: the control block's lock.
+ */
+void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate)
 {
 	lockdep_assert_held(&ctl->lock);
 	if (ctl->gate == gate)
@@ -386,7 +359,7 @@ uncount:
 /**
  * onramp_ctl_get() - the control block of the connection of a packet
  * @gate: of the qdisc
- * @skb: a packet that onramp_is_data()
+ * @skb: a packet that onramp_tcp_headers()
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
@@ -401,6 +374,11 @@ struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff
 	struct or_addrs addrs;
 	struct onramp_ctl *ctl;
 
+	/* The many that find no place must not all look for it. */
+	if (atomic_read(&on->n_ctls) >= ONRAMP_CTLS_MAX) {
+		onramp_net_count(on, ONRAMP_N_FULL);
+		return NULL;
+	}
 	onramp_addrs(skb, &addrs);
 	peer = onramp_peer_get(on, &addrs);
 	if (!peer)
@@ -491,55 +469,29 @@ void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
 	trace_onramp_release(ctl, now, until_ns);
 }
 
-/* Time of a byte of payload of full packets, when those or the link are others. */
-static void onramp_ctl_size(struct onramp_ctl *ctl, const struct sk_buff *skb, u32 payload,
-			    u32 headers, u64 line_bps)
+/**
+ * onramp_ctl_size() - packets are full at another length, or the link is another one
+ * @ctl: control block
+ * @mss: payload of its full packets
+ * @headers: bytes before that
+ * @line_bps: of the link, bytes/s; 0: unknown
+ *
+ * Context: the control block's lock.
+ */
+void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps)
 {
-	u32 mss = skb_shinfo(skb)->gso_size ?: max(payload, ctl->mss);
-
-	if (likely(mss == ctl->mss && line_bps == ctl->line_bps))
-		return;
-	mss = min(mss, 65535U);
-	ctl->byte_ns = onramp_byte_time(line_bps, mss, mss + headers + ONRAMP_WIRE_EXTRA);
-	ctl->mss = mss;
+	lockdep_assert_held(&ctl->lock);
+	ctl->mss = min(mss, 65535U);
 	ctl->line_bps = line_bps;
+	ctl->byte_ns = onramp_byte_time(line_bps, ctl->mss,
+					ctl->mss + headers + ONRAMP_WIRE_EXTRA);
 }
 
-/**
- * onramp_ctl_sent() - data leaves a qdisc
- * @ctl: its control block
- * @gate: of the qdisc
- * @skb: a packet that onramp_is_data()
- * @line_bps: of the link, bytes/s; 0: unknown
- * @start_q: of onramp_fifo_start()
- * @time_q: of onramp_fifo_time()
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the qdisc's lock.
- */
-void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
-		     const struct sk_buff *skb, u64 line_bps, u64 start_q, u64 time_q,
-		     u64 now)
+/* onramp_ctl_sent_trace() - the tracepoint; the control block's lock */
+void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
+			   u64 cum_ns)
 {
-	u32 headers = skb_transport_offset(skb) + tcp_hdrlen(skb);
-	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers;
-	u64 tx_ns, cum_ns;
-
-	/* Nobody answers: nothing that is recorded would be of use. */
-	if (READ_ONCE(ctl->peer->silent))
-		return;
-	spin_lock(&ctl->lock);
-	onramp_ctl_move(ctl, gate);
-	/* Read without the lock by the qdisc that looks again. */
-	WRITE_ONCE(ctl->waiter, 0);
-	onramp_ctl_size(ctl, skb, payload, headers, line_bps);
-	tx_ns = onramp_fifo_ns(start_q, now) +
-		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
-	cum_ns = onramp_ctrl_cum_pause(&ctl->ctrl, now);
-	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns,
-			 &tcp_sk(skb->sk)->snd_una);
-	trace_onramp_sent(ctl, now, tx_ns, seq, seq + payload, cum_ns);
-	spin_unlock(&ctl->lock);
+	trace_onramp_sent(ctl, now, tx_ns, seq, end, cum_ns);
 }
 
 /* OR-ACKs ----------------------------------------------------------------- */

@@ -25,13 +25,18 @@
 #ifndef _SCH_ONRAMP_CTL_H
 #define _SCH_ONRAMP_CTL_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/llist.h>
 #include <linux/netdevice.h>
+#include <linux/prefetch.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
+#include <linux/tracepoint-defs.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
+#include <net/tcp.h>
 #include <or_port.h>
 #include <or_proto.h>
 #include <uapi/onramp.h>
@@ -55,6 +60,8 @@
 
 /* Classes of one-way delay: four for each power of two, up to 2^34 ns. */
 #define ONRAMP_OWD_CLASSES	(4 * 34)
+
+DECLARE_TRACEPOINT(onramp_sent);
 
 /* What happened to an OR-ACK, or else, of one qdisc. */
 enum onramp_gate_stat {
@@ -267,23 +274,24 @@ struct onramp_ctl_key {
  * @node: in onramp_net.ctls
  * @key: its peer, and its ports
  * @refs: flows of qdiscs, and onramp_gate.recheck
- * @peer: where it sends to
  * @until: the end of the pause, a copy of @ctrl.until_ns for who does not lock
- * @lock: of all below
+ * @ring: of @rec
+ * @cum_ns: onramp_ctrl_cum_pause() of @ctrl from the end of the pause on
+ * @byte_ns: time of a byte of payload, Q20 ns, for packets of @mss
+ * @line_bps: what @byte_ns is of
+ * @mss: payload of its full packets
+ * @lock: of all but @node to @until, and @peer
+ * @peer: where it sends to
+ * @gate: of the qdisc that sent last
+ * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
  * @ctrl: the controller
  * @replay: counts of OR-ACKs
  * @acked: jiffies of the last one of these
  * @epoch: of the peer, when the last OR-ACK came
- * @gate: of the qdisc that sent last
- * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
  * @accounted_ns: of the time paused, what is in the statistics
  * @pause_from_ns: when the pause began, 0 if there is none, or it is in the statistics
- * @byte_ns: time of a byte of payload, Q20 ns, for packets of @mss
- * @mss: payload of its full packets
- * @line_bps: what @byte_ns is of
  * @recheck: in onramp_gate.recheck, which holds a reference
  * @queued: it is in there
- * @ring: of @rec
  * @rec: transmission records
  * @rcu: to free it
  */
@@ -291,27 +299,44 @@ struct onramp_ctl {
 	struct rhash_head	node;
 	struct onramp_ctl_key	key;
 	refcount_t		refs;
-	struct onramp_peer	*peer;
-	atomic64_t		until;
 
-	spinlock_t		lock;		/* the next ones */
+	/* A packet that leaves needs these two lines, and writes to one of @rec. */
+	atomic64_t		until ____cacheline_aligned;
+	struct onramp_txring	ring;
+
+	u64			cum_ns;
+	u64			byte_ns;
+	u64			line_bps;
+	u32			mss;
+	spinlock_t		lock;		/* all but what is above ring, and peer */
+	struct onramp_peer	*peer;
+	struct onramp_gate	*gate;
+	unsigned long		waiter;
+
 	struct onramp_ctrl	ctrl;
 	struct or_replay	replay;
 	unsigned long		acked;
 	u32			epoch;
-	struct onramp_gate	*gate;
-	unsigned long		waiter;
 	u64			accounted_ns;
 	u64			pause_from_ns;
-	u64			byte_ns;
-	u64			line_bps;
-	u32			mss;
 	struct llist_node	recheck;
 	unsigned long		queued;
-	struct onramp_txring	ring;
 	struct rcu_head		rcu;
 	struct onramp_tx	rec[ONRAMP_RECORDS];
 };
+
+/* onramp_ctl_prefetch() - data has been queued: onramp_ctl_sent() comes soon */
+static inline void onramp_ctl_prefetch(const struct onramp_ctl *ctl)
+{
+	prefetchw(&ctl->until);
+	prefetchw(&ctl->cum_ns);
+}
+
+/* onramp_ctl_slot() - number of the record that comes next; the qdisc's lock */
+static inline u32 onramp_ctl_slot(const struct onramp_ctl *ctl)
+{
+	return READ_ONCE(ctl->ring.head) % ONRAMP_RECORDS;
+}
 
 /* Statistics -------------------------------------------------------------- */
 
@@ -338,7 +363,6 @@ static inline void onramp_net_count(const struct onramp_net *on, unsigned int id
 int onramp_ctl_cache_create(void);
 void onramp_ctl_cache_destroy(void);
 extern const struct rhashtable_params onramp_ctl_table;
-bool onramp_is_data(const struct sk_buff *skb);
 struct onramp_gate *onramp_gate_create(void);
 void onramp_gate_put(struct onramp_gate *gate);
 void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch);
@@ -350,9 +374,10 @@ void onramp_ctl_put(struct onramp_ctl *ctl);
 void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
 		     u64 now);
 void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now);
-void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
-		     const struct sk_buff *skb, u64 line_bps, u64 start_q, u64 time_q,
-		     u64 now);
+void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate);
+void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps);
+void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
+			   u64 cum_ns);
 u64 onramp_owd_class_end(u32 class);
 void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		    const u8 *msg, unsigned int len);
@@ -371,5 +396,92 @@ int onramp_link_module_init(void);
 void onramp_link_module_exit(void);
 struct onramp_link *onramp_link_get(struct net_device *dev);
 void onramp_link_put(struct onramp_link *link);
+
+/* Each packet -------------------------------------------------------------- */
+
+/**
+ * onramp_tcp_headers() - of a TCP socket's packet: is it data of its connection?
+ * @skb: what a qdisc is given
+ *
+ * Packets whose outermost headers are not the connection's own are none: what is in a
+ * tunnel, encrypted, or behind extension headers. The receiver would not see them either.
+ *
+ * Return: bytes before its payload, 0 if it is none, or has none.
+ */
+static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
+{
+	u32 transport = skb->network_header, headers;
+
+	if (skb->encapsulation || !skb_transport_header_was_set(skb))
+		return 0;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+			return 0;
+		transport += ip_hdrlen(skb);
+		break;
+	case htons(ETH_P_IPV6):
+		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
+			return 0;
+		transport += sizeof(struct ipv6hdr);
+		break;
+	default:
+		return 0;
+	}
+	if (transport != skb->transport_header)
+		return 0;
+	headers = skb_transport_offset(skb) + tcp_hdrlen(skb);
+	return skb->len > headers ? headers : 0;
+}
+
+/* onramp_cum_ns() - onramp_ctrl_cum_pause() of a connection; its lock */
+static inline u64 onramp_cum_ns(const struct onramp_ctl *ctl, u64 now)
+{
+	if (likely((s64)now >= atomic64_read(&ctl->until)))
+		return ctl->cum_ns;
+	return onramp_ctrl_cum_pause(&ctl->ctrl, now);
+}
+
+/**
+ * onramp_ctl_sent() - data leaves a qdisc
+ * @ctl: its control block
+ * @gate: of the qdisc
+ * @skb: the packet
+ * @headers: of onramp_tcp_headers(), not 0
+ * @line_bps: of the link, bytes/s; 0: unknown
+ * @start_q: of onramp_fifo_start()
+ * @time_q: of onramp_fifo_time()
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ */
+static inline void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
+				   const struct sk_buff *skb, u32 headers, u64 line_bps,
+				   u64 start_q, u64 time_q, u64 now)
+{
+	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
+	u64 tx_ns, cum_ns;
+
+	/* Nobody answers: nothing that is recorded would be of use. */
+	if (READ_ONCE(ctl->peer->silent))
+		return;
+	spin_lock(&ctl->lock);
+	if (unlikely(ctl->gate != gate))
+		onramp_ctl_move(ctl, gate);
+	/* Read without the lock by the qdisc that looks again. */
+	if (unlikely(ctl->waiter))
+		WRITE_ONCE(ctl->waiter, 0);
+	mss = skb_shinfo(skb)->gso_size ?: max(payload, ctl->mss);
+	if (unlikely(mss != ctl->mss || line_bps != ctl->line_bps))
+		onramp_ctl_size(ctl, mss, headers, line_bps);
+	tx_ns = onramp_fifo_ns(start_q, now) +
+		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
+	cum_ns = onramp_cum_ns(ctl, now);
+	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns,
+			 &tcp_sk(skb->sk)->snd_una);
+	if (tracepoint_enabled(onramp_sent))
+		onramp_ctl_sent_trace(ctl, now, tx_ns, seq, seq + payload, cum_ns);
+	spin_unlock(&ctl->lock);
+}
 
 #endif /* _SCH_ONRAMP_CTL_H */

@@ -62,12 +62,18 @@ void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb)
 	rb_add(&skb->rbnode, &f->reordered, onramp_skb_earlier);
 }
 
-/* Take a packet out of the list, @prev being the one before it, or out of the tree. */
-static void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f,
-			       struct sk_buff *prev, struct sk_buff *skb)
+/**
+ * onramp_flow_unlink() - take a packet out of its flow
+ * @sch: the qdisc
+ * @f: the flow
+ * @prev: the packet before it in the list, NULL if there is none or it is in the tree
+ * @skb: the packet
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
+			struct sk_buff *skb)
 {
-	struct onramp_sched *q = qdisc_priv(sch);
-
 	if (prev || skb == f->head) {
 		if (prev)
 			prev->next = skb->next;
@@ -80,57 +86,25 @@ static void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f,
 		/* The node has been in its place. */
 		skb->dev = qdisc_dev(sch);
 	}
-	skb_mark_not_on_list(skb);
-	f->qlen--;
-	if (!f->qlen && f != &q->fast)
-		q->stats.flows_inactive++;
-	q->stats.band_packets[onramp_cb(skb)->band]--;
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-}
-
-/**
- * onramp_flow_remove() - take the packet that leaves next out of its flow
- * @sch: the qdisc
- * @f: the flow
- * @skb: what onramp_flow_peek() has returned
- *
- * Context: the qdisc's lock.
- */
-void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
-{
-	onramp_flow_unlink(sch, f, NULL, skb);
+	onramp_flow_removed(sch, f, skb);
 }
 
 /* The table --------------------------------------------------------------- */
 
 /**
- * onramp_flow_key() - what the flow of a packet is found by
+ * onramp_flow_hash_key() - of a packet whose socket is no flow, see onramp_flow_key()
  * @q: the qdisc
- * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
- * @sk: set to the socket that is the flow, or NULL if it is a hash
- *
- * Connection requests, listeners and sockets in TIME-WAIT are not what a sender is:
- * what they send is part of no flow of theirs, and not held back by a rate either. A
- * socket that is not connected may send to many destinations, so that each of these is
- * a flow. Sockets are at even addresses, so a key that is odd is a hash.
+ * @skb: the packet
  *
  * Context: the qdisc's lock.
- * Return: the key.
+ * Return: the key, odd.
  */
-unsigned long onramp_flow_key(const struct onramp_sched *q, struct sk_buff *skb,
-			      struct sock **sk)
+unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb)
 {
-	struct sock *owner = skb->sk;
-	u8 state = owner && sk_fullsock(owner) ? READ_ONCE(owner->sk_state) : TCP_LISTEN;
+	struct sock *sk = skb->sk;
 
-	*sk = NULL;
-	if (state == TCP_LISTEN) {
+	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		skb_orphan(skb);
-	} else if (state != TCP_CLOSE) {
-		*sk = owner;
-		return (unsigned long)owner;
-	}
 	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << 1 | 1;
 }
 
@@ -157,7 +131,7 @@ static void onramp_flow_release(struct onramp_flow *f)
 }
 
 /* Forget flows on the way to where @key belongs that have been idle for long. */
-static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned long key, u64 now)
+static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned long key)
 {
 	struct onramp_flow *old[ONRAMP_GC_MAX];
 	struct rb_node *node = root->rb_node;
@@ -166,11 +140,13 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 	while (node && n < ONRAMP_GC_MAX) {
 		struct onramp_flow *f = rb_entry(node, struct onramp_flow, node);
 
-		if (f->state == ONRAMP_IDLE && now - f->idle_ns > ONRAMP_GC_AGE_NS)
+		if (f->state == ONRAMP_IDLE && q->now_ns - f->idle_ns > ONRAMP_GC_AGE_NS)
 			old[n++] = f;
 		node = key < f->key ? node->rb_left : node->rb_right;
 	}
 	for (i = 0; i < n; i++) {
+		if (q->last == old[i])
+			q->last = &q->fast;
 		rb_erase(&old[i]->node, root);
 		onramp_flow_release(old[i]);
 		kmem_cache_free(onramp_flow_cache, old[i]);
@@ -227,17 +203,16 @@ void onramp_flows_release(struct onramp_sched *q)
 }
 
 /**
- * onramp_flow_get() - find a flow, or make it
+ * onramp_flow_lookup() - onramp_flow_get(), of another flow than the last one
  * @q: the qdisc
  * @key: of onramp_flow_key()
  * @sk: its socket, or NULL
- * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  * Return: the flow, or NULL if there is no memory for it.
  */
-struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
-				    struct sock *sk, u64 now)
+struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key,
+				       struct sock *sk)
 {
 	struct rb_root *root = &q->table[hash_long(key, q->table_log)];
 	struct rb_node *node = rb_find(&key, root, onramp_key_cmp);
@@ -245,6 +220,7 @@ struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
 
 	if (node) {
 		f = rb_entry(node, struct onramp_flow, node);
+		q->last = f;
 		/* The socket is gone, and another one has its memory. */
 		if (sk && f->hash != sk->sk_hash) {
 			if (f->state == ONRAMP_THROTTLED)
@@ -253,15 +229,16 @@ struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
 		}
 		return f;
 	}
-	onramp_gc(q, root, key, now);
+	onramp_gc(q, root, key);
 	f = kmem_cache_zalloc(onramp_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!f)
 		return NULL;
 	f->key = key;
 	f->state = ONRAMP_IDLE;
-	f->idle_ns = now;
+	f->idle_ns = q->now_ns;
 	onramp_flow_begin(q, f, sk);
 	rb_add(&f->node, root, onramp_key_less);
+	q->last = f;
 	q->stats.flows++;
 	q->stats.flows_inactive++;
 	return f;
@@ -354,6 +331,7 @@ void onramp_purge(struct Qdisc *sch)
 		}
 		q->table[i] = RB_ROOT;
 	}
+	q->last = &q->fast;
 	q->stats.flows = 0;
 	q->stats.flows_inactive = 0;
 	q->stats.flows_throttled = 0;

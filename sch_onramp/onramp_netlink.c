@@ -207,6 +207,9 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	if (table)
 		table = onramp_table_swap(q, table, cfg->buckets);
 	q->cfg = *cfg;
+	/* The highest threshold is for none. */
+	q->marks = cfg->ce_threshold < onramp_params[TCA_ONRAMP_CE_THRESHOLD].max;
+	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
 	onramp_gate_set(q->gate, settings);
 	if (cfg->mode == ONRAMP_MODE_OFF)
 		onramp_flows_release(q);
@@ -263,6 +266,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	qdisc_watchdog_init_clockid(&q->watchdog, sch, CLOCK_MONOTONIC);
 	q->waiting = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
+	q->last = &q->fast;
 	/* What has been made by then is destroyed with the qdisc if something fails. */
 	q->link = onramp_link_get(qdisc_dev(sch));
 	q->gate = onramp_gate_create();

@@ -81,6 +81,19 @@
 /* Share of a new sample in the average of wakeup_late_ns: 2^-3. */
 #define ONRAMP_LATE_SHIFT	3
 
+/*
+ * The time, exactly. To read the clock is a tenth of what a packet costs, so who can do
+ * with a time that is past, q->now_ns, does, and each packet reads it once at most.
+ */
+static u64 onramp_clock(struct onramp_sched *q)
+{
+	if (!q->exact) {
+		q->now_ns = ktime_get_ns();
+		q->exact = true;
+	}
+	return q->now_ns;
+}
+
 /* Turns ------------------------------------------------------------------- */
 
 static void onramp_list_add(struct onramp_list *list, struct onramp_flow *f)
@@ -102,8 +115,8 @@ static struct onramp_flow *onramp_list_pop(struct onramp_list *list)
 	return f;
 }
 
-/* The list whose first flow has its turn, NULL if no flow has a packet for now. */
-static struct onramp_list *onramp_turn(struct onramp_sched *q)
+/* onramp_turn(), if the band being served is not the one. */
+static noinline struct onramp_list *onramp_next_band(struct onramp_sched *q)
 {
 	unsigned int empty = 0;
 
@@ -124,6 +137,20 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
 		band->credit = min_t(s64, band->credit, 0) + q->cfg.weight[q->turn];
 	}
 	return NULL;
+}
+
+/* The list whose first flow has its turn, NULL if no flow has a packet for now. */
+static struct onramp_list *onramp_turn(struct onramp_sched *q)
+{
+	struct onramp_band *band = &q->bands[q->turn];
+
+	if (likely(band->credit > 0)) {
+		if (band->fresh.first)
+			return &band->fresh;
+		if (likely(band->old.first))
+			return &band->old;
+	}
+	return onramp_next_band(q);
 }
 
 /* Departure times --------------------------------------------------------- */
@@ -148,7 +175,7 @@ static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff
 {
 	u64 departure = max_t(u64, skb->tstamp, f->next_tx_ns);
 
-	if (onramp_cb(skb)->data && f->ctl)
+	if (f->ctl && onramp_cb(skb)->headers)
 		departure = max_t(u64, departure, atomic64_read(&f->ctl->until));
 	return departure;
 }
@@ -156,8 +183,8 @@ static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff
 /* Is it the end of a pause that the packet leaves at, and not its rate or its EDT? */
 static bool onramp_held(const struct onramp_flow *f, const struct sk_buff *skb, u64 departure)
 {
-	return onramp_cb(skb)->data && f->ctl &&
-	       departure > max_t(u64, onramp_cb(skb)->send_ns, f->next_tx_ns) &&
+	return unlikely(departure > max_t(u64, onramp_cb(skb)->send_ns, f->next_tx_ns)) &&
+	       f->ctl && onramp_cb(skb)->headers &&
 	       departure == atomic64_read(&f->ctl->until);
 }
 
@@ -230,12 +257,10 @@ void onramp_recheck_all(struct Qdisc *sch)
 }
 
 /* All flows whose time has come. */
-static void onramp_wake(struct onramp_sched *q, u64 now)
+static noinline void onramp_wake(struct onramp_sched *q, u64 now)
 {
 	u64 *late_ns = &q->stats.wakeup_late_ns;
 
-	if (q->wake_ns > now)
-		return;
 	*late_ns += ((now - q->wake_ns) >> ONRAMP_LATE_SHIFT) - (*late_ns >> ONRAMP_LATE_SHIFT);
 	while (q->wake_ns <= now)
 		onramp_unthrottle(q, rb_entry(rb_first_cached(&q->waiting),
@@ -318,14 +343,14 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
  * sender has set by then: what it held leaves at a rate, not in one burst.
  */
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
-			const struct sk_buff *skb, u64 departure, u64 now)
+			const struct sk_buff *skb, u64 departure)
 {
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause, credit = 0;
+	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause, credit = 0, now;
 	bool late;
 
 	if (!q->cfg.pacing)
 		return;
-	late = f->ctl && onramp_cb(skb)->data && departure > skb->tstamp;
+	late = f->ctl && onramp_cb(skb)->headers && departure > skb->tstamp;
 	/* What was held has left. */
 	if (!late)
 		f->rate = 0;
@@ -333,7 +358,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		u64 own = READ_ONCE(skb->sk->sk_pacing_rate);
 
 		if (late)
-			own = onramp_release_bps(f, skb->sk, len, own, now);
+			own = onramp_release_bps(f, skb->sk, len, own, onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	}
@@ -357,6 +382,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		pause = ONRAMP_PAUSE_MAX_NS;
 		q->stats.pacing_capped++;
 	}
+	now = onramp_clock(q);
 	/*
 	 * A late timer must not cost rate; half of the pause at least is kept. Where an EDT
 	 * has passed there is no later one that makes up for a timer which is late by more
@@ -375,33 +401,62 @@ static u8 onramp_band_of(const struct onramp_sched *q, const struct sk_buff *skb
 	return (q->cfg.priomap >> (2 * (skb->priority % ONRAMP_PRIOS))) & 3;
 }
 
+/* Are there packets that have to leave before one that is queued now? */
+static bool onramp_busy(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	if (!sch->q.qlen)
+		return false;
+	/* Flows that may send now, or that nobody has woken up yet. */
+	return q->stats.flows != q->stats.flows_inactive + q->stats.flows_throttled ||
+	       q->fast.qlen >= ONRAMP_FAST_MAX ||
+	       (q->wake_ns != U64_MAX && q->wake_ns <= onramp_clock(q));
+}
+
 /*
  * Whether a packet could leave at once, before all that is here: then its flow does
  * not matter, and need not be looked for. Whatever onramp_departure_ns() holds a flow
  * back by must be seen to in here as well.
  */
-static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, u64 now)
+static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb)
 {
-	const struct onramp_sched *q = qdisc_priv(sch);
+	struct onramp_sched *q = qdisc_priv(sch);
 	const struct sock *sk = skb->sk;
 
-	/* Data has to be recorded, and may be paused. */
-	if (onramp_cb(skb)->send_ns > now || q->cfg.maxrate || onramp_cb(skb)->data)
+	if (q->cfg.maxrate)
 		return false;
-	if (sch->q.qlen) {
+	/* Data has to be recorded, and may be paused. */
+	if (q->cfg.mode != ONRAMP_MODE_OFF && sk && sk_is_tcp(sk)) {
 		/* The flow of a connection's ACK may hold data that came before. */
-		if (q->cfg.mode != ONRAMP_MODE_OFF && sk && sk_is_tcp(sk))
-			return false;
-		/* Flows that may send now, or that nobody has woken up yet. */
-		if (q->stats.flows != q->stats.flows_inactive + q->stats.flows_throttled ||
-		    q->wake_ns <= now)
-			return false;
-		if (q->fast.qlen >= ONRAMP_FAST_MAX)
+		if (sch->q.qlen || onramp_tcp_headers(skb))
 			return false;
 	}
+	if (onramp_cb(skb)->send_ns > q->now_ns && onramp_cb(skb)->send_ns > onramp_clock(q))
+		return false;
 	/* TCP's packets have an EDT; all others have to keep SO_MAX_PACING_RATE. */
 	return !sk || !sk_fullsock(sk) || sk_is_tcp(sk) ||
 	       READ_ONCE(sk->sk_max_pacing_rate) == ~0UL;
+}
+
+/* A flow without a control block gets one, for data of a TCP connection. */
+static noinline void onramp_attach(struct onramp_sched *q, struct onramp_flow *f,
+				   struct sk_buff *skb)
+{
+	u16 tick = onramp_tick(q->now_ns);
+	u32 headers;
+
+	if (f->tried == tick || !sk_is_tcp(skb->sk))
+		return;
+	headers = onramp_tcp_headers(skb);
+	if (!headers)
+		return;
+	f->tried = tick;
+	f->ctl = onramp_ctl_get(q->gate, skb, onramp_clock(q));
+	if (!f->ctl)
+		return;
+	f->slot = onramp_ctl_slot(f->ctl);
+	onramp_cb(skb)->headers = headers;
 }
 
 /*
@@ -409,7 +464,7 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, u64
  *
  * Sockets that are paced here are told so, whichever queue their packets go to.
  */
-static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb, u64 now)
+static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
@@ -420,32 +475,38 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
-	if (onramp_may_be_fast(sch, skb, now)) {
+	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb)) {
 		q->stats.fastpath++;
 		return &q->fast;
 	}
-	f = onramp_flow_get(q, key, sk, now);
-	if (f) {
-		if (onramp_cb(skb)->data && !f->ctl && sk && f->tried != onramp_tick(now)) {
-			f->ctl = onramp_ctl_get(q->gate, skb, now);
-			f->tried = onramp_tick(now);
-		}
-		return f;
+	f = onramp_flow_get(q, key, sk);
+	if (unlikely(!f)) {
+		q->stats.no_memory++;
+		return &q->fast;
 	}
-	q->stats.no_memory++;
-	return &q->fast;
+	if (f->ctl) {
+		onramp_cb(skb)->headers = onramp_tcp_headers(skb);
+		/* Both are next needed when the packet leaves. */
+		onramp_ctl_prefetch(f->ctl);
+		prefetchw(&f->ctl->rec[f->slot]);
+	} else if (q->cfg.mode != ONRAMP_MODE_OFF && sk) {
+		onramp_attach(q, f, skb);
+	}
+	return f;
 }
 
-/* A flow that had no packet has one. */
-static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f, u64 now)
+/* A flow that had no packet has one, @skb. */
+static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
+			    const struct sk_buff *skb)
 {
 	q->stats.flows_inactive--;
 	if (f->state != ONRAMP_IDLE)
 		return;
-	if (now - f->idle_ns > q->cfg.refill_delay)
+	/* It was idle until its packet may leave. */
+	if ((s64)(onramp_cb(skb)->send_ns - f->idle_ns) > (s64)q->cfg.refill_delay)
 		f->credit = max_t(s32, f->credit, q->cfg.quantum);
 	/* Having nothing to send says nothing about the rate that it may have. */
-	if (now - f->idle_ns > ONRAMP_AVERAGE_MIN_NS)
+	if ((s64)(onramp_cb(skb)->send_ns - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
 		f->rate = 0;
 	onramp_list_add(&q->bands[f->band].fresh, f);
 }
@@ -453,43 +514,48 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f, u64 n
 static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	u64 now = ktime_get_ns();
 	struct onramp_flow *f;
+	u64 send_ns;
 	u8 band;
 
 	band = onramp_band_of(q, skb);
-	if (q->stats.band_packets[band] >= q->cfg.limit) {
+	if (unlikely(q->stats.band_packets[band] >= q->cfg.limit)) {
 		q->stats.band_drops[band]++;
 		return compat_qdisc_drop(skb, sch, to_free, BAND_LIMIT);
 	}
+	q->exact = false;
+	send_ns = skb->tstamp ?: onramp_clock(q);
 	/* Negative times are far in the future then. */
-	if ((u64)skb->tstamp > now + q->cfg.horizon) {
+	if (unlikely(send_ns > q->now_ns + q->cfg.horizon) &&
+	    send_ns > onramp_clock(q) + q->cfg.horizon) {
 		if (q->cfg.horizon_drop) {
 			q->stats.horizon_drops++;
 			return compat_qdisc_drop(skb, sch, to_free, HORIZON_LIMIT);
 		}
 		q->stats.horizon_caps++;
-		skb->tstamp = now + q->cfg.horizon;
+		send_ns = q->now_ns + q->cfg.horizon;
+		skb->tstamp = send_ns;
 	}
-	onramp_cb(skb)->send_ns = skb->tstamp ?: now;
+	onramp_cb(skb)->send_ns = send_ns;
 	onramp_cb(skb)->band = band;
-	onramp_cb(skb)->data = q->cfg.mode != ONRAMP_MODE_OFF && onramp_is_data(skb);
+	/* Until its flow is known to have a control block. */
+	onramp_cb(skb)->headers = 0;
 
-	f = onramp_classify(sch, skb, now);
+	f = onramp_classify(sch, skb);
 	if (f != &q->fast) {
 		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
-		if (f->qlen >= q->cfg.flow_limit && !f->ctl) {
+		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->ctl) {
 			q->stats.flow_drops++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
 		/* A flow that is listed moves to the other band with its next turn. */
 		f->band = band;
 		if (!f->qlen)
-			onramp_activate(q, f, now);
+			onramp_activate(q, f, skb);
 	}
 	onramp_flow_add(f, skb);
 	/* It may leave before the packet that the flow was waiting for. */
-	if (f->state == ONRAMP_THROTTLED && onramp_flow_peek(f) == skb &&
+	if (unlikely(f->state == ONRAMP_THROTTLED) && onramp_flow_peek(f) == skb &&
 	    onramp_departure_ns(f, skb) < f->wait_ns)
 		onramp_unthrottle(q, f);
 	q->stats.band_packets[band]++;
@@ -501,7 +567,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 /* Dequeue ----------------------------------------------------------------- */
 
 /* The flow at the head of the list has no packet. */
-static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list, u64 now)
+static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list)
 {
 	struct onramp_flow *f = onramp_list_pop(list);
 
@@ -510,12 +576,12 @@ static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list, u
 		return;
 	}
 	f->state = ONRAMP_IDLE;
-	f->idle_ns = now;
+	f->idle_ns = q->now_ns;
 }
 
 /* The next packet that may leave, its flow and since when; NULL if none may for now. */
 static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
-				   u64 *departure, u64 now)
+				   u64 *departure)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_list *list;
@@ -523,8 +589,9 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
 	while ((list = onramp_turn(q))) {
 		struct onramp_flow *f = list->first;
 		struct sk_buff *skb;
+		u64 now;
 
-		if (f->credit <= 0) {
+		if (unlikely(f->credit <= 0)) {
 			f->credit += q->cfg.quantum;
 			onramp_list_pop(list);
 			onramp_list_add(&q->bands[f->band].old, f);
@@ -532,20 +599,22 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
 		}
 		skb = onramp_flow_peek(f);
 		if (!skb) {
-			onramp_exhausted(q, list, now);
+			onramp_exhausted(q, list);
 			continue;
 		}
+		*from = f;
 		*departure = onramp_departure_ns(f, skb);
+		if (likely(*departure <= q->now_ns))
+			return skb;
+		now = onramp_clock(q);
 		if (*departure > now && onramp_held(f, skb, *departure)) {
 			onramp_gate_arm(q->gate, sch);
 			onramp_ctl_wait(f->ctl, q->gate, f->key, now);
 			/* From now on changes are told; it may have changed before. */
 			*departure = onramp_departure_ns(f, skb);
 		}
-		if (*departure <= now) {
-			*from = f;
+		if (*departure <= now)
 			return skb;
-		}
 		onramp_throttle(q, onramp_list_pop(list), *departure);
 	}
 	return NULL;
@@ -565,22 +634,43 @@ static u64 onramp_to_wire(struct onramp_sched *q, u64 time_q, u64 now)
 	return start_q;
 }
 
-/* A packet of @f, or NULL for the fast queue, leaves. */
-static void onramp_sent(struct onramp_sched *q, struct onramp_flow *f,
-			const struct sk_buff *skb, u64 now)
+/* A packet leaves: what it adds to the wire. Return: when it starts on it. */
+static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct sk_buff *skb,
+				       u64 now, u64 *time_q)
 {
 	u64 line_bps = q->cfg.line_rate ?: READ_ONCE(q->link->auto_bps);
 	u32 segs = skb_shinfo(skb)->gso_segs ?: 1;
-	u64 start_q, time_q;
 
 	if (unlikely(line_bps != q->line_bps)) {
 		q->line_bps = line_bps;
 		q->byte_ns = onramp_byte_time(line_bps, 1, 1);
 	}
-	time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
-	start_q = onramp_to_wire(q, time_q, now);
-	if (f && f->ctl && onramp_cb(skb)->data)
-		onramp_ctl_sent(f->ctl, q->gate, skb, line_bps, start_q, time_q, now);
+	*time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
+	return onramp_to_wire(q, *time_q, now);
+}
+
+/* The same for a packet of a flow, with what On-Ramp notes of data. */
+static void onramp_sent(struct onramp_sched *q, struct onramp_flow *f,
+			const struct sk_buff *skb, u64 departure, u64 now)
+{
+	u32 headers = onramp_cb(skb)->headers;
+	u64 start_q, time_q;
+
+	start_q = onramp_wire(q, skb, now, &time_q);
+	if (!headers || !f->ctl)
+		return;
+	if (onramp_held(f, skb, departure))
+		onramp_ctl_held(f->ctl, q->gate, now);
+	onramp_ctl_sent(f->ctl, q->gate, skb, headers, q->line_bps, start_q, time_q, now);
+	f->slot = onramp_ctl_slot(f->ctl);
+}
+
+/* A packet that needs no flow leaves. */
+static noinline void onramp_fast_sent(struct onramp_sched *q, const struct sk_buff *skb)
+{
+	u64 time_q;
+
+	onramp_wire(q, skb, onramp_clock(q), &time_q);
 }
 
 static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
@@ -588,21 +678,25 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
 	struct sk_buff *skb;
-	u64 departure, now;
+	u64 departure;
 
 	if (!sch->q.qlen)
 		return NULL;
+	q->exact = false;
 	skb = onramp_flow_peek(&q->fast);
 	if (skb) {
 		onramp_flow_remove(sch, &q->fast, skb);
 		if (q->cfg.mode != ONRAMP_MODE_OFF)
-			onramp_sent(q, NULL, skb, ktime_get_ns());
+			onramp_fast_sent(q, skb);
 		goto out;
 	}
-	now = ktime_get_ns();
 	onramp_recheck(q);
-	onramp_wake(q, now);
-	skb = onramp_next(sch, &f, &departure, now);
+	if (q->precise || q->wake_ns != U64_MAX) {
+		onramp_clock(q);
+		if (q->wake_ns <= q->now_ns)
+			onramp_wake(q, q->now_ns);
+	}
+	skb = onramp_next(sch, &f, &departure);
 	if (!skb) {
 		if (q->wake_ns != U64_MAX)
 			qdisc_watchdog_schedule_range_ns(&q->watchdog, q->wake_ns,
@@ -612,13 +706,13 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	onramp_flow_remove(sch, f, skb);
 	f->credit -= qdisc_pkt_len(skb);
 	q->bands[q->turn].credit -= qdisc_pkt_len(skb);
-	onramp_mark(q, skb, departure, now);
-	if (q->cfg.mode != ONRAMP_MODE_OFF) {
-		if (onramp_held(f, skb, departure))
-			onramp_ctl_held(f->ctl, q->gate, now);
-		onramp_sent(q, f, skb, now);
+	if (q->precise) {
+		if (q->marks)
+			onramp_mark(q, skb, departure, q->now_ns);
+		if (q->cfg.mode != ONRAMP_MODE_OFF)
+			onramp_sent(q, f, skb, departure, q->now_ns);
 	}
-	onramp_pace(q, f, skb, departure, now);
+	onramp_pace(q, f, skb, departure);
 out:
 	qdisc_bstats_update(sch, skb);
 	return skb;

@@ -490,7 +490,7 @@ static void txring__merges_no_more_than_that(void)
 	/* The one before was sent again: its time is 0. */
 	ring_setup();
 	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, 100, 200, 6000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 1, 7, byte_time, &una);
 	CHECK_EQ(tx_of(200), 0);
 	onramp_tx_append(&ring, 200, 300, 100, 7, byte_time, &una);
 	CHECK_EQ(tx_of(300), 100);
@@ -598,6 +598,23 @@ static void txring__room_after_another_connection(void)
 	CHECK_EQ(tx_of(0x80000100), 9);
 }
 
+/* Nor where in the ring it ended: the oldest ones are known until others make room. */
+static void txring__room_for_the_oldest(void)
+{
+	u32 used, i;
+
+	for (used = 0; used < 64; used++) {
+		ring_setup();
+		ring.mask = 63;
+		for (i = 0; i < used; i++)
+			onramp_tx_add(&ring, 0x80000000 + i, 0x80000001 + i, 9, 0, &una);
+		for (i = 0; i < 80; i++) {
+			send_batches(i, i + 1, 1000);
+			CHECK(batches_known(0, 6));
+		}
+	}
+}
+
 /* What was not recorded is not new when it is sent again. */
 static void txring__retransmission_of_what_is_unknown(void)
 {
@@ -654,6 +671,7 @@ int main(void)
 		KTAP_CASE(txring__more_than_it_has_room_for),
 		KTAP_CASE(txring__room_for_all),
 		KTAP_CASE(txring__room_after_another_connection),
+		KTAP_CASE(txring__room_for_the_oldest),
 		KTAP_CASE(txring__retransmission_of_what_is_unknown),
 	};
 

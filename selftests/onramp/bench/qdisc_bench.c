@@ -126,14 +126,14 @@ static struct sk_buff *qdisc_bench_skb(struct net_device *dev)
 	return skb;
 }
 
-/* Make a packet that has been through a qdisc the next one of a flow. */
+/* Make a packet that has been through a qdisc the next one of a flow, with TCP's EDT. */
 static void qdisc_bench_address(struct sk_buff *skb, struct sock *sk, u32 *seq)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 
 	skb->next = NULL;
 	skb->prev = NULL;
-	skb->tstamp = 0;
+	skb->tstamp = ktime_get_ns();
 	skb->sk = sk;
 	skb_set_hash(skb, sk->sk_hash, PKT_HASH_TYPE_L4);
 	ip_hdr(skb)->saddr = sk->sk_rcv_saddr;
