@@ -178,7 +178,7 @@ ONRAMP_X(ACKS_LEARNING, acks_learning, COUNT, \
 ONRAMP_X(ACKS_UNSYNCED, acks_unsynced, COUNT, \
 	 "of receivers without a synchronised clock") \
 ONRAMP_X(ACKS_NOT_IN_FLIGHT, acks_not_in_flight, COUNT, \
-	 "about data that is not known to be in flight") \
+	 "about data that is not known to be in flight, or was not recorded") \
 ONRAMP_X(ACKS_AMBIGUOUS, acks_ambiguous, COUNT, \
 	 "about data that was sent more than once") \
 ONRAMP_X(ACKS_REPLAY, acks_replay, COUNT, "that had been seen before") \
