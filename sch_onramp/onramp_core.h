@@ -577,6 +577,7 @@ static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
 
 	if (!r->count) {
 		r->shift = 0;
+		r->skipped = 0;
 		r->una = READ_ONCE(*una);
 		return true;
 	}

@@ -126,11 +126,12 @@ static void fuzz_owd(const struct fuzz_event *e)
 {
 	s64 d = (s64)e->value >> (e->scale & 63), excess;
 	u64 t = e->seq & 1 ? now - min_t(u64, now, e->seq) : now;
+	u32 payload = 1 + (e->seq >> 8) % 65535;
 	bool known;
 
 	/* Two clocks: offsets of up to 73 years are what they can have. */
 	d >>= 2;
-	known = onramp_owd_sample(&owd, t, d, &excess);
+	known = onramp_owd_sample(&owd, t, d, payload, &excess);
 	REQUIRE(excess >= 0);
 	REQUIRE(known || !excess);
 	REQUIRE(owd.count <= ONRAMP_OWD_POINTS && owd.head < ONRAMP_OWD_POINTS);
