@@ -112,6 +112,7 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 		--real-time --mem 8192 selftests/onramp/bench/onramp-cost
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
 		--mem 8192 selftests/onramp/bench/onramp-cpu
+	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
 
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
