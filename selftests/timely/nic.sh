@@ -97,11 +97,12 @@ by_tracepoints() {
 	expect "traced" "$(grep -c ' source=stack ' "$KSFT_TMP/trace")" -gt 10
 	expect "by hardware" "$(since RttHardware)" -eq 0
 	shortest stack
-	echo "$least" >"$KSFT_TMP/least"
 }
 
-# shortest SOURCE: RTT in the trace, in $least; no path is shorter than its wires.
+# shortest SOURCE: RTT in the trace; no path is shorter than its wires.
 shortest() {
+	local least
+
 	least=$(awk "$TRACE_AWK"'
 		v("source") == source && (!least || v("rtt") < least) { least = v("rtt") }
 		END { print least + 0 }' source="$1" "$KSFT_TMP/trace")
@@ -128,8 +129,8 @@ by_hardware() {
 	# A NIC stamps some segments only: what counts is what is decided by.
 	expect "decisions by hardware" "$(grep -c ' source=hardware ' "$KSFT_TMP/trace")" -gt \
 		$((4 * $(grep -c -e ' source=stack ' -e ' source=tcp ' "$KSFT_TMP/trace" || :)))
+	# That they are better than the stack's is for timely-fig1-11 of the lab.
 	shortest hardware
-	expect "shortest RTT, to the stack's" "$least" -lt "$(cat "$KSFT_TMP/least")"
 }
 
 # faults PARAMETER VALUE...: of the NIC's stamps.
