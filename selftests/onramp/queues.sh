@@ -32,7 +32,7 @@ moves() {
 	tc -n "$A" qdisc add dev a0 clsact
 	to_queue 0
 	acker delay 3000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 1000
 	wait_for 20 queue_reaches 1 pauses 5
 	expect "connections" "$(queue 1 connections)" -eq 1
 	expect "pauses of queue 2" "$(queue 2 pauses)" -eq 0
