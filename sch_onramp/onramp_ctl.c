@@ -66,7 +66,9 @@ const struct rhashtable_params onramp_ctl_table = {
  */
 int onramp_ctl_cache_create(void)
 {
-	BUILD_BUG_ON(offsetof(struct onramp_ctl, cum_ns) !=
+	/* Two cache lines for a packet that leaves. */
+	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) &&
+		     offsetof(struct onramp_ctl, cum_ns) !=
 		     offsetof(struct onramp_ctl, until) + 64);
 	onramp_ctl_cache = kmem_cache_create("onramp_ctl", sizeof(struct onramp_ctl), 0,
 					     SLAB_HWCACHE_ALIGN, NULL);
