@@ -59,11 +59,21 @@ held() {
 	replay "$KSFT_TMP/trace" 100 held
 }
 
+# traced N PATTERN: the trace has so many lines with it.
+traced() {
+	[ "$(grep -c "$2" "$KSFT_TRACE/trace")" -ge "$1" ]
+}
+
+# netem decides when a packet is lost, so the load is there until some were.
 losses() {
 	tc -n "$R" qdisc replace dev r1 root netem rate 20mbit delay 5ms loss 2%
-	traffic --flows 1 --duration 2
-	replay "$KSFT_TMP/trace" 50 low
-	expect "cuts among them" "$(grep -c 'event=loss' "$KSFT_TMP/trace")" -ge 1
+	trace_on timely_start timely_idle timely_loss timely_update
+	spawn load "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
+	wait_for 60 traced 100 timely_update:
+	wait_for 60 traced 2 event=loss
+	stop "$SPAWNED" KILL
+	trace_off "$KSFT_TMP/trace"
+	replay "$KSFT_TMP/trace" 100 low
 }
 
 # A checker that finds nothing wrong in anything would find nothing wrong here.
