@@ -60,6 +60,7 @@ struct nic_ts_packet {
 #define NIC_TS_TCP_FIN	0x01
 #define NIC_TS_TCP_SYN	0x02
 #define NIC_TS_TCP_RST	0x04
+#define NIC_TS_TCP_PSH	0x08
 #define NIC_TS_TCP_ACK	0x10
 
 /**

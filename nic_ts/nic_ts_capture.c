@@ -137,7 +137,8 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	nic_ts_dev_count(nd, NIC_TS_DEV_RX_PARSE + res);
 	if (res != NIC_TS_PARSE_OK)
 		return;
-	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST))
+	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST) &&
+	    atomic_read(&nd->nn->nflows))
 		e = nic_ts_entry_find(nd->nn, &p.key);
 	if (!e && hlist_empty(&nd->receivers))
 		return;

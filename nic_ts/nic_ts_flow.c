@@ -11,13 +11,13 @@
  *
  * Only attached connections have entries, so that a SYN flood makes none.
  */
-#include <linux/jhash.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+#include "nic_ts_key.h"
 #include "nic_ts_priv.h"
 #include "nic_ts_trace.h"
 
@@ -43,37 +43,12 @@ static struct kmem_cache *nic_ts_entry_cache __read_mostly;
 /* Makes and ends flows: users, aged, insertion and removal. */
 static DEFINE_SPINLOCK(nic_ts_flow_lock);
 
-/* Each packet is looked up: as few words as tell connections apart. */
-static __always_inline u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
-{
-	const struct nic_ts_key *key = data;
-	u32 ports = (__force u32)key->lport << 16 | (__force u32)key->rport;
-
-	if (likely(key->family == AF_INET))
-		return jhash_3words((__force u32)key->laddr[0],
-				    (__force u32)key->raddr[0], ports, seed);
-	return jhash2((const u32 *)key, sizeof(*key) / sizeof(u32), seed);
-}
-
-/*
- * 0 if the entry @obj has the key. IPv4 field by field, as the parser has just written
- * them: a load wider than the stores before it waits for all of them.
- */
-static __always_inline int nic_ts_key_differs(struct rhashtable_compare_arg *arg,
-					      const void *obj)
+static __always_inline int nic_ts_entry_differs(struct rhashtable_compare_arg *arg,
+						const void *obj)
 {
 	const struct nic_ts_entry *e = obj;
-	const struct nic_ts_key *a = arg->key, *b = &e->key;
-	const u64 *x = arg->key, *y = (const u64 *)b;
 
-	BUILD_BUG_ON(sizeof(struct nic_ts_key) != 5 * sizeof(u64));
-	if (likely(a->family == AF_INET))
-		return !!((__force u32)(a->laddr[0] ^ b->laddr[0]) |
-			  (__force u32)(a->raddr[0] ^ b->raddr[0]) |
-			  (__force u32)(a->lport ^ b->lport) |
-			  (__force u32)(a->rport ^ b->rport) | (a->family ^ b->family));
-	return !!((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) |
-		  (x[4] ^ y[4]));
+	return nic_ts_key_differs(arg->key, &e->key);
 }
 
 static const struct rhashtable_params nic_ts_flow_params = {
@@ -81,7 +56,7 @@ static const struct rhashtable_params nic_ts_flow_params = {
 	.key_offset		= offsetof(struct nic_ts_entry, key),
 	.key_len		= sizeof(struct nic_ts_key),
 	.hashfn			= nic_ts_key_hash,
-	.obj_cmpfn		= nic_ts_key_differs,
+	.obj_cmpfn		= nic_ts_entry_differs,
 	.automatic_shrinking	= true,
 };
 

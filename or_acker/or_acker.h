@@ -102,6 +102,10 @@ enum or_acker_stamps {
 			"OR-ACKs after ack_bytes") \
 	OR_ACKER_STAT(ACK_BY_TIME, AckByTime, \
 			"OR-ACKs after ack_delay_ns") \
+	OR_ACKER_STAT(ACK_BY_PATH, AckByPath, \
+			"OR-ACKs at once, the first after path_interval_ns") \
+	OR_ACKER_STAT(ACK_NOT_AT_END, AckNotAtEnd, \
+			"none after ack_delay_ns: all was sent, and its host had one lately") \
 	OR_ACKER_STAT(STAMP_SOFTWARE, AckStampSoftware, \
 			"OR-ACKs with a stamp of CLOCK_MONOTONIC") \
 	OR_ACKER_STAT(STAMP_TAI, AckStampTai, \
@@ -145,6 +149,7 @@ struct or_acker_stats {
  * @ack_packets:	as in or_acker_params.h
  * @ack_bytes:		as there
  * @ack_delay_ns:	as there
+ * @path_interval_ns:	as there
  * @clock_error:	code for the message
  * @all:		mode all
  * @hardware:		stamps of the NIC are wanted
@@ -157,6 +162,7 @@ struct or_acker_conf {
 	u32		ack_packets;
 	u32		ack_bytes;
 	u32		ack_delay_ns;
+	u32		path_interval_ns;
 	u8		clock_error;
 	bool		all;
 	bool		hardware;
@@ -167,10 +173,11 @@ struct or_acker_conf {
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
  * @key:	the pair of addresses; ports 0
- * @lock:	of @s, @caps, @tat_ns; inside that of a flow
+ * @lock:	of @s, @caps, @tat_ns, writers of @told_ns; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
  * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
+ * @told_ns:	CLOCK_MONOTONIC of the last OR-ACK to it; read locklessly
  * @scope:	device of a link-local address, else 0
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @ref:	one for the table, one for each flow
@@ -186,6 +193,7 @@ struct or_acker_sub {
 	struct or_subscription	s;
 	u16			caps;
 	u64			tat_ns;
+	u64			told_ns;
 	u32			scope;
 	int			ifindex;
 	refcount_t		ref;
@@ -220,6 +228,8 @@ struct or_acker_sub {
  * @priority:	skb->priority of OR-ACKs
  * @tos:	of the newest packet
  * @due:	in the list of flows to send for, of some CPU
+ * @end:	the newest packet is the last that its sender had
+ * @quiet:	for @since there is no OR-ACK by time
  * @waiting:	in the list of flows that wait for a timer, of some CPU
  * @dead:	out of the table
  * @why:	enum or_acker_stat_id: what made it due
@@ -251,6 +261,8 @@ struct or_acker_flow {
 	u32			priority;
 	u8			tos;
 	bool			due;
+	bool			end;
+	bool			quiet;
 	bool			waiting;
 	bool			dead;
 	u8			why;

@@ -7,7 +7,12 @@
  *			is there a socket? then make one
  *		note sequence and stamp, count
  *		ack_packets or ack_bytes since the last OR-ACK?  -> due
+ *		the first since it, and its sender had no OR-ACK
+ *			for path_interval_ns?			 -> due
  *		else, if nothing waits for the timer yet	 -> wait ack_delay_ns
+ *
+ *	by the timer: the newest packet has PSH or FIN, and its sender had
+ *		an OR-ACK within path_interval_ns?	 -> none, wait for the next one
  *
  *	behind the driver's poll, or by the timer, for each flow that is due:
  *		subscription over?		-> end the flow
@@ -41,6 +46,7 @@
 #include <net/route.h>
 #include <net/tcp.h>
 
+#include "nic_ts_key.h"
 #include "or_acker.h"
 #include "or_acker_trace.h"
 
@@ -71,10 +77,20 @@ static const struct rhashtable_params or_acker_sub_params = {
 	.automatic_shrinking	= true,
 };
 
+static __always_inline int or_acker_flow_differs(struct rhashtable_compare_arg *arg,
+						 const void *obj)
+{
+	const struct or_acker_flow *f = obj;
+
+	return nic_ts_key_differs(arg->key, &f->key);
+}
+
 static const struct rhashtable_params or_acker_flow_params = {
 	.head_offset		= offsetof(struct or_acker_flow, node),
 	.key_offset		= offsetof(struct or_acker_flow, key),
 	.key_len		= sizeof(struct nic_ts_key),
+	.hashfn			= nic_ts_key_hash,
+	.obj_cmpfn		= or_acker_flow_differs,
 	.automatic_shrinking	= true,
 };
 
@@ -412,6 +428,8 @@ static enum or_acker_verdict or_acker_sub_allows(struct or_acker_sub *sub,
 	if (verdict == OR_ACKER_SENT &&
 	    !or_acker_conforms(&sub->tat_ns, now_ns, conf->sub_interval_ns))
 		verdict = OR_ACKER_HELD_SUB;
+	if (verdict == OR_ACKER_SENT)
+		WRITE_ONCE(sub->told_ns, now_ns);
 	spin_unlock(&sub->lock);
 	return verdict;
 }
@@ -460,6 +478,16 @@ static void or_acker_stamp(const struct or_acker_net *an,
 		or_acker_count(an, OR_ACKER_STAMP_SOFTWARE);
 	}
 	ack->domain = (u8)(or_acker_domain_base + which);
+}
+
+/*
+ * Has the sender had an OR-ACK lately, of whatever flow? It may have been after @now_ns.
+ * Read locklessly: one OR-ACK more or less does not matter.
+ */
+static bool or_acker_told(const struct or_acker_flow *f,
+			  const struct or_acker_conf *conf, u64 now_ns)
+{
+	return READ_ONCE(f->sub->told_ns) + conf->path_interval_ns > now_ns;
 }
 
 /* May the flow have an OR-ACK? If so, it is paid for. */
@@ -611,7 +639,12 @@ static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f,
 	spin_lock(&f->lock);
 	if (f->since && !f->due) {
 		wait = f->first_ns + conf->ack_delay_ns > now_ns;
-		ack = !wait;
+		/* Its sender has no more data that could be paused, and knows the path. */
+		f->quiet = !wait && f->end && conf->path_interval_ns &&
+			   or_acker_told(f, conf, now_ns);
+		ack = !wait && !f->quiet;
+		if (f->quiet)
+			or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
 		f->wait_ns = f->first_ns + conf->ack_delay_ns;
 	}
 	f->waiting = wait;
@@ -694,7 +727,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	struct or_acker_net *an = ad->an;
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	unsigned long now = jiffies;
-	bool due = false, wait = false;
+	bool due = false, wait = false, first;
 	struct or_acker_flow *f;
 	u32 segs = 1, headers;
 	u64 wait_ns = 0;
@@ -730,8 +763,11 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	if (f->seen != now)
 		/* The aging reads it locklessly. */
 		WRITE_ONCE(f->seen, now);
-	if (!f->since)
+	first = !f->since || f->quiet;
+	if (first)
 		f->first_ns = stamp->ns;
+	f->quiet = false;
+	f->end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN);
 	f->since += segs;
 	f->packets += segs;
 	f->bytes += packet->payload;
@@ -743,6 +779,11 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		f->due = true;
 		f->why = f->since >= conf->ack_packets ? OR_ACKER_ACK_BY_COUNT :
 							 OR_ACKER_ACK_BY_BYTES;
+	} else if (first && conf->path_interval_ns && !f->due &&
+		   !or_acker_told(f, conf, stamp->ns)) {
+		due = true;
+		f->due = true;
+		f->why = OR_ACKER_ACK_BY_PATH;
 	} else if (!f->waiting && !f->due) {
 		wait = true;
 		f->waiting = true;

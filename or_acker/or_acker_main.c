@@ -9,16 +9,17 @@
  *
  * After "On-Ramp" (Liu et al., "Breaking the Transience-Equilibrium Nexus", NSDI
  * 2021), sections 3.1 and 4.1: OR-ACKs are UDP packets with the 5-tuple, a sequence
- * number and the receive time before GRO of a packet, one per about ten packets,
- * with the priority of the data.
+ * number and the receive time before GRO of a packet, one per about ten packets there
+ * and 32 here, with the priority of the data.
  *
  * Differences from the paper:
  *  - only who subscribed gets OR-ACKs, so that hosts without On-Ramp are left alone;
  *    net.or_acker.mode=all is the paper's way
  *  - OR-ACKs are signed, limited in rate, and never have more bytes than what they
  *    acknowledge
- *  - they also go out after ack_bytes and ack_delay_ns: a burst of less than ten
- *    packets is not left without
+ *  - they also go out after ack_bytes and ack_delay_ns, so that a burst of a few packets
+ *    is not left without; but the end of what a sender had is, if the sender knows the
+ *    path, since there is nothing to pause
  *  - any driver will do, not one that was modified
  *
  * or_acker_flow.c has the path of packets, or_acker_net.c all else;

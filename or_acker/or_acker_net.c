@@ -65,6 +65,7 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 	conf->ack_packets = raw[OR_ACKER_P_ACK_PACKETS];
 	conf->ack_bytes = raw[OR_ACKER_P_ACK_BYTES];
 	conf->ack_delay_ns = raw[OR_ACKER_P_ACK_DELAY];
+	conf->path_interval_ns = raw[OR_ACKER_P_PATH_INTERVAL];
 	conf->clock_error = raw[OR_ACKER_P_CLOCK_ERROR] ?
 			    or_clock_encode(raw[OR_ACKER_P_CLOCK_ERROR]) :
 			    OR_CLOCK_UNSYNCED;

@@ -17,13 +17,17 @@ OR_ACKER_PARAM(MODE, mode, 0, 1, 0, "subscribed|all", \
 OR_ACKER_PARAM(STAMPS, stamps, 0, 1, 0, "software|hardware", \
 	       "clock of the stamps: the host's, or that of the NIC where it stamped", \
 	       "On-Ramp 4.1") \
-OR_ACKER_PARAM(ACK_PACKETS, ack_packets, 1, 255, 10, "packets", \
-	       "OR-ACK after so many packets of a flow", "On-Ramp 4.1") \
+OR_ACKER_PARAM(ACK_PACKETS, ack_packets, 1, 255, 32, "packets", \
+	       "OR-ACK after so many packets of a flow", "On-Ramp 4.1: 10") \
 OR_ACKER_PARAM(ACK_BYTES, ack_bytes, 1, 16777216, 65536, "bytes", \
 	       "or after so many bytes", "one TSO batch; not in the paper") \
 OR_ACKER_PARAM(ACK_DELAY, ack_delay_ns, 1000, 10000000, 50000, "ns", \
 	       "or when the first packet since the last one is so old", \
 	       "T of On-Ramp 5.1; not in the paper") \
+OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
+	       "or at once if the host got none for so long; if it did, none by time for the " \
+	       "end of what it sent; 0: neither", \
+	       "not in the paper") \
 OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
 	       "bound on the error of the synchronised clock; 0: it is not synchronised", \
 	       "On-Ramp 7.1") \
@@ -35,9 +39,9 @@ OR_ACKER_PARAM(FLOW_AGE, flow_age_s, 1, 3600, 30, "s", \
 	       "a flow without data for so long is forgotten", \
 	       "it comes back with its next packet") \
 OR_ACKER_PARAM(SUBSCRIBER_RATE, subscriber_rate, 1, 10000000, 1000000, "1/s", \
-	       "OR-ACKs to one subscriber, at most", "10 packets each, 100 Gbit/s") \
+	       "OR-ACKs to one subscriber, at most", "8 packets each, 100 Gbit/s") \
 OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
-	       "OR-ACKs from one CPU, at most", "10 packets each, 100 Gbit/s")
+	       "OR-ACKs from one CPU, at most", "8 packets each, 100 Gbit/s")
 
 enum or_acker_param_id {
 #define OR_ACKER_PARAM(id, name, min, max, def, unit, what, source) OR_ACKER_P_##id,

@@ -10,7 +10,7 @@ BYTES=1000000
 
 defaults() {
 	acker_set "$B" ack_packets 10 ack_bytes 65536 ack_delay_ns 50000 \
-		subscriber_rate 1000000 cpu_rate 1000000 max_flows 65536 \
+		path_interval_ns 0 subscriber_rate 1000000 cpu_rate 1000000 max_flows 65536 \
 		max_subscribers 4096 flow_age_s 30 mode subscribed
 }
 
@@ -49,6 +49,43 @@ by_time() {
 	expect "OR-ACKs" "$(since "$B" AckSent)" -gt 0
 	expect "OR-ACKs by time" "$(since "$B" AckByTime)" -eq "$(since "$B" AckSent)"
 	expect "bytes acknowledged" "$(since "$B" AckedBytes)" -ge 3000
+	defaults
+}
+
+# The first packet has one at once. What ends there and then is left to the next: 1 s is
+# the longest there is.
+by_path() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	acker_set "$B" ack_packets 255 ack_bytes 16777216 ack_delay_ns 1000 \
+		path_interval_ns 1000000000
+	sleep 1.1
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" 1000
+	wait_for 10 since_is "$B" AckByPath -eq 1
+	expect "bytes acknowledged" "$(since "$B" AckedBytes)" -eq 1000
+	wait_for 60 left_out
+	expect "OR-ACKs by time" "$(since "$B" AckByTime)" -eq 0
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	defaults
+}
+
+# left_out: a message within that time has no OR-ACK.
+left_out() {
+	local before
+
+	before=$(since "$B" AckNotAtEnd)
+	send "$A" "$V4_A" "$V4_B" 1000
+	since_is "$B" AckNotAtEnd -gt "$before"
+}
+
+# The last packet of what there is to send has PSH. Without it there is more, which may be
+# paused: 1 ms apart each packet has its OR-ACK.
+not_at_end() {
+	acker_set "$B" ack_packets 255 ack_bytes 16777216 path_interval_ns 1000000000
+	tc -n "$A" qdisc add dev a0 root tbf rate 12mbit burst 3000 limit 1000000
+	BYTES=65536 transfer
+	expect "OR-ACKs by time" "$(since "$B" AckByTime)" -ge 10
+	tc -n "$A" qdisc del dev a0 root
 	defaults
 }
 
@@ -157,6 +194,8 @@ bad_values() {
 		ack_bytes 0
 		ack_delay_ns 999
 		ack_delay_ns 10000001
+		path_interval_ns -1
+		path_interval_ns 1000000001
 		clock_error_ns 8000000001
 		max_subscribers 0
 		max_flows 4194305
@@ -166,7 +205,7 @@ bad_values() {
 	END
 }
 
-ksft_plan 12
+ksft_plan 14
 need_acker
 net_pair
 # Segments as they come.
@@ -175,6 +214,8 @@ sink "$B"
 ksft_case "OR-ACK after ack_packets" by_packets
 ksft_case "OR-ACK after ack_bytes" by_bytes
 ksft_case "OR-ACK after ack_delay_ns" by_time
+ksft_case "OR-ACK at once after path_interval_ns, none at the end" by_path
+ksft_case "OR-ACK after ack_delay_ns, while there is more" not_at_end
 ksft_case "no more bytes go out than came in" credit
 ksft_case "rate of a subscriber" rate subscriber_rate AckLimitSubscriber
 ksft_case "rate of a CPU" rate cpu_rate AckLimitCpu

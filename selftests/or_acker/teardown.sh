@@ -13,6 +13,7 @@ C=$(ns_name C)
 reload() {
 	unload_all
 	modprobe or_acker
+	no_ends_left_out "$B"
 }
 
 unload_all() {
@@ -36,6 +37,7 @@ port_taken() {
 	wait_for 10 bound "$B"
 	told=$(said_in_use)
 	modprobe or_acker
+	no_ends_left_out "$B"
 	expect "open" "$(acker "$B" PortOpen)" -eq 0
 	expect "in use" "$(acker "$B" PortInUse)" -ge 1
 	expect "messages in the kernel's log" "$(calc "$(said_in_use) - $told")" -eq 1
@@ -66,7 +68,7 @@ no_module() {
 	in_ns "$A" "$HELPER" forge "$V4_A" "$V4_B" replay 5000
 	expect "ICMP messages" "$(calc "$(unreachables "$B") - $before")" -le 100
 	send "$A" "$V4_A" "$V4_B" 500000
-	modprobe or_acker
+	reload
 }
 
 # drop NAMESPACE DEVICE: datagrams of the protocol.

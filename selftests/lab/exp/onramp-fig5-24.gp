@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# One-way delays of all flows over time, out of owd-MODE-FLOWS-BATCH.txt.
+# One-way delays of all flows over time, out of owd-MODE-FLOWS-BATCH-PACKETS.txt, by the
+# OR-ACKs of the paper if there are both.
 
+packets = system('ls ' . dir . '/owd-final-2-64K-10.txt 2>/dev/null') eq '' ? '32' : '10'
 first(name) = real(system("awk '{ print $1; exit }' " . dir . '/owd-' . name . '.txt'))
 
 do for [format in 'svg png'] {
@@ -11,7 +13,7 @@ do for [format in 'svg png'] {
 		set terminal pngcairo size 1200,900 font 'sans,11'
 	}
 	set output dir . '/fig5-24.' . format
-	set multiplot layout 4,2 title "CUBIC flows into 10 Gbit/s, T = 50 us: delay above that of the empty path (us)"
+	set multiplot layout 4,2 title "CUBIC flows into 10 Gbit/s, T = 50 us: delay above that of the empty path (us), an OR-ACK for " . packets . " packets"
 	set grid lc rgb '#d0d0d0'
 	set key off
 	set yrange [0:*]
@@ -19,7 +21,7 @@ do for [format in 'svg png'] {
 	do for [batch in '64K 16K'] {
 		do for [n in '2 12'] {
 			do for [mode in 'strawman final'] {
-				name = mode . '-' . n . '-' . batch
+				name = mode . '-' . n . '-' . batch . '-' . packets
 				begin = first(name)
 				set title sprintf('%s, %s flows, batches of %s', mode, n, batch)
 				plot dir . '/owd-' . name . '.txt' using (($1 - begin) * 1e3):3:2 \
