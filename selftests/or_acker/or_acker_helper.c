@@ -389,7 +389,7 @@ static struct flow *find_flow(struct flow *flows, const struct or_ack *a)
 static void listen_acks(void)
 {
 	unsigned long acks = 0, packets = 0, bad = 0, tags = 0, replays = 0, backward = 0;
-	unsigned long nflows = 0, domains = 0, gaps = 0, single = 0, over = 0, synced = 0;
+	unsigned long nflows = 0, domains = 0, gaps = 0, most = 0, synced = 0;
 	static struct flow flows[FLOWS];
 	sigset_t set;
 	struct timeval timeout = { .tv_usec = 100000 };
@@ -466,8 +466,7 @@ static void listen_acks(void)
 			synced++;
 		acks++;
 		packets += a.packets;
-		single += a.packets == 1;
-		over += a.packets > 10;
+		most += a.packets == 255;
 	}
 	for (i = 0; i < FLOWS && flows[i].sport; i++) {
 		gaps += flows[i].last - flows[i].first + 1 - flows[i].acks;
@@ -476,8 +475,8 @@ static void listen_acks(void)
 	printf("acks %lu\npackets %lu\nflows %lu\n", acks, packets, nflows);
 	printf("bad %lu\nbad_tag %lu\nreplays %lu\n", bad, tags, replays);
 	printf("backward %lu\ndomains %lu\ngaps %lu\n", backward, domains, gaps);
-	printf("hold_max_ns %u\ntos %u\nsingle %lu\nover_ten %lu\nsynced %lu\n",
-	       hold_max, tos, single, over, synced);
+	printf("hold_max_ns %u\ntos %u\nmost %lu\nsynced %lu\n",
+	       hold_max, tos, most, synced);
 }
 
 int main(int argc, char **argv)
