@@ -234,6 +234,8 @@ serve "$B"
 ksft_case "without nic_ts nothing counts" no_bus
 need_module or_acker
 receiver stamps hardware clock_error_ns 2000
+# On 6.1 only a process can ask for it.
+in_ns "$B" nic_ts device b0 hw on
 ksft_case "without a map nothing counts" no_map
 ksft_case "with a map the delay is that between the NICs" fed
 ksft_case "by the system's clock it is none that can be" system
