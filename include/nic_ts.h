@@ -8,7 +8,8 @@
  * Three parties meet here, none of which needs another one to be loaded:
  *
  *	drivers, patched	nic_ts_driver_rx(), _tx(), _tx_done()
- *	users of stamps		nic_ts_flow_*(), nic_ts_rx_*(), nic_ts_hw_*()
+ *	users of stamps		nic_ts_flow_*(), nic_ts_rx_*(), nic_ts_hw_*(), and
+ *				of clocks: nic_ts_clock_map(), nic_ts_dev_clock()
  *	the bus			nic_ts_bus_register()
  *
  * What they share is nic_ts_hook.ko: a static key, a pointer under RCU and a
@@ -57,6 +58,7 @@
 #include "nic_ts_types.h"
 
 struct net;
+struct net_device;
 struct sock;
 struct nic_ts_bus;
 
@@ -109,6 +111,7 @@ struct nic_ts_receiver {
  * @hw_request:		see nic_ts_hw_request()
  * @hw_release:		see nic_ts_hw_release()
  * @clock_map:		see nic_ts_clock_map()
+ * @dev_clock:		see nic_ts_dev_clock()
  * @driver_rx:		see nic_ts_driver_rx()
  * @driver_tx:		see nic_ts_driver_tx()
  * @driver_tx_done:	see nic_ts_driver_tx_done()
@@ -125,6 +128,8 @@ struct nic_ts_bus {
 	int (*hw_request)(struct net *net, int ifindex);
 	void (*hw_release)(struct net *net, int ifindex);
 	int (*clock_map)(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
+			 u32 *error_ns);
+	int (*dev_clock)(const struct net_device *dev, u64 host_ns, u64 *clock_ns,
 			 u32 *error_ns);
 
 	void (*driver_rx)(struct sk_buff *skb, u64 ns, bool frags);
@@ -413,6 +418,34 @@ static inline int nic_ts_clock_map(const struct nic_ts_stamp *stamp,
 	if (bus && stamp->hw_ns)
 		err = bus->clock_map(stamp->hw_domain, stamp->hw_epoch,
 				     stamp->hw_ns, host_ns, error_ns);
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * nic_ts_dev_clock() - what the clock of a device's NIC shows at a time
+ * @dev:	the device; it is compared, not dereferenced, and may be gone
+ * @host_ns:	the time, CLOCK_MONOTONIC, ns
+ * @clock_ns:	where the result goes, ns of that clock
+ * @error_ns:	and how wrong it can be, ns
+ *
+ * The NIC is that below VLANs and the like: as long as each device of the stack has one
+ * other below it.
+ *
+ * Context: any but hard interrupt.
+ * Return: 0; -ENODATA: no bus, @dev has no NIC with a clock or several NICs, or that clock
+ * has no map which is valid at @host_ns.
+ */
+static inline int nic_ts_dev_clock(const struct net_device *dev, u64 host_ns,
+				   u64 *clock_ns, u32 *error_ns)
+{
+	const struct nic_ts_bus *bus;
+	int err = -ENODATA;
+
+	rcu_read_lock();
+	bus = rcu_dereference(nic_ts_bus);
+	if (bus)
+		err = bus->dev_clock(dev, host_ns, clock_ns, error_ns);
 	rcu_read_unlock();
 	return err;
 }

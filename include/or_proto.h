@@ -53,6 +53,12 @@ enum or_type {
 /* Transport protocols with sequence numbers that OR-ACKs can be about: TCP. */
 #define OR_PROTO_TCP		6
 
+/*
+ * Beside the transport protocol, whose numbers from 128 on can not be told: the stamp is
+ * of a NIC's clock.
+ */
+#define OR_STAMP_NIC		0x80
+
 /* Largest hold time, ns: 24 bits, 16.8 ms. It stands for all longer ones. */
 #define OR_HOLD_MAX_NS		0xffffffU
 
@@ -101,6 +107,8 @@ enum or_error {
  * @domain:	of the receiver's clock: changes when it was stepped or replaced, so
  *		that stamps of two domains must not be compared
  * @protocol:	of the flow, OR_PROTO_TCP
+ * @nic:	@rx_ns is by the clock of the NIC that received the packet, and not by a
+ *		clock of the host; so is what @clock_error says
  */
 struct or_ack {
 	u64	rx_ns;
@@ -113,6 +121,7 @@ struct or_ack {
 	u8	clock_error;
 	u8	domain;
 	u8	protocol;
+	bool	nic;
 };
 
 /**
@@ -249,7 +258,7 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 {
 	msg[0] = OR_VERSION << 4 | OR_TYPE_ACK;
-	msg[1] = a->protocol;
+	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0);
 	msg[2] = a->packets;
 	msg[3] = a->clock_error;
 	or_put(msg + 4, a->sport, 2);
@@ -278,14 +287,15 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 
 	if (error)
 		return error;
-	if (msg[1] != OR_PROTO_TCP)
+	if ((msg[1] & ~OR_STAMP_NIC) != OR_PROTO_TCP)
 		return OR_ERR_PROTOCOL;
 	if (msg[3] > OR_CLOCK_LAST && msg[3] != OR_CLOCK_UNSYNCED)
 		return OR_ERR_RESERVED;
 	if (!msg[2] || !or_get(msg + 4, 2) || !or_get(msg + 6, 2))
 		return OR_ERR_VALUE;
 	*a = (struct or_ack) {
-		.protocol = msg[1],
+		.protocol = OR_PROTO_TCP,
+		.nic = msg[1] & OR_STAMP_NIC,
 		.packets = msg[2],
 		.clock_error = msg[3],
 		.sport = (u16)or_get(msg + 4, 2),

@@ -3,7 +3,7 @@
  * nic_ts, clocks: their maps to CLOCK_MONOTONIC, and what ends one.
  *
  *	userspace --map--> clock --(valid, not too old)--> host time, error
- *	                     ^
+ *	                     ^     <-------- and back ---------
  *	   step, suspend, device gone: no map, and another epoch
  *
  * An epoch is a time during which the clock did not jump. Each hardware stamp
@@ -191,6 +191,32 @@ int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
 	map = rcu_dereference(clock->map);
 	if (map && map->epoch == epoch &&
 	    nic_ts_map_apply(&map->map, ns, host_ns, error_ns))
+		err = 0;
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * nic_ts_clock_from_host() - apply the map backwards
+ * @domain:	the clock
+ * @host_ns:	CLOCK_MONOTONIC
+ * @clock_ns:	what the clock shows then, as it goes now
+ * @error_ns:	how wrong it can be
+ *
+ * Context: any.
+ * Return: 0, -ENODATA: no valid map.
+ */
+int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns)
+{
+	struct nic_ts_clock *clock = nic_ts_clock(domain);
+	const struct nic_ts_clock_map *map;
+	int err = -ENODATA;
+
+	if (!clock)
+		return -ENODATA;
+	rcu_read_lock();
+	map = rcu_dereference(clock->map);
+	if (map && nic_ts_map_invert(&map->map, host_ns, clock_ns, error_ns))
 		err = 0;
 	rcu_read_unlock();
 	return err;

@@ -5,8 +5,9 @@
  * Four parts, each on a structure that the caller owns:
  *
  *	parser	bytes of a packet -> connection, sequence numbers
- *	map	a NIC's clock -> CLOCK_MONOTONIC, with an error bound:
+ *	map	a NIC's clock -> CLOCK_MONOTONIC, and back, with an error bound:
  *		host = ref_host + (clock - ref_clock) * (1 + rate)
+ *		clock = ref_clock + (host - ref_host) * (1 + inverse)
  *	track	is this hardware stamp believable, did its clock jump?
  *	rings	TX records and ACK stamps of a flow -> the RTT of a segment:
  *
@@ -380,6 +381,7 @@ static inline enum nic_ts_parse nic_ts_parse_ether(const struct nic_ts_view *v,
  * @ref_host_ns:	CLOCK_MONOTONIC at that moment, < 2^62 ns
  * @max_age_ns:		furthest from @ref_clock_ns that it holds, <= 2^42 ns
  * @rate_q40:		host's rate over the clock's, less 1, signed Q40, 30 bits
+ * @inverse_q40:	the clock's rate over the host's, less 1, signed Q40, 30 bits
  * @drift_q32:		growth of the error, Q32, 22 bits
  * @error_ns:		error bound at the reference, ns
  */
@@ -388,9 +390,25 @@ struct nic_ts_map {
 	u64	ref_host_ns;
 	u64	max_age_ns;
 	s32	rate_q40;
+	s32	inverse_q40;
 	u32	drift_q32;
 	u32	error_ns;
 };
+
+/*
+ * 1 / (1 + r) - 1 = -r + r^2 / (1 + r), for r = @rate_q40 / 2^40. r^2 has 60 bits; of what
+ * it is divided by, r is at most 0.0005. The magnitude is rounded up, as that of @rate_q40
+ * was rounded down: so it is off by less than one last bit from what both stand for.
+ */
+static inline s32 nic_ts_map_inverse(s32 rate_q40)
+{
+	u64 divisor = (u64)((1LL << 40) + rate_q40);
+	u64 square = (u64)((s64)rate_q40 * rate_q40);
+
+	if (rate_q40 < 0)
+		square += divisor - 1;
+	return (s32)div64_u64(square, divisor) - rate_q40;
+}
 
 /**
  * nic_ts_map_init() - make a map, or say why not
@@ -428,17 +446,36 @@ static inline const char *nic_ts_map_init(struct nic_ts_map *map,
 	map->ref_host_ns = ref_host_ns;
 	map->max_age_ns = max_age_ns;
 	map->rate_q40 = rate_ppt < 0 ? -(s32)rate : (s32)rate;
+	map->inverse_q40 = nic_ts_map_inverse(map->rate_q40);
 	/* Rounded up: it is a bound. */
 	map->drift_q32 = (u32)div64_u64((u64)drift_ppb << 32, 1000000000) + 1;
 	map->error_ns = error_ns;
 	return NULL;
 }
 
-/* How far a reading is from the reference, ns, both ways. */
-static inline u64 nic_ts_map_age(const struct nic_ts_map *map, u64 clock_ns)
+/* How far two times are apart, ns. */
+static inline u64 nic_ts_apart(u64 a_ns, u64 b_ns)
 {
-	return clock_ns > map->ref_clock_ns ? clock_ns - map->ref_clock_ns :
-					      map->ref_clock_ns - clock_ns;
+	return a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
+}
+
+/*
+ * @age times (1 + rate), @rate_q40 below 2^30 either way. @age < 2^42, so in two parts:
+ * 2^22 * 2^30 and 2^20 * 2^30. What is added or taken is 0.00051 of the age at most.
+ */
+static inline u64 nic_ts_map_scale(u64 age, s32 rate_q40)
+{
+	u64 rate = rate_q40 < 0 ? -(s64)rate_q40 : rate_q40, slew;
+
+	slew = ((age >> 20) * rate >> 20) +
+	       ((age & ((1U << 20) - 1)) * rate >> 40);
+	return rate_q40 < 0 ? age - slew : age + slew;
+}
+
+/* How wrong a map can be at an age below 2^42, without roundings: 2^32 * 2^22. */
+static inline u64 nic_ts_map_error(const struct nic_ts_map *map, u64 age)
+{
+	return map->error_ns + (((age >> 10) + 1) * map->drift_q32 >> 22) + 1;
 }
 
 /**
@@ -453,28 +490,52 @@ static inline u64 nic_ts_map_age(const struct nic_ts_map *map, u64 clock_ns)
 static inline bool nic_ts_map_apply(const struct nic_ts_map *map, u64 clock_ns,
 				    u64 *host_ns, u32 *error_ns)
 {
-	u64 age = nic_ts_map_age(map, clock_ns);
+	u64 age = nic_ts_apart(clock_ns, map->ref_clock_ns);
 	bool later = clock_ns > map->ref_clock_ns;
-	u64 rate, slew, moved, err;
+	u64 moved;
 
 	if (age > map->max_age_ns)
 		return false;
-	/*
-	 * age < 2^42, rate < 2^30. In two parts: 2^22 * 2^30 and 2^20 * 2^30.
-	 * The slew is at most 0.0005 of the age, so moved is above 0.
-	 */
-	rate = map->rate_q40 < 0 ? -(s64)map->rate_q40 : map->rate_q40;
-	slew = ((age >> 20) * rate >> 20) +
-	       ((age & ((1U << 20) - 1)) * rate >> 40);
-	moved = map->rate_q40 < 0 ? age - slew : age + slew;
+	moved = nic_ts_map_scale(age, map->rate_q40);
 	if (!later && moved >= map->ref_host_ns)
 		return false;
 	*host_ns = later ? map->ref_host_ns + moved : map->ref_host_ns - moved;
+	*error_ns = (u32)min_t(u64, nic_ts_map_error(map, age) + NIC_TS_MAP_ROUNDING_NS,
+			       U32_MAX);
+	return true;
+}
 
-	/* 2^32 * 2^22. */
-	err = map->error_ns + (((age >> 10) + 1) * map->drift_q32 >> 22) + 1 +
-	      NIC_TS_MAP_ROUNDING_NS;
-	*error_ns = err > U32_MAX ? U32_MAX : (u32)err;
+/**
+ * nic_ts_map_invert() - what the clock shows at a time of CLOCK_MONOTONIC
+ * @map:	the map
+ * @host_ns:	CLOCK_MONOTONIC, ns
+ * @clock_ns:	the result, ns
+ * @error_ns:	how wrong it can be, ns of that clock, saturating
+ *
+ * The other direction of nic_ts_map_apply(), which holds as far. No division. If that is
+ * wrong by e + d * age of the clock, this is by (e + d * age) / (1 + rate - d): the clock's
+ * age and its second are at most 1 / 0.9995 of the host's, and d is 0.0005 at most. All
+ * that is less than 2^-9 more than with the host's age.
+ *
+ * Return: false if the map does not hold that far.
+ */
+static inline bool nic_ts_map_invert(const struct nic_ts_map *map, u64 host_ns,
+				     u64 *clock_ns, u32 *error_ns)
+{
+	u64 age = nic_ts_apart(host_ns, map->ref_host_ns);
+	bool later = host_ns > map->ref_host_ns;
+	u64 moved, err;
+
+	/* The clock's is what counts; the host's is at most 0.0005 more, 2^42 is 1.2 hours. */
+	if (age >= 1ULL << 42)
+		return false;
+	moved = nic_ts_map_scale(age, map->inverse_q40);
+	if (moved > map->max_age_ns || (!later && moved >= map->ref_clock_ns))
+		return false;
+	*clock_ns = later ? map->ref_clock_ns + moved : map->ref_clock_ns - moved;
+	err = nic_ts_map_error(map, age);
+	err += (err >> 9) + 1 + NIC_TS_MAP_ROUNDING_NS;
+	*error_ns = (u32)min_t(u64, err, U32_MAX);
 	return true;
 }
 
@@ -495,8 +556,7 @@ static inline bool nic_ts_map_agrees(const struct nic_ts_map *old,
 
 	if (!nic_ts_map_apply(old, new->ref_clock_ns, &host_ns, &err))
 		return true;
-	apart = host_ns > new->ref_host_ns ? host_ns - new->ref_host_ns :
-					     new->ref_host_ns - host_ns;
+	apart = nic_ts_apart(host_ns, new->ref_host_ns);
 	return apart <= (u64)err + new->error_ns;
 }
 

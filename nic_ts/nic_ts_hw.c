@@ -342,16 +342,33 @@ void nic_ts_hw_rx_stamp(struct nic_ts_dev *nd, const struct sk_buff *skb,
  */
 void nic_ts_hw_dev_init(struct nic_ts_dev *nd)
 {
+	ASSERT_RTNL();
+	nd->domain = NIC_TS_DOMAIN_NONE;
+	nd->max_slots = NIC_TS_DEFAULT_SLOTS;
+	nic_ts_hw_dev_clock(nd);
+}
+
+/**
+ * nic_ts_hw_dev_clock() - ask again which clock a device has, if none is known
+ * @nd:		device
+ *
+ * A driver may have had no clock yet when it registered.
+ *
+ * Context: RTNL.
+ */
+void nic_ts_hw_dev_clock(struct nic_ts_dev *nd)
+{
 	struct kernel_ethtool_ts_info info = { .cmd = ETHTOOL_GET_TS_INFO, .phc_index = -1 };
 	const struct ethtool_ops *ops = nd->dev->ethtool_ops;
 
 	ASSERT_RTNL();
-	nd->domain = NIC_TS_DOMAIN_NONE;
-	nd->max_slots = NIC_TS_DEFAULT_SLOTS;
+	if (nd->domain != NIC_TS_DOMAIN_NONE)
+		return;
 	if (!ops || !ops->get_ts_info || ops->get_ts_info(nd->dev, &info))
 		return;
+	/* Read locklessly by nic_ts_dev_from_host(). */
 	if (info.phc_index >= 0 && info.phc_index <= NIC_TS_DOMAIN_PHC_MAX)
-		nd->domain = NIC_TS_DOMAIN_PHC(info.phc_index);
+		WRITE_ONCE(nd->domain, NIC_TS_DOMAIN_PHC(info.phc_index));
 }
 
 static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
@@ -360,9 +377,7 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 	bool tx_was_on;
 	int err;
 
-	/* A driver may have had no clock yet when it registered. */
-	if (nd->domain == NIC_TS_DOMAIN_NONE)
-		nic_ts_hw_dev_init(nd);
+	nic_ts_hw_dev_clock(nd);
 	if (nd->domain == NIC_TS_DOMAIN_NONE) {
 		*why = "the device has no clock of its own";
 		return -EOPNOTSUPP;

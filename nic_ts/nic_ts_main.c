@@ -18,6 +18,7 @@
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <net/dsa.h>
 
 #include "nic_ts_priv.h"
 
@@ -123,22 +124,31 @@ void nic_ts_dev_put(struct nic_ts_dev *nd)
 		call_rcu(&nd->rcu, nic_ts_dev_free);
 }
 
-/* Is there a device below that sees the same packets in the same namespace? */
+/*
+ * Is there a device below that sees the same packets in the same namespace? And which one's
+ * clock is it that stamps them: a port of a switch (DSA) has its own.
+ */
 static void nic_ts_dev_lower(struct net_device *dev)
 {
+	const struct net_device *below = NULL;
 	struct net_device *lower;
 	struct nic_ts_dev *nd;
 	struct list_head *iter;
 	bool skip = false;
 
 	ASSERT_RTNL();
-	netdev_for_each_lower_dev(dev, lower, iter)
+	netdev_for_each_lower_dev(dev, lower, iter) {
 		skip |= net_eq(dev_net(lower), dev_net(dev));
+		if (!netdev_uses_dsa(lower))
+			below = below ? dev : lower;
+	}
 	rcu_read_lock();
 	nd = nic_ts_dev_find(dev);
-	/* Read locklessly with each packet. */
-	if (nd)
+	if (nd) {
+		/* Read locklessly with each packet, and OR-ACK. */
 		WRITE_ONCE(nd->skip, skip);
+		WRITE_ONCE(nd->below, below);
+	}
 	rcu_read_unlock();
 }
 
@@ -172,6 +182,24 @@ no_memory:
 	netdev_warn(dev, "no memory to capture packets here\n");
 }
 
+/*
+ * The clock of a device goes with it, but not with a VLAN or another port that has it. What
+ * a bond has is that of a port which it once had.
+ */
+static void nic_ts_dev_vanished(const struct nic_ts_dev *gone)
+{
+	struct nic_ts_dev *nd;
+	int bucket;
+
+	ASSERT_RTNL();
+	if (gone->domain == NIC_TS_DOMAIN_NONE)
+		return;
+	hash_for_each(nic_ts_devs, bucket, nd, node)
+		if (nd->domain == gone->domain && !netif_is_lag_master(nd->dev))
+			return;
+	nic_ts_clock_invalidate(gone->domain, NIC_TS_CLOCK_VANISHED);
+}
+
 static void nic_ts_dev_del(struct net_device *dev)
 {
 	struct nic_ts_receiver *r;
@@ -194,9 +222,21 @@ static void nic_ts_dev_del(struct net_device *dev)
 	/* It may only move to another namespace, or we go. */
 	if (dev->reg_state == NETREG_REGISTERED)
 		nic_ts_hw_restore(nd);
-	else if (nd->domain != NIC_TS_DOMAIN_NONE)
-		nic_ts_clock_invalidate(nd->domain, NIC_TS_CLOCK_VANISHED);
+	else
+		nic_ts_dev_vanished(nd);
 	nic_ts_dev_put(nd);
+}
+
+static void nic_ts_dev_up(struct net_device *dev)
+{
+	struct nic_ts_dev *nd;
+
+	ASSERT_RTNL();
+	rcu_read_lock();
+	nd = nic_ts_dev_find(dev);
+	rcu_read_unlock();
+	if (nd && !nd->below)
+		nic_ts_hw_dev_clock(nd);
 }
 
 static int nic_ts_netdev_event(struct notifier_block *nb, unsigned long event,
@@ -210,6 +250,9 @@ static int nic_ts_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_UNREGISTER:
 		nic_ts_dev_del(dev);
+		break;
+	case NETDEV_UP:
+		nic_ts_dev_up(dev);
 		break;
 	case NETDEV_CHANGEUPPER:
 		nic_ts_dev_lower(((struct netdev_notifier_changeupper_info *)ptr)->upper_dev);
@@ -276,6 +319,40 @@ static void nic_ts_hw_del(struct net *net, int ifindex)
 	rtnl_unlock();
 }
 
+/* The device of the NIC below a stack of devices; NULL: there is none, or several. */
+static const struct nic_ts_dev *nic_ts_dev_bottom(const struct net_device *dev)
+{
+	const struct net_device *below;
+	const struct nic_ts_dev *nd;
+	int level;
+
+	for (level = 0; level <= MAX_NEST_DEV; level++) {
+		nd = nic_ts_dev_find(dev);
+		below = nd ? READ_ONCE(nd->below) : NULL;
+		if (!below)
+			return nd;
+		if (below == dev)
+			return NULL;
+		dev = below;
+	}
+	return NULL;
+}
+
+static int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns,
+				u32 *error_ns)
+{
+	const struct nic_ts_dev *nd;
+	int err = -ENODATA;
+
+	rcu_read_lock();
+	nd = nic_ts_dev_bottom(dev);
+	if (nd)
+		err = nic_ts_clock_from_host(READ_ONCE(nd->domain), host_ns, clock_ns,
+					     error_ns);
+	rcu_read_unlock();
+	return err;
+}
+
 static const struct nic_ts_bus nic_ts_this_bus = {
 	.owner		= THIS_MODULE,
 	.flow_attach	= nic_ts_entry_attach,
@@ -286,6 +363,7 @@ static const struct nic_ts_bus nic_ts_this_bus = {
 	.hw_request	= nic_ts_hw_add,
 	.hw_release	= nic_ts_hw_del,
 	.clock_map	= nic_ts_clock_to_host,
+	.dev_clock	= nic_ts_dev_from_host,
 	.driver_rx	= nic_ts_driver_saw_rx,
 	.driver_tx	= nic_ts_driver_sent,
 	.driver_tx_done	= nic_ts_driver_done,

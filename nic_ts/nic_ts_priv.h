@@ -156,6 +156,8 @@ struct nic_ts_dev_cpu {
  * @receivers:	struct nic_ts_receiver; written under RTNL, read under RCU
  * @ifindex:	fixed
  * @domain:	of its clock; NIC_TS_DOMAIN_NONE: it has none
+ * @below:	the one device that it is stacked on; @dev: there are several; NULL:
+ *		none. Compared only. Written under RTNL, read locklessly
  * @skip:	stacked on a device of the same namespace, which sees the same
  *		packets, closer to the wire
  * @ether:	packets that go out begin with an Ethernet header
@@ -184,6 +186,7 @@ struct nic_ts_dev {
 	struct hlist_head	receivers;
 	int			ifindex;
 	u32			domain;
+	const struct net_device	*below;
 	bool			skip;
 	bool			ether;
 	bool			hw_rx;
@@ -302,6 +305,7 @@ int nic_ts_clock_invalidate(u32 domain, enum nic_ts_clock_state why);
 u16 nic_ts_clock_epoch(u32 domain);
 int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
 			 u32 *error_ns);
+int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns);
 enum nic_ts_clock_state nic_ts_clock_show(u32 domain, struct nic_ts_map *map);
 bool nic_ts_clock_known(u32 domain);
 enum nic_ts_hw_verdict nic_ts_clock_check(struct nic_ts_dev *nd, u64 hw_ns,
@@ -312,6 +316,7 @@ enum nic_ts_hw_verdict nic_ts_clock_check(struct nic_ts_dev *nd, u64 hw_ns,
 int nic_ts_hw_init(void);
 void nic_ts_hw_exit(void);
 void nic_ts_hw_dev_init(struct nic_ts_dev *nd);
+void nic_ts_hw_dev_clock(struct nic_ts_dev *nd);
 int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why);
 void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink);
 void nic_ts_hw_restore(struct nic_ts_dev *nd);

@@ -460,13 +460,17 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	u32 steps, which;
 
 	lockdep_assert_held(&f->lock);
-	/* 0, odd, even: three kinds of clock never have the same domain. */
+	/*
+	 * 0, odd, even: three kinds of clock never have the same domain. The error is of
+	 * that one which is wanted.
+	 */
 	if (conf->hardware && f->hw_ns) {
 		ack->rx_ns = f->hw_ns;
+		ack->nic = true;
 		ack->clock_error = conf->clock_error;
 		which = 2 + 2 * ((f->hw_domain * 31 + f->hw_epoch) % 127);
 		or_acker_count(an, OR_ACKER_STAMP_HARDWARE);
-	} else if (synced && conf->clock_error != OR_CLOCK_UNSYNCED) {
+	} else if (!conf->hardware && synced && conf->clock_error != OR_CLOCK_UNSYNCED) {
 		ack->rx_ns = or_acker_tai(f->stamp_ns, &steps);
 		ack->clock_error = conf->clock_error;
 		which = 1 + 2 * (steps & 127);

@@ -132,6 +132,7 @@ struct onramp_config {
 	u64	clock_error;
 	u64	inherit;
 	u64	line_rate;
+	u64	clock;
 	u32	priomap;
 };
 
@@ -202,6 +203,7 @@ struct onramp_stats {
 	u64	acks_tag;
 	u64	acks_no_peer;
 	u64	acks_no_flow;
+	u64	acks_no_map;
 };
 
 /**

@@ -14,7 +14,8 @@
  *	  record of the sequence number, or it is not in flight
  *	  delay = received - started on the wire - own batch before it
  *	    relative: above the baseline of the path (onramp_owd.h)
- *	    synced: as it is; T is widened by the errors of both clocks
+ *	    synced: as it is, by CLOCK_TAI or the NIC's clock; T is widened by the errors
+ *	      of both hosts' clocks, and of the map to the NIC's
  *	  decide (onramp_core.h), publish the end of the pause
  *	  shorter than before, and a flow waits for it: its qdisc looks again
  *
@@ -86,11 +87,12 @@ void onramp_ctl_cache_destroy(void)
 
 /**
  * onramp_gate_create() - of a new qdisc
+ * @dev: its device
  *
  * Context: may sleep.
  * Return: the gate, with one reference and without settings; NULL: no memory.
  */
-struct onramp_gate *onramp_gate_create(void)
+struct onramp_gate *onramp_gate_create(const struct net_device *dev)
 {
 	struct onramp_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
 
@@ -102,6 +104,7 @@ struct onramp_gate *onramp_gate_create(void)
 		return NULL;
 	}
 	refcount_set(&gate->refs, 1);
+	gate->dev = dev;
 	spin_lock_init(&gate->lock);
 	init_llist_head(&gate->recheck);
 	return gate;
@@ -121,6 +124,21 @@ void onramp_gate_put(struct onramp_gate *gate)
 {
 	if (gate && refcount_dec_and_test(&gate->refs))
 		call_rcu(&gate->rcu, onramp_gate_free);
+}
+
+/**
+ * onramp_gate_close() - the qdisc goes, and with it its reference
+ * @gate: its gate, or NULL
+ *
+ * Context: RTNL.
+ */
+void onramp_gate_close(struct onramp_gate *gate)
+{
+	if (!gate)
+		return;
+	/* Connections may keep it; an OR-ACK reads this without a lock. */
+	WRITE_ONCE(gate->dev, NULL);
+	onramp_gate_put(gate);
 }
 
 /**
@@ -560,30 +578,51 @@ static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *a
 	return ONRAMP_BELOW;
 }
 
-/* The delay itself: a receiver that knows its clock's error stamps by CLOCK_TAI. */
-static void onramp_delay_synced(const struct onramp_settings *settings,
-				const struct or_ack *ack, u64 tx_ns,
-				struct onramp_delay *d)
+/*
+ * The delay itself, by the time that both clocks are synchronised to; ONRAMP_BELOW, or why
+ * there is none.
+ *
+ * A receiver that says how far its clock is off means CLOCK_TAI or, of a stamp of its NIC,
+ * the clock of that, which PTP keeps to TAI too, unless all NICs have a time of their own.
+ * So CLOCK_TAI is compared with stamps of both kinds, and the clock of the NIC only with
+ * those of NICs.
+ */
+static u8 onramp_delay_synced(const struct onramp_gate *gate,
+			      const struct onramp_settings *settings,
+			      const struct or_ack *ack, u64 tx_ns, struct onramp_delay *d)
 {
-	u64 tx_tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
+	u32 map_error_ns = 0;
+	u64 at_ns;
 
-	d->owd_ns = (s64)(ack->rx_ns - tx_tai_ns);
-	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns;
+	if (ack->clock_error == OR_CLOCK_UNSYNCED)
+		return ONRAMP_G_UNSYNCED;
+	if (settings->clock == ONRAMP_CLOCK_SYSTEM) {
+		at_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
+	} else {
+		if (!ack->nic)
+			return ONRAMP_G_UNSYNCED;
+		/* Without a lock: the qdisc may be going. */
+		if (nic_ts_dev_clock(READ_ONCE(gate->dev), tx_ns, &at_ns, &map_error_ns))
+			return ONRAMP_G_NO_MAP;
+	}
+	d->owd_ns = (s64)(ack->rx_ns - at_ns);
+	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
+		      map_error_ns;
+	return ONRAMP_BELOW;
 }
 
 /* The delay of a packet that was on the wire at @tx_ns; ONRAMP_BELOW, or why not. */
-static u8 onramp_delay(struct onramp_peer *peer, const struct onramp_settings *settings,
+static u8 onramp_delay(const struct onramp_ctl *ctl, const struct onramp_settings *settings,
 		       const struct or_ack *ack, u64 tx_ns, u32 payload, u64 now,
 		       struct onramp_delay *d)
 {
-	u8 verdict = ONRAMP_BELOW;
+	struct onramp_peer *peer = ctl->peer;
+	u8 verdict;
 
 	*d = (struct onramp_delay) { .owd_ns = 0 };
-	if (settings->owd == ONRAMP_OWD_SYNCED && ack->clock_error == OR_CLOCK_UNSYNCED)
-		return ONRAMP_G_UNSYNCED;
 	spin_lock(&peer->lock);
 	if (settings->owd == ONRAMP_OWD_SYNCED)
-		onramp_delay_synced(settings, ack, tx_ns, d);
+		verdict = onramp_delay_synced(ctl->gate, settings, ack, tx_ns, d);
 	else
 		verdict = onramp_delay_relative(peer, ack, tx_ns, payload, d);
 	/* For new connections, if it is newer than what they would get otherwise. */
@@ -654,7 +693,7 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = ctl->ring.sent_ns;
-	verdict = onramp_delay(ctl->peer, settings, ack, s.tx_ns,
+	verdict = onramp_delay(ctl, settings, ack, s.tx_ns,
 			       onramp_ctl_payload(ctl, tx, ack->seq), s.now_ns, &d);
 	s.owd_ns = d.owd_ns;
 	if (verdict != ONRAMP_BELOW)

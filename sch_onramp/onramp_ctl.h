@@ -37,6 +37,7 @@
 #include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
 #include <net/tcp.h>
+#include <nic_ts.h>
 #include <or_port.h>
 #include <or_proto.h>
 #include <uapi/onramp.h>
@@ -68,6 +69,7 @@ enum onramp_gate_stat {
 	/* enum onramp_verdict first. */
 	ONRAMP_G_LEARNING = ONRAMP_VERDICTS,
 	ONRAMP_G_UNSYNCED,
+	ONRAMP_G_NO_MAP,
 	ONRAMP_G_NOT_IN_FLIGHT,
 	ONRAMP_G_AMBIGUOUS,
 	ONRAMP_G_REPLAY,
@@ -97,13 +99,15 @@ enum onramp_net_stat {
  * struct onramp_settings - what a qdisc wants, for the controller
  * @core: of the decision
  * @owd: enum onramp_owd_mode
+ * @clock: enum onramp_clock, owd synced
  * @inherit: new connections start with the delay of their path
- * @clock_error_ns: of this host's clock, owd synced
+ * @clock_error_ns: of that clock, owd synced
  * @rcu: to free it
  */
 struct onramp_settings {
 	struct onramp_params	core;
 	u8			owd;
+	u8			clock;
 	bool			inherit;
 	u64			clock_error_ns;
 	struct rcu_head		rcu;
@@ -145,6 +149,7 @@ struct onramp_link {
 /**
  * struct onramp_gate - what the controller may touch of a qdisc
  * @refs: the qdisc, and connections
+ * @dev: of the qdisc, NULL when that is gone; to compare only
  * @lock: of @sch
  * @sch: the qdisc; NULL once it is reset, until it sends again
  * @recheck: connections whose pause has become shorter
@@ -159,6 +164,7 @@ struct onramp_link {
  */
 struct onramp_gate {
 	refcount_t		refs;
+	const struct net_device	*dev;
 	spinlock_t		lock;		/* sch */
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
@@ -363,8 +369,9 @@ static inline void onramp_net_count(const struct onramp_net *on, unsigned int id
 int onramp_ctl_cache_create(void);
 void onramp_ctl_cache_destroy(void);
 extern const struct rhashtable_params onramp_ctl_table;
-struct onramp_gate *onramp_gate_create(void);
+struct onramp_gate *onramp_gate_create(const struct net_device *dev);
 void onramp_gate_put(struct onramp_gate *gate);
+void onramp_gate_close(struct onramp_gate *gate);
 void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch);
 void onramp_gate_disarm(struct onramp_gate *gate);
 void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings);

@@ -178,6 +178,7 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
 		.stale_ns = cfg->ack_timeout,
 	};
 	s->owd = cfg->owd;
+	s->clock = cfg->clock;
 	s->inherit = cfg->inherit;
 	s->clock_error_ns = cfg->clock_error;
 	return s;
@@ -269,7 +270,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	q->last = &q->fast;
 	/* What has been made by then is destroyed with the qdisc if something fails. */
 	q->link = onramp_link_get(qdisc_dev(sch));
-	q->gate = onramp_gate_create();
+	q->gate = onramp_gate_create(qdisc_dev(sch));
 	if (!q->link || !q->gate)
 		return -ENOMEM;
 	onramp_defaults(sch, &cfg);
@@ -327,6 +328,7 @@ static const u16 onramp_gate_offset[ONRAMP_G_STATS] = {
 	[ONRAMP_IMPLAUSIBLE] = offsetof(struct onramp_stats, acks_implausible),
 	[ONRAMP_G_LEARNING] = offsetof(struct onramp_stats, acks_learning),
 	[ONRAMP_G_UNSYNCED] = offsetof(struct onramp_stats, acks_unsynced),
+	[ONRAMP_G_NO_MAP] = offsetof(struct onramp_stats, acks_no_map),
 	[ONRAMP_G_NOT_IN_FLIGHT] = offsetof(struct onramp_stats, acks_not_in_flight),
 	[ONRAMP_G_AMBIGUOUS] = offsetof(struct onramp_stats, acks_ambiguous),
 	[ONRAMP_G_REPLAY] = offsetof(struct onramp_stats, acks_replay),

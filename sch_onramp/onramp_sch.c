@@ -739,7 +739,7 @@ static void onramp_destroy(struct Qdisc *sch)
 
 	onramp_reset(sch);
 	onramp_table_free(q->table);
-	onramp_gate_put(q->gate);
+	onramp_gate_close(q->gate);
 	onramp_link_put(q->link);
 }
 

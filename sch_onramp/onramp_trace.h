@@ -29,6 +29,7 @@ TRACE_DEFINE_ENUM(ONRAMP_DUPLICATE);
 TRACE_DEFINE_ENUM(ONRAMP_IMPLAUSIBLE);
 TRACE_DEFINE_ENUM(ONRAMP_G_LEARNING);
 TRACE_DEFINE_ENUM(ONRAMP_G_UNSYNCED);
+TRACE_DEFINE_ENUM(ONRAMP_G_NO_MAP);
 TRACE_DEFINE_ENUM(ONRAMP_G_NOT_IN_FLIGHT);
 TRACE_DEFINE_ENUM(ONRAMP_G_AMBIGUOUS);
 TRACE_DEFINE_ENUM(ONRAMP_G_REPLAY);
@@ -46,6 +47,7 @@ TRACE_DEFINE_ENUM(ONRAMP_G_OLD);
 			 { ONRAMP_IMPLAUSIBLE, "implausible" },	\
 			 { ONRAMP_G_LEARNING, "learning" },	\
 			 { ONRAMP_G_UNSYNCED, "unsynced" },	\
+			 { ONRAMP_G_NO_MAP, "no_map" },		\
 			 { ONRAMP_G_NOT_IN_FLIGHT, "not_in_flight" }, \
 			 { ONRAMP_G_AMBIGUOUS, "ambiguous" },	\
 			 { ONRAMP_G_REPLAY, "replay" },		\
@@ -94,7 +96,7 @@ static inline u32 onramp_trace_ppm(u32 frac)
 
 /*
  * An OR-ACK with the right tag, for a connection that there is. What was not looked at
- * any more is 0. owd: what was measured, base: of an empty path.
+ * any more is 0. owd: what was measured, base: of an empty path, nic: a stamp of the NIC.
  */
 TRACE_EVENT(onramp_ack,
 
@@ -121,6 +123,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u32, seq)
 		__field(u32, hold_ns)
 		__field(u8, packets)
+		__field(u8, nic)
 		__field(u8, verdict)
 	),
 
@@ -141,16 +144,17 @@ TRACE_EVENT(onramp_ack,
 		__entry->seq = ack->seq;
 		__entry->hold_ns = ack->hold_ns;
 		__entry->packets = ack->packets;
+		__entry->nic = ack->nic;
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu",
 		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
-		  __entry->seq, __entry->packets, __entry->now_ns, __entry->tx_ns,
-		  __entry->rx_ns, __entry->hold_ns, __entry->baseline_ns,
-		  __entry->owd_ns, __entry->threshold_ns, __entry->p_bg_ns,
-		  __entry->beta_m, __entry->beta, __entry->p_rtt_ns,
-		  __entry->pause_ns)
+		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
+		  __entry->tx_ns, __entry->rx_ns, __entry->hold_ns,
+		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
+		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
+		  __entry->p_rtt_ns, __entry->pause_ns)
 );
 
 /* An OR-ACK that is not believed, or of no use. */

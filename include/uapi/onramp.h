@@ -21,7 +21,7 @@
 #ifndef _UAPI_ONRAMP_H
 #define _UAPI_ONRAMP_H
 
-#define ONRAMP_UAPI_VERSION	2
+#define ONRAMP_UAPI_VERSION	3
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3
@@ -96,15 +96,23 @@ ONRAMP_X(CLOCK_ERROR, clock_error, TIME, 0, 1000000000, 0, \
 ONRAMP_X(INHERIT, inherit, BOOL, 0, 1, 1, \
 	 "a new connection starts with the delay of its path") \
 ONRAMP_X(LINE_RATE, line_rate, RATE, 0, 1000000000000, 0, \
-	 "rate of the link, 0: what the device says")
+	 "rate of the link, 0: what the device says") \
+ONRAMP_X(CLOCK, clock, WORD, 0, 1, 0, \
+	 "of this host, for owd synced: system, CLOCK_TAI, or nic, that of the device's NIC")
 
 /* Words of the settings of that kind, from 0 on. */
 #define ONRAMP_MODE_WORDS	"final", "strawman", "off"
 #define ONRAMP_OWD_WORDS	"relative", "synced"
+#define ONRAMP_CLOCK_WORDS	"system", "nic"
 
 enum onramp_owd_mode {
 	ONRAMP_OWD_RELATIVE,
 	ONRAMP_OWD_SYNCED,
+};
+
+enum onramp_clock {
+	ONRAMP_CLOCK_SYSTEM,
+	ONRAMP_CLOCK_NIC,
 };
 
 enum {
@@ -176,7 +184,7 @@ ONRAMP_X(ACKS_IMPLAUSIBLE, acks_implausible, COUNT, "whose times can not be") \
 ONRAMP_X(ACKS_LEARNING, acks_learning, COUNT, \
 	 "while the delay of the empty path was not known") \
 ONRAMP_X(ACKS_UNSYNCED, acks_unsynced, COUNT, \
-	 "of receivers without a synchronised clock") \
+	 "of receivers without a synchronised clock; with clock nic, without a NIC's stamp") \
 ONRAMP_X(ACKS_NOT_IN_FLIGHT, acks_not_in_flight, COUNT, \
 	 "about data that is not known to be in flight, or was not recorded") \
 ONRAMP_X(ACKS_AMBIGUOUS, acks_ambiguous, COUNT, \
@@ -192,7 +200,7 @@ ONRAMP_X(OWD_P99_NS, owd_p99_ns, GAUGE, "their 99th percentile, to a quarter") \
 ONRAMP_X(BETA, beta, PPM, \
 	 "what a pause is believed to do to the delay, of the last connection") \
 ONRAMP_X(PEERS, peers, GAUGE, \
-	 "of the namespace, as all below: hosts that data is sent to") \
+	 "of the namespace, as all below but the last: hosts that data is sent to") \
 ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections that can be paused") \
 ONRAMP_X(SUBSCRIBES, subscribes, COUNT, "SUBSCRIBEs sent") \
 ONRAMP_X(SUBSCRIBE_ERRORS, subscribe_errors, COUNT, "SUBSCRIBEs that could not be sent") \
@@ -209,7 +217,9 @@ ONRAMP_X(ACKS_PROTOCOL, acks_protocol, COUNT, "of another transport protocol tha
 ONRAMP_X(ACKS_VALUE, acks_value, COUNT, "with a value out of range") \
 ONRAMP_X(ACKS_TAG, acks_tag, COUNT, "with a wrong tag") \
 ONRAMP_X(ACKS_NO_PEER, acks_no_peer, COUNT, "from hosts that no data is sent to") \
-ONRAMP_X(ACKS_NO_FLOW, acks_no_flow, COUNT, "for connections that there are not")
+ONRAMP_X(ACKS_NO_FLOW, acks_no_flow, COUNT, "for connections that there are not") \
+ONRAMP_X(ACKS_NO_MAP, acks_no_map, COUNT, \
+	 "of the qdisc: with clock nic, while nic_ts had no valid map of the NIC's clock")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

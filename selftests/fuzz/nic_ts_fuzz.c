@@ -101,6 +101,28 @@ static void fuzz_packet(const u8 *data, size_t size)
 	free(frame);
 }
 
+/* The other direction: as the model, back to where it came from, and within its bound. */
+static void fuzz_inverse(const struct nic_ts_map *map, const struct fuzz_map *in, u64 host)
+{
+	u64 clock, back;
+	__int128 want;
+	u32 err, e;
+	s64 age;
+
+	if (!nic_ts_map_invert(map, host, &clock, &err))
+		return;
+	age = (s64)(host - in->host);
+	must(nic_ts_apart(clock, in->clock) <= in->age);
+	want = (__int128)in->clock +
+	       (__int128)age * 1000000000000LL / (1000000000000LL + in->rate);
+	must(want - (__int128)clock <= NIC_TS_MAP_ROUNDING_NS);
+	must((__int128)clock - want <= NIC_TS_MAP_ROUNDING_NS);
+	want = in->error + (__int128)nic_ts_apart(clock, in->clock) * in->drift / 1000000000;
+	must(err == U32_MAX || err >= want);
+	if (nic_ts_map_apply(map, clock, &back, &e))
+		must(nic_ts_apart(back, host) <= 2 * NIC_TS_MAP_ROUNDING_NS);
+}
+
 static void fuzz_readings(const u8 *data, size_t size)
 {
 	struct nic_ts_map map, before;
@@ -124,6 +146,7 @@ static void fuzz_readings(const u8 *data, size_t size)
 		/* Half of them near the reference. */
 		if (clock & 1)
 			clock = in.clock + (s64)(clock % (2 * in.age)) - (s64)in.age;
+		fuzz_inverse(&map, &in, clock - in.clock + in.host);
 		if (!nic_ts_map_apply(&map, clock, &host, &err))
 			continue;
 		age = (s64)(clock - in.clock);

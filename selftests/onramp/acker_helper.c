@@ -12,6 +12,7 @@
  *	every N		an OR-ACK for each Nth packet (1)
  *	answer 0|1	or none at all
  *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
+ *	nic 0|1		whether it says that the NIC stamped
  *	domain N	of the clock
  *	forge KIND N	N OR-ACKs that must not count, like the last good one but for
  *			tag short long version reserved protocol value
@@ -68,7 +69,7 @@ static unsigned int n_peers, n_connections;
 static unsigned long subscribes, ends, data, acks, reordered;
 static long long delay_ns;
 static unsigned long every = 1;
-static int answer = 1, tai = 1;
+static int answer = 1, tai = 1, nic;
 static u8 domain;
 
 /* The last good OR-ACK. */
@@ -203,6 +204,7 @@ static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, 
 		.clock_error = tai ? 0 : OR_CLOCK_UNSYNCED,
 		.domain = domain,
 		.protocol = OR_PROTO_TCP,
+		.nic = nic,
 	};
 
 	c->packets = 0;
@@ -353,6 +355,8 @@ static void on_command(int listener)
 		answer = atoi(kind);
 	else if (!strcmp(word, "clock"))
 		tai = !strcmp(kind, "tai");
+	else if (!strcmp(word, "nic"))
+		nic = atoi(kind);
 	else if (!strcmp(word, "domain"))
 		domain = atoi(kind);
 	else if (!strcmp(word, "stats"))

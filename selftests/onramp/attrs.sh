@@ -12,7 +12,7 @@ settings() {
 
 # word FIELD NUMBER: of a setting that has words.
 word() {
-	local mode=(final strawman off) owd=(relative synced)
+	local mode=(final strawman off) owd=(relative synced) clock=(system nic)
 	local -n words=$1
 
 	echo "${words[$2]}"
@@ -60,7 +60,7 @@ reads() {
 	*)	case $1:$2 in
 		pacing:1|horizon_drop:1|inherit:1) want=true ;;
 		pacing:0|horizon_drop:0|inherit:0) want=false ;;
-		mode:*|owd:*) want=$(word "$1" "$2") ;;
+		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
 		esac
 		expect_same "$1" "$(stat "$1")" "$want" ;;
 	esac
@@ -190,7 +190,7 @@ round_trip() {
 		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
 		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
 		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
-		owd synced clock_error 2us noinherit line_rate 10gbit
+		owd synced clock_error 2us noinherit line_rate 10gbit clock nic
 	settings >"$KSFT_TMP/first"
 	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
 	echo "words: $words"

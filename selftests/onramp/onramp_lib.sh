@@ -13,6 +13,9 @@ MAC_A=02:00:00:00:00:0a
 MAC_B=02:00:00:00:00:0b
 B4=10.77.1.2
 
+# The device of A whose qdisc is tested.
+DEV=a0
+
 # quiet_pair [QUEUES]: the two hosts, with so many queues each.
 quiet_pair() {
 	local name queues="numtxqueues ${1:-1} numrxqueues ${1:-1}"
@@ -37,10 +40,10 @@ quiet_pair() {
 	END
 }
 
-# fresh [WORD VALUE]...: a0 has an onramp of its own at its root, in place of all else.
+# fresh [WORD VALUE]...: it has an onramp of its own at its root, in place of all else.
 fresh() {
-	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
-	tc -n "$A" qdisc add dev a0 root handle 1: onramp "$@"
+	tc -n "$A" qdisc del dev $DEV root 2>/dev/null || :
+	tc -n "$A" qdisc add dev $DEV root handle 1: onramp "$@"
 }
 
 change() {
@@ -54,9 +57,9 @@ below() {
 	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: onramp
 }
 
-# shot: what tc says of a0 at this moment, for shown.
+# shot: what tc says of it at this moment, for shown.
 shot() {
-	tc -n "$A" -s -j qdisc show dev a0 >"$KSFT_TMP/shot"
+	tc -n "$A" -s -j qdisc show dev $DEV >"$KSFT_TMP/shot"
 }
 
 # shown NAME [KIND]: of the first onramp in there, or of another qdisc.

@@ -456,6 +456,134 @@ static void map__contradiction(void)
 	CHECK(nic_ts_map_agrees(&old, &new));
 }
 
+/* The inverse slope: never smaller than the true one, and by less than a last bit larger. */
+static void map__inverse_slope(void)
+{
+	s64 rate;
+
+	CHECK_EQ(nic_ts_map_inverse(0), 0);
+	CHECK_EQ(nic_ts_map_inverse(1), -1);
+	for (rate = -549755814; rate <= 549755814; rate += 1234567) {
+		long double one = 1LL << 40, want = -rate * one / (one + rate);
+		long double more = nic_ts_map_inverse((s32)rate) - want;
+
+		if (want < 0)
+			more = -more;
+		CHECK(more >= 0 && more < 1);
+	}
+}
+
+/* The other direction, within the same rounding, and back again. */
+static void map__inverse_model(void)
+{
+	static const s64 rates[] = {
+		0, 1, -1, 37, -37, 1000000, -12345678, 100000000, 499999999, 500000000, -500000000,
+	};
+	static const u64 ages[] = {
+		0, 1, 999, 1 << 20, (1 << 20) + 1, SEC, 60 * SEC + 1, 3598 * SEC,
+	};
+	const u64 ref = 1700000000ULL * SEC, host = 5000 * SEC;
+	u64 got, back, at, apart;
+	struct nic_ts_map map;
+	u32 i, j, err, err_back;
+	int sign;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		CHECK(!nic_ts_map_init(&map, ref, host, rates[i], 100, 1000,
+				       NIC_TS_MAX_AGE_NS));
+		for (j = 0; j < ARRAY_SIZE(ages); j++) {
+			for (sign = -1; sign <= 1; sign += 2) {
+				long double age = (long double)ages[j] * sign;
+				long double off;
+
+				at = sign < 0 ? host - ages[j] : host + ages[j];
+				CHECK(nic_ts_map_invert(&map, at, &got, &err));
+				off = (s64)(got - ref) - age / (1 + rates[i] / 1e12L);
+				CHECK(off <= NIC_TS_MAP_ROUNDING_NS &&
+				      off >= -NIC_TS_MAP_ROUNDING_NS);
+				CHECK(err >= 100 + (u64)(ages[j] * 1e-6L));
+				CHECK(err <= 115 + (u64)(ages[j] * 1.01e-6L));
+				CHECK(nic_ts_map_apply(&map, got, &back, &err_back));
+				apart = nic_ts_apart(back, at);
+				CHECK(apart <= 2 * NIC_TS_MAP_ROUNDING_NS);
+			}
+		}
+	}
+}
+
+/* A clock that is as far from the map as that allows is within the inverse's error. */
+static void map__inverse_bound(void)
+{
+	static const s64 rates[] = { 0, 77777, -77777, 500000000, -500000000 };
+	static const u32 drifts[] = { 0, 1, 1000, 500000 };
+	static const u32 errors[] = { 0, 100, 1000000, 2000000000 };
+	static const u64 ages[] = { 0, 1, SEC, 60 * SEC, 1800 * SEC };
+	const u32 total = ARRAY_SIZE(rates) * ARRAY_SIZE(drifts) * ARRAY_SIZE(errors) *
+			  ARRAY_SIZE(ages) * 4;
+	const u64 ref = 1700000000ULL * SEC, host = 500000 * SEC;
+	u32 n, err, bad = 0, checked = 0;
+	u64 got, clock, most, at;
+	struct nic_ts_map map;
+
+	for (n = 0; n < total; n++) {
+		int sign = n & 1 ? 1 : -1, end = n & 2 ? 1 : -1;
+		s64 rate = rates[n / 4 % ARRAY_SIZE(rates)];
+		u32 drift = drifts[n / 20 % ARRAY_SIZE(drifts)];
+		u32 error = errors[n / 80 % ARRAY_SIZE(errors)];
+		u64 age = ages[n / 320 % ARRAY_SIZE(ages)];
+
+		CHECK(!nic_ts_map_init(&map, ref, host, rate, error, drift,
+				       NIC_TS_MAX_AGE_NS));
+		clock = sign < 0 ? ref - age : ref + age;
+		most = error + age * drift / 1000000000;
+		at = host + (s64)(sign * (age + age * (rate / 1e12L))) + end * (s64)most;
+		CHECK(nic_ts_map_invert(&map, at, &got, &err));
+		bad += nic_ts_apart(got, clock) > err;
+		checked += err < U32_MAX;
+		/* And no more careful than it has to be. */
+		CHECK(err == U32_MAX || err <= most + most / 250 + (age >> 31) + 20);
+	}
+	CHECK_EQ(bad, 0);
+	CHECK(checked > 1500);
+}
+
+static void map__inverse_range(void)
+{
+	struct nic_ts_map map;
+	u64 clock;
+	s64 rate;
+	u32 err;
+
+	CHECK(!nic_ts_map_init(&map, SEC, 10 * SEC, 0, 0, 0, 2 * SEC));
+	CHECK(nic_ts_map_invert(&map, 12 * SEC, &clock, &err));
+	CHECK_EQ(clock, 3 * SEC);
+	CHECK(!nic_ts_map_invert(&map, 12 * SEC + 1, &clock, &err));
+	CHECK(!nic_ts_map_invert(&map, 8 * SEC, &clock, &err));
+	CHECK(nic_ts_map_invert(&map, 9 * SEC + 1, &clock, &err));
+	CHECK_EQ(clock, 1);
+	CHECK(!nic_ts_map_invert(&map, 9 * SEC, &clock, &err));
+	CHECK(!nic_ts_map_invert(&map, 0, &clock, &err));
+	/* Where the products would wrap, to a time nearby for some of the rates. */
+	for (rate = -500000000; rate <= 500000000; rate += 3333333) {
+		CHECK(!nic_ts_map_init(&map, SEC, 1, rate, 0, 0, NIC_TS_MAX_AGE_NS));
+		CHECK(!nic_ts_map_invert(&map, UINT64_MAX, &clock, &err));
+	}
+
+	/* As far as the clock is from its reference, not the host. */
+	CHECK(!nic_ts_map_init(&map, SEC, 10 * SEC, 500000000, 0, 0, 2 * SEC));
+	CHECK(nic_ts_map_invert(&map, 12 * SEC + 900000, &clock, &err));
+	CHECK(!nic_ts_map_invert(&map, 12 * SEC + 1001000, &clock, &err));
+	CHECK(!nic_ts_map_init(&map, SEC, 10 * SEC, -500000000, 0, 0, 2 * SEC));
+	CHECK(!nic_ts_map_invert(&map, 12 * SEC, &clock, &err));
+	CHECK(nic_ts_map_invert(&map, 12 * SEC - 1001000, &clock, &err));
+
+	/* At the end of all times that there are. */
+	CHECK(!nic_ts_map_init(&map, NIC_TS_MAX_TIME_NS - 1, NIC_TS_MAX_TIME_NS - 1,
+			       -500000000, U32_MAX, 500000, NIC_TS_MAX_AGE_NS));
+	CHECK(nic_ts_map_invert(&map, NIC_TS_MAX_TIME_NS + 3598 * SEC, &clock, &err));
+	CHECK_EQ(err, U32_MAX);
+}
+
 /* Track ----------------------------------------------------------------------*/
 
 static void track__delays_are_believed(void)
@@ -869,6 +997,10 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(map__model),
 	KTAP_CASE(map__age_and_underflow),
 	KTAP_CASE(map__contradiction),
+	KTAP_CASE(map__inverse_slope),
+	KTAP_CASE(map__inverse_model),
+	KTAP_CASE(map__inverse_bound),
+	KTAP_CASE(map__inverse_range),
 	KTAP_CASE(track__delays_are_believed),
 	KTAP_CASE(track__drift_is_no_step),
 	KTAP_CASE(track__one_is_refused_four_are_a_step),

@@ -93,7 +93,8 @@ static void good_ack(const struct or_ack *a, const u8 *nonce, bool v6)
 	or_ack_encode(a, msg);
 	or_sign(msg, nonce);
 	frame(msg, OR_MSG_LEN, v6);
-	printf("%u|1|2|6|%u|%u|", OR_MSG_LEN + 8, a->packets, a->clock_error);
+	printf("%u|1|2|6|%u|%u|%u|", OR_MSG_LEN + 8, a->nic, a->packets,
+	       a->clock_error);
 	if (a->clock_error != OR_CLOCK_UNSYNCED)
 		printf("%" PRIu64, or_clock_decode(a->clock_error));
 	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u||||0x%016" PRIx64 "|\n", a->sport,
@@ -110,7 +111,7 @@ static void good_subscribe(const struct or_subscribe *s, bool v6)
 	or_subscribe_encode(s, msg);
 	or_sign(msg, s->nonce);
 	frame(msg, OR_MSG_LEN, v6);
-	printf("%u|1|1|||||||||||%u|0x%04x|%u|", OR_MSG_LEN + 8, s->count, s->caps,
+	printf("%u|1|1||||||||||||%u|0x%04x|%u|", OR_MSG_LEN + 8, s->count, s->caps,
 	       s->lifetime_s);
 	for (i = 0; i < OR_NONCE_LEN; i++)
 		printf("%02x", s->nonce[i]);
@@ -143,7 +144,7 @@ static void random_ack(struct or_ack *a, u8 *nonce)
 		.dport = (u16)(r >> 24) | 1, .packets = (u8)(r >> 40) | 1,
 		.clock_error = (u8)(r >> 48) > OR_CLOCK_LAST ?
 			       OR_CLOCK_UNSYNCED : (u8)(r >> 48),
-		.domain = (u8)(r >> 56), .protocol = OR_PROTO_TCP,
+		.domain = (u8)(r >> 56), .protocol = OR_PROTO_TCP, .nic = r >> 37 & 1,
 	};
 }
 

@@ -77,6 +77,24 @@ static void ack__bytes(void)
 	CHECK(!memcmp(&got, &ack, sizeof(got)));
 }
 
+static void ack__of_a_nic(void)
+{
+	struct or_ack a = ack, got;
+	u8 msg[OR_MSG_LEN];
+	int i;
+
+	a.nic = true;
+	or_ack_encode(&a, msg);
+	CHECK_EQ(msg[1], 0x86);
+	for (i = 0; i < OR_MSG_LEN; i++)
+		CHECK(i == 1 || msg[i] == ack_bytes[i]);
+	CHECK_EQ(or_ack_decode(msg, OR_MSG_LEN, &got), OR_OK);
+	CHECK(got.nic);
+	CHECK_EQ(got.protocol, OR_PROTO_TCP);
+	CHECK_EQ(or_ack_decode(ack_bytes, OR_MSG_LEN, &got), OR_OK);
+	CHECK(!got.nic);
+}
+
 static void ack__hold_saturates(void)
 {
 	struct or_ack a = ack;
@@ -108,6 +126,10 @@ static void ack__bad(void)
 		{ "SUBSCRIBE", 0, 0x11, 36, OR_ERR_TYPE },
 		{ "type 0", 0, 0x10, 36, OR_ERR_TYPE },
 		{ "UDP", 1, 17, 36, OR_ERR_PROTOCOL },
+		{ "UDP, a NIC's stamp", 1, 0x80 | 17, 36, OR_ERR_PROTOCOL },
+		{ "SCTP", 1, 132, 36, OR_ERR_PROTOCOL },
+		{ "TCP with bit 6", 1, 0x46, 36, OR_ERR_PROTOCOL },
+		{ "TCP, a NIC's stamp", 1, 0x86, 36, OR_OK },
 		{ "no packets", 2, 0, 36, OR_ERR_VALUE },
 		{ "clock code 248", 3, 248, 36, OR_ERR_RESERVED },
 		{ "clock code 254", 3, 254, 36, OR_ERR_RESERVED },
@@ -310,6 +332,7 @@ int main(void)
 		KTAP_CASE(siphash__vectors),
 		KTAP_CASE(length__is_that_of_the_paper),
 		KTAP_CASE(ack__bytes),
+	KTAP_CASE(ack__of_a_nic),
 		KTAP_CASE(ack__hold_saturates),
 		KTAP_CASE(ack__bad),
 		KTAP_CASE(subscribe__bytes),

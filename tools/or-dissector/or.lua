@@ -21,7 +21,9 @@ local proto = Proto("onramp", "On-Ramp")
 local f = {
 	version = ProtoField.uint8("onramp.version", "Version", base.DEC, nil, 0xf0),
 	type = ProtoField.uint8("onramp.type", "Type", base.DEC, types, 0x0f),
-	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol"),
+	nic = ProtoField.uint8("onramp.nic", "Stamp of the NIC", base.DEC, nil, 0x80),
+	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol", base.DEC, nil,
+		0x7f),
 	packets = ProtoField.uint8("onramp.packets", "Packets covered"),
 	clock_code = ProtoField.uint8("onramp.clock_code", "Clock error, code"),
 	clock_error = ProtoField.uint64("onramp.clock_error", "Clock error (ns)"),
@@ -83,7 +85,7 @@ end
 local function check_ack(buf)
 	local code = buf(3, 1):uint()
 
-	if buf(1, 1):uint() ~= 6 then
+	if buf(1, 1):bitfield(1, 7) ~= 6 then
 		return "OR_ERR_PROTOCOL"
 	end
 	if code > 247 and code ~= 255 then
@@ -107,6 +109,7 @@ end
 local function show_ack(buf, tree, info)
 	local ns = clock_error(buf(3, 1):uint())
 
+	tree:add(f.nic, buf(1, 1))
 	tree:add(f.protocol, buf(1, 1))
 	tree:add(f.packets, buf(2, 1))
 	tree:add(f.clock_code, buf(3, 1))

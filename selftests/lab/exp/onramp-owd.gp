@@ -3,8 +3,8 @@
 # Errors of the delays that decisions were made by over time, from LOAD-PAIR.errors.
 
 loads = system("cd " . dir . " && ls *-ahead.errors | sed 's/-ahead.errors//' | tr '\\n' ' '")
-pairs = 'synced behind ahead twice perfect'
-names = '"synced within 2 us" "relative, -50 ppm" "relative, +50 ppm" "relative, +100 ppm" "perfect clocks"'
+pairs = 'synced nic behind ahead twice perfect'
+names = '"synced within 2 us" "NICs synced within 3 us" "relative, -50 ppm" "relative, +50 ppm" "relative, +100 ppm" "perfect clocks"'
 
 do for [format in 'svg png'] {
 	do for [load in loads] {
@@ -20,7 +20,7 @@ do for [format in 'svg png'] {
 		set yrange [-6:6]
 		set grid lc rgb '#d0d0d0'
 		set key outside bottom center horizontal
-		plot for [i = 1:5] dir . '/' . load . '-' . word(pairs, i) . '.errors' \
+		plot for [i = 1:6] dir . '/' . load . '-' . word(pairs, i) . '.errors' \
 			using 1:($2 / 1000) with points pt 7 ps 0.25 title word(names, i)
 		unset output
 	}
