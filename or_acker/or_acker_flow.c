@@ -6,7 +6,8 @@
  *		flow of its connection; none: is its sender a subscriber, and
  *			is there a socket? then make one
  *		note sequence and stamp, count
- *		ack_packets or ack_bytes since the last OR-ACK?  -> due
+ *		ack_packets, or fewer while the path is new, or
+ *			ack_bytes since the last OR-ACK?	 -> due
  *		the first since it, and its sender had no OR-ACK
  *			for path_interval_ns?			 -> due
  *		else, if nothing waits for the timer yet	 -> wait ack_delay_ns
@@ -170,6 +171,7 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	u64 now_s = or_acker_now_s();
 	struct or_acker_sub *sub;
 	enum or_error error;
+	bool renewal;
 
 	lockdep_assert_held(&an->lock);
 	sub = rhashtable_lookup(&an->subs, key, or_acker_sub_params);
@@ -189,8 +191,12 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	}
 
 	spin_lock(&sub->lock);
+	renewal = now_s < sub->s.until_s && !memcmp(sub->s.nonce, s->nonce, OR_NONCE_LEN);
 	error = or_subscribe_accept(&sub->s, s, msg, now_s);
 	if (!error) {
+		/* A sender that begins anew knows nothing. */
+		if (!renewal)
+			WRITE_ONCE(sub->told_ns, 0);
 		sub->caps = s->caps;
 		sub->scope = scope;
 		sub->ifindex = ifindex;
@@ -428,8 +434,11 @@ static enum or_acker_verdict or_acker_sub_allows(struct or_acker_sub *sub,
 	if (verdict == OR_ACKER_SENT &&
 	    !or_acker_conforms(&sub->tat_ns, now_ns, conf->sub_interval_ns))
 		verdict = OR_ACKER_HELD_SUB;
-	if (verdict == OR_ACKER_SENT)
+	if (verdict == OR_ACKER_SENT) {
+		if (!sub->told_ns)
+			WRITE_ONCE(sub->learned_ns, now_ns + OR_ACKER_LEARN_NS);
 		WRITE_ONCE(sub->told_ns, now_ns);
+	}
 	spin_unlock(&sub->lock);
 	return verdict;
 }
@@ -492,6 +501,16 @@ static bool or_acker_told(const struct or_acker_flow *f,
 			  const struct or_acker_conf *conf, u64 now_ns)
 {
 	return READ_ONCE(f->sub->told_ns) + conf->path_interval_ns > now_ns;
+}
+
+/* After how many packets is the next OR-ACK due? */
+static u32 or_acker_limit(const struct or_acker_flow *f,
+			  const struct or_acker_conf *conf, u64 now_ns)
+{
+	/* Read locklessly, as above. */
+	if (conf->path_interval_ns && now_ns < READ_ONCE(f->sub->learned_ns))
+		return min_t(u32, conf->ack_packets, OR_ACKER_LEARN_PACKETS);
+	return conf->ack_packets;
 }
 
 /* May the flow have an OR-ACK? If so, it is paid for. */
@@ -768,8 +787,10 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		/* The aging reads it locklessly. */
 		WRITE_ONCE(f->seen, now);
 	first = !f->since || f->quiet;
-	if (first)
+	if (first) {
 		f->first_ns = stamp->ns;
+		f->limit = or_acker_limit(f, conf, stamp->ns);
+	}
 	f->quiet = false;
 	f->end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN);
 	f->since += segs;
@@ -778,10 +799,10 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	f->in_bytes += packet->payload;
 	f->credit = min_t(u32, f->credit + headers + packet->payload,
 			  OR_ACKER_CREDIT_MAX);
-	if (f->since >= conf->ack_packets || f->bytes >= conf->ack_bytes) {
+	if (f->since >= f->limit || f->bytes >= conf->ack_bytes) {
 		due = !f->due;
 		f->due = true;
-		f->why = f->since >= conf->ack_packets ? OR_ACKER_ACK_BY_COUNT :
+		f->why = f->since >= f->limit ? OR_ACKER_ACK_BY_COUNT :
 							 OR_ACKER_ACK_BY_BYTES;
 	} else if (first && conf->path_interval_ns && !f->due &&
 		   !or_acker_told(f, conf, stamp->ns)) {

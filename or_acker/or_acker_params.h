@@ -26,7 +26,7 @@ OR_ACKER_PARAM(ACK_DELAY, ack_delay_ns, 1000, 10000000, 50000, "ns", \
 	       "T of On-Ramp 5.1; not in the paper") \
 OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
 	       "or at once if the host got none for so long; if it did, none by time for the " \
-	       "end of what it sent; 0: neither", \
+	       "end of what it sent; and more for new paths; 0: none of the three", \
 	       "not in the paper") \
 OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
 	       "bound on the error of the synchronised clock; 0: it is not synchronised", \

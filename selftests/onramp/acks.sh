@@ -96,12 +96,13 @@ answers() {
 	expect "SUBSCRIBEs" "$(($(shown subscribes) - subscribes))" -le $((20 * SLOW))
 }
 
-# Data that went out twice: the receiver can't know which of them it got.
+# Data that went out twice: the receiver can't know which of them it got. At a rate that the
+# helper can follow.
 ambiguous() {
 	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
 	tc -n "$B" qdisc replace dev b0 root netem loss 5%
-	load_until acks 1 --to "$B4" --flows 2
-	load_until acks_ambiguous 1 --to "$B4" --flows 2
+	load_until acks 1 --to "$B4" --flows 2 --rate-limit 10mbit
+	load_until acks_ambiguous 1 --to "$B4" --flows 2 --rate-limit 10mbit
 	tc -n "$B" qdisc del dev b0 root
 	expect pauses "$(stat pauses)" -eq 0
 	echo "measured: $(stat acks_ambiguous) ambiguous, $(stat acks_not_in_flight) not in flight"
