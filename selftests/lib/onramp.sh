@@ -225,16 +225,32 @@ ns_get() {
 	in_ns "$1" cat "/proc/sys/net/$2"
 }
 
-# timely_set NAME PARAMETER VALUE...: net.ipv4.timely.*, in the order given.
-timely_set() {
-	local name=$1 args=()
-	shift
+# params_set NAME DIRECTORY PARAMETER VALUE...: below /proc/sys/net, in the order given.
+params_set() {
+	local name=$1 dir=$2 args=()
+	shift 2
 
 	while [ $# -gt 0 ]; do
-		args+=("ipv4/timely/$1" "$2")
+		args+=("$dir/$1" "$2")
 		shift 2
 	done
 	ns_set "$name" "${args[@]}"
+}
+
+# timely_set NAME PARAMETER VALUE...: net.ipv4.timely.*
+timely_set() {
+	local name=$1
+	shift
+
+	params_set "$name" ipv4/timely "$@"
+}
+
+# nic_clock_is CLOCK STATE: that of its map, to be waited for.
+nic_clock_is() {
+	nic_ts clocks | awk -v clock="$1" -v state="$2" '
+		$1 == "clock" { here = $2 == clock }
+		here && $1 == "state" { found = $2 == state }
+		END { exit !found }'
 }
 
 # timely_count NAME COUNTER: of /proc/net/timely.

@@ -118,10 +118,7 @@ mapped() {
 }
 
 clock_is() {
-	nic_ts clocks | awk -v clock="phc$(phc)" -v state="$1" '
-		$1 == "clock" { here = $2 == clock }
-		here && $1 == "state" { found = $2 == state }
-		END { exit !found }'
+	nic_clock_is "phc$(phc)" "$1"
 }
 
 # The clock jumps, either way: the map ends, nothing is subtracted across the jump, and

@@ -32,10 +32,7 @@ phc() {
 }
 
 clock_is() {
-	nic_ts clocks | awk -v clock="$(phc)" -v state="$1" '
-		$1 == "clock" { here = $2 == clock }
-		here && $1 == "state" { found = $2 == state }
-		END { exit !found }'
+	nic_clock_is "$(phc)" "$1"
 }
 
 # feed: from now on the NIC's clock of A has a map.
@@ -52,13 +49,7 @@ unfeed() {
 
 # receiver NAME VALUE...: settings of or_acker.
 receiver() {
-	local args=()
-
-	while [ $# -gt 0 ]; do
-		args+=("or_acker/$1" "$2")
-		shift 2
-	done
-	ns_set "$B" "${args[@]}"
+	params_set "$B" or_acker "$@"
 }
 
 # open_for_all: no OR-ACK counted, none had an effect.

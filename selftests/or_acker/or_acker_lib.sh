@@ -32,14 +32,10 @@ unloaded() {
 
 # acker_set NAMESPACE PARAMETER VALUE...
 acker_set() {
-	local name=$1 args=()
+	local name=$1
 	shift
 
-	while [ $# -gt 0 ]; do
-		args+=("or_acker/$1" "$2")
-		shift 2
-	done
-	ns_set "$name" "${args[@]}"
+	params_set "$name" or_acker "$@"
 }
 
 # acker NAMESPACE COUNTER, port NAMESPACE COUNTER
