@@ -358,6 +358,13 @@ lab_qdisc() {
 	done
 }
 
+# lab_acker_stats HOST...: sums of the counters of or_acker, a line each.
+lab_acker_stats() {
+	for _host; do
+		ip netns exec "$_host" cat /proc/net/or_acker
+	done | awk '{ n[$1] += $2 } END { for (name in n) print name, n[name] }'
+}
+
 # lab_onramp_stats HOST...: of their qdiscs, sums: lines "NAME VALUE".
 lab_onramp_stats() {
 	for _host; do
