@@ -394,13 +394,24 @@ static inline void or_acker_add(const struct or_acker_net *an,
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
-void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
-			const u8 *msg, unsigned int len);
 void or_acker_age(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);
 void or_acker_tables_exit(struct or_acker_net *an);
 int or_acker_flow_init(void);
 void or_acker_flow_exit(void);
+
+/* or_acker_sub.c */
+void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
+			const u8 *msg, unsigned int len);
+struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
+				       const struct nic_ts_key *pair);
+struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
+				      const struct nic_ts_key *key);
+void or_acker_sub_put(struct or_acker_sub *sub);
+bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *nonce, bool *synced);
+void or_acker_sub_age(struct or_acker_net *an, bool all);
+int or_acker_sub_init(struct or_acker_net *an);
+void or_acker_sub_exit(struct or_acker_net *an);
 
 /* or_acker_net.c */
 void or_acker_sync(struct or_acker_net *an);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * or_acker, the packet path: subscribers, flows, OR-ACKs.
+ * or_acker, the packet path: flows, OR-ACKs.
  *
  *	packet with data, before GRO:
  *		flow of its connection; none: is its sender a subscriber, and
@@ -58,7 +58,6 @@
 #define OR_ACKER_HEADERS6	(40 + 20)
 
 /* As or_acker_params.h says. */
-static_assert(sizeof(struct or_acker_sub) <= 192 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK));
 static_assert(sizeof(struct or_acker_flow) <= 256 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK));
 
 static struct kmem_cache *or_acker_flow_cache __read_mostly;
@@ -70,13 +69,6 @@ static u8 or_acker_domain_base __read_mostly;
 /* CLOCK_TAI less CLOCK_MONOTONIC as last seen, ns; and how often it was stepped. */
 static atomic64_t or_acker_tai_offset = ATOMIC64_INIT(0);
 static atomic_t or_acker_tai_steps = ATOMIC_INIT(0);
-
-static const struct rhashtable_params or_acker_sub_params = {
-	.head_offset		= offsetof(struct or_acker_sub, node),
-	.key_offset		= offsetof(struct or_acker_sub, key),
-	.key_len		= sizeof(struct nic_ts_key),
-	.automatic_shrinking	= true,
-};
 
 static __always_inline int or_acker_flow_differs(struct rhashtable_compare_arg *arg,
 						 const void *obj)
@@ -94,153 +86,6 @@ static const struct rhashtable_params or_acker_flow_params = {
 	.obj_cmpfn		= or_acker_flow_differs,
 	.automatic_shrinking	= true,
 };
-
-/* Time of subscriptions, s, > 0. */
-static u64 or_acker_now_s(void)
-{
-	return ktime_get_seconds() + 1;
-}
-
-/* Subscribers ----------------------------------------------------------------*/
-
-static void or_acker_sub_put(struct or_acker_sub *sub)
-{
-	if (refcount_dec_and_test(&sub->ref))
-		kfree_rcu(sub, rcu);
-}
-
-static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *sub)
-{
-	lockdep_assert_held(&an->lock);
-	rhashtable_remove_fast(&an->subs, &sub->node, or_acker_sub_params);
-	list_del_init(&sub->unused);
-	WRITE_ONCE(sub->dead, true);
-	/* Read locklessly by the works. */
-	WRITE_ONCE(an->nsubs, an->nsubs - 1);
-	or_acker_sub_put(sub);
-}
-
-/* A subscriber without a subscription, in the table; NULL: none can be had. */
-static struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
-					     const struct nic_ts_key *key)
-{
-	const struct or_acker_conf *conf = rcu_dereference(an->conf);
-	struct or_acker_sub *sub, *old;
-
-	lockdep_assert_held(&an->lock);
-	if (an->nsubs >= conf->raw[OR_ACKER_P_MAX_SUBSCRIBERS]) {
-		old = list_first_entry_or_null(&an->unused, struct or_acker_sub,
-					       unused);
-		if (!old) {
-			or_acker_count(an, OR_ACKER_SUBSCRIBE_FULL);
-			return NULL;
-		}
-		or_acker_count(an, OR_ACKER_SUB_EVICTED);
-		or_acker_sub_remove(an, old);
-	}
-	sub = kzalloc(sizeof(*sub), GFP_ATOMIC | __GFP_NOWARN);
-	if (!sub)
-		goto no_memory;
-	sub->key = *key;
-	spin_lock_init(&sub->lock);
-	refcount_set(&sub->ref, 1);
-	if (rhashtable_insert_fast(&an->subs, &sub->node, or_acker_sub_params))
-		goto free_sub;
-	list_add_tail(&sub->unused, &an->unused);
-	WRITE_ONCE(an->nsubs, an->nsubs + 1);
-	or_acker_count(an, OR_ACKER_SUB_NEW);
-	/* The first one has devices captured and time looked at. */
-	schedule_work(&an->sync_work);
-	schedule_delayed_work(&an->age_work, HZ);
-	return sub;
-
-free_sub:
-	kfree(sub);
-no_memory:
-	or_acker_count(an, OR_ACKER_SUBSCRIBE_MEMORY);
-	return NULL;
-}
-
-/* A SUBSCRIBE that is in order as far as can be said without its sender. */
-static enum or_error or_acker_sub_accept(struct or_acker_net *an,
-					 const struct nic_ts_key *key,
-					 const struct or_subscribe *s,
-					 const u8 *msg, u32 scope, int ifindex)
-{
-	struct or_subscription none = {};
-	u64 now_s = or_acker_now_s();
-	struct or_acker_sub *sub;
-	enum or_error error;
-	bool renewal;
-
-	lockdep_assert_held(&an->lock);
-	sub = rhashtable_lookup(&an->subs, key, or_acker_sub_params);
-	if (!sub) {
-		/* A subscriber is made of what is right only. */
-		error = or_subscribe_accept(&none, s, msg, now_s);
-		if (error)
-			return error;
-		if (!s->lifetime_s) {
-			or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
-			return OR_OK;
-		}
-		sub = or_acker_sub_add(an, key);
-		if (!sub)
-			return OR_OK;
-		memset(&none, 0, sizeof(none));
-	}
-
-	spin_lock(&sub->lock);
-	renewal = now_s < sub->s.until_s && !memcmp(sub->s.nonce, s->nonce, OR_NONCE_LEN);
-	error = or_subscribe_accept(&sub->s, s, msg, now_s);
-	if (!error) {
-		/* A sender that begins anew knows nothing. */
-		if (!renewal)
-			WRITE_ONCE(sub->told_ns, 0);
-		sub->caps = s->caps;
-		sub->scope = scope;
-		sub->ifindex = ifindex;
-	}
-	spin_unlock(&sub->lock);
-	if (error)
-		return error;
-	or_acker_count(an, OR_ACKER_SUBSCRIBE_OK);
-	if (!s->lifetime_s)
-		or_acker_sub_remove(an, sub);
-	return OR_OK;
-}
-
-/**
- * or_acker_subscribe() - a SUBSCRIBE came
- * @net:	namespace
- * @addrs:	of the message
- * @ifindex:	device it came in on
- * @msg:	its bytes
- * @len:	its length
- *
- * Context: as struct or_port_user.rcv.
- */
-void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
-			const u8 *msg, unsigned int len)
-{
-	struct or_acker_net *an = or_acker_net(net);
-	struct nic_ts_key key = { .family = addrs->family };
-	struct or_subscribe s = {};
-	enum or_error error;
-
-	memcpy(key.laddr, addrs->laddr, sizeof(key.laddr));
-	memcpy(key.raddr, addrs->raddr, sizeof(key.raddr));
-	error = or_subscribe_decode(msg, len, &s);
-	if (!error) {
-		spin_lock(&an->lock);
-		error = or_acker_sub_accept(an, &key, &s, msg, addrs->scope, ifindex);
-		spin_unlock(&an->lock);
-	}
-	/* Success is counted where it is known what it did. */
-	if (error)
-		or_acker_count(an, OR_ACKER_SUBSCRIBE_OK + error);
-	trace_or_acker_subscribe(&key, &s, error, len);
-}
 
 /* Flows ----------------------------------------------------------------------*/
 
@@ -298,7 +143,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 
 	pair.lport = 0;
 	pair.rport = 0;
-	sub = rhashtable_lookup(&an->subs, &pair, or_acker_sub_params);
+	sub = or_acker_sub_find(an, &pair);
 	if (!sub && !conf->all) {
 		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
 		return NULL;
@@ -335,7 +180,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 		return NULL;
 	}
 	/* Under the lock it stays in the table. */
-	sub = rhashtable_lookup(&an->subs, &pair, or_acker_sub_params);
+	sub = or_acker_sub_find(an, &pair);
 	if (!sub && conf->all)
 		sub = or_acker_sub_add(an, &pair);
 	if (!sub) {
@@ -422,15 +267,8 @@ static enum or_acker_verdict or_acker_sub_allows(struct or_acker_sub *sub,
 	if (READ_ONCE(sub->dead))
 		return verdict;
 	spin_lock(&sub->lock);
-	if (or_acker_now_s() < sub->s.until_s) {
-		memcpy(nonce, sub->s.nonce, OR_NONCE_LEN);
-		*synced = sub->caps & OR_CAP_SYNCED;
+	if (or_acker_sub_key(sub, conf->all, nonce, synced))
 		verdict = OR_ACKER_SENT;
-	} else if (conf->all) {
-		memset(nonce, 0, OR_NONCE_LEN);
-		*synced = true;
-		verdict = OR_ACKER_SENT;
-	}
 	if (verdict == OR_ACKER_SENT &&
 	    !or_acker_conforms(&sub->tat_ns, now_ns, conf->sub_interval_ns))
 		verdict = OR_ACKER_HELD_SUB;
@@ -843,29 +681,6 @@ static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
 	rhashtable_walk_exit(&iter);
 }
 
-static void or_acker_age_subs(struct or_acker_net *an, bool all)
-{
-	u64 now_s = or_acker_now_s();
-	struct rhashtable_iter iter;
-	struct or_acker_sub *sub;
-
-	rhashtable_walk_enter(&an->subs, &iter);
-	rhashtable_walk_start(&iter);
-	while ((sub = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(sub))
-			continue;
-		spin_lock_bh(&an->lock);
-		/* In mode all, whoever sends stays. SUBSCRIBEs hold the lock too. */
-		if (!sub->dead && now_s >= sub->s.until_s && !(all && sub->nflows)) {
-			or_acker_count(an, OR_ACKER_SUB_EXPIRED);
-			or_acker_sub_remove(an, sub);
-		}
-		spin_unlock_bh(&an->lock);
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
-}
-
 /**
  * or_acker_age() - end what is over: subscriptions, flows
  * @an:		namespace
@@ -881,7 +696,7 @@ void or_acker_age(struct or_acker_net *an)
 	all = rcu_dereference(an->conf)->all;
 	age = rcu_dereference(an->conf)->raw[OR_ACKER_P_FLOW_AGE] * HZ;
 	rcu_read_unlock();
-	or_acker_age_subs(an, all);
+	or_acker_sub_age(an, all);
 	or_acker_age_flows(an, age);
 }
 
@@ -895,14 +710,12 @@ int or_acker_tables_init(struct or_acker_net *an)
 {
 	int err;
 
-	spin_lock_init(&an->lock);
-	INIT_LIST_HEAD(&an->unused);
-	err = rhashtable_init(&an->subs, &or_acker_sub_params);
+	err = or_acker_sub_init(an);
 	if (err)
 		return err;
 	err = rhashtable_init(&an->flows, &or_acker_flow_params);
 	if (err)
-		rhashtable_destroy(&an->subs);
+		or_acker_sub_exit(an);
 	return err;
 }
 
@@ -911,11 +724,6 @@ static void or_acker_flow_release(void *ptr, void *arg)
 	struct or_acker_flow *f = ptr;
 
 	call_rcu(&f->rcu, or_acker_flow_free);
-}
-
-static void or_acker_sub_release(void *ptr, void *arg)
-{
-	or_acker_sub_put(ptr);
 }
 
 /**
@@ -950,7 +758,7 @@ void or_acker_tables_exit(struct or_acker_net *an)
 		synchronize_rcu();
 	}
 	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
-	rhashtable_free_and_destroy(&an->subs, or_acker_sub_release, NULL);
+	or_acker_sub_exit(an);
 }
 
 /**

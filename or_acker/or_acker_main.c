@@ -22,7 +22,8 @@
  *    path, since there is nothing to pause
  *  - any driver will do, not one that was modified
  *
- * or_acker_flow.c has the path of packets, or_acker_net.c all else;
+ * or_acker_flow.c has the path of packets, or_acker_sub.c the subscribers, or_acker_net.c
+ * all else;
  * Documentation/or_acker.md the rest.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
