@@ -528,11 +528,16 @@ static void nic_ts_probe_find(struct tracepoint *tp, void *data)
 			nic_ts_probes[i].tp = tp;
 }
 
-/** nic_ts_capture_init() - find the tracepoints */
+/** nic_ts_capture_init() - find the tracepoints, where they can be used */
 int __init nic_ts_capture_init(void)
 {
 	int i;
 
+	/* Probes run with preemption off, and our locks sleep there. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		pr_info("PREEMPT_RT: no tracepoints are used, only drivers that are patched\n");
+		return 0;
+	}
 	for_each_kernel_tracepoint(nic_ts_probe_find, NULL);
 	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++)
 		if (!nic_ts_probes[i].tp)

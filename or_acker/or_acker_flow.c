@@ -57,8 +57,8 @@
 #define OR_ACKER_HEADERS4	(20 + 20)
 #define OR_ACKER_HEADERS6	(40 + 20)
 
-/* As or_acker_params.h says. */
-static_assert(sizeof(struct or_acker_flow) <= 256 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK));
+/* As or_acker_params.h says. RT and lockdep have larger locks. */
+static_assert(sizeof(struct or_acker_flow) <= 256 || sizeof(spinlock_t) > 4);
 
 static struct kmem_cache *or_acker_flow_cache __read_mostly;
 static DEFINE_PER_CPU(struct or_acker_cpu, or_acker_cpus);
