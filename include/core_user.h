@@ -18,6 +18,7 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, val) __atomic_store_n(&(x), val, __ATOMIC_RELAXED)
 
 #define min_t(type, a, b) \
 	({ type _a = (a), _b = (b); _a < _b ? _a : _b; })

@@ -5,6 +5,8 @@
 #ifndef _OR_ACKER_H
 #define _OR_ACKER_H
 
+#include <linux/bitmap.h>
+#include <linux/hash.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
@@ -21,6 +23,7 @@
 #include <or_port.h>
 #include <or_proto.h>
 
+#include "or_acker_core.h"
 #include "or_acker_params.h"
 
 /* OR_ACKER_P_MODE */
@@ -88,6 +91,8 @@ enum or_acker_stamps {
 			"packets with data whose sender is no subscriber") \
 	OR_ACKER_STAT(NO_SOCKET, PacketNoSocket, \
 			"packets with data of a subscriber that no connection here expects") \
+	OR_ACKER_STAT(OUTSIDE, PacketOutsideWindow, \
+			"packets with data outside of the receive window of their connection") \
 	OR_ACKER_STAT(ACK, AckSent, \
 			"OR-ACKs") \
 	OR_ACKER_STAT(ACK_PACKETS, AckedPackets, \
@@ -141,15 +146,15 @@ struct or_acker_stats {
 	unsigned long cnt[OR_ACKER_STAT_MAX];
 };
 
+/* AckBy* are in the order of enum or_acker_why. */
+static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH);
+
 /**
  * struct or_acker_conf - one immutable configuration of a namespace
  * @raw:		the values as they were written
- * @sub_interval_ns:	between two OR-ACKs to one subscriber at its rate
+ * @granted:		bit of each value that the administrator of the host wrote
+ * @rules:		as the decisions need them
  * @cpu_interval_ns:	between two OR-ACKs of one CPU at its rate
- * @ack_packets:	as in or_acker_params.h
- * @ack_bytes:		as there
- * @ack_delay_ns:	as there
- * @path_interval_ns:	as there
  * @clock_error:	code for the message
  * @all:		mode all
  * @hardware:		stamps of the NIC are wanted
@@ -157,12 +162,9 @@ struct or_acker_stats {
  */
 struct or_acker_conf {
 	u64		raw[OR_ACKER_P_MAX];
-	u64		sub_interval_ns;
-	u64		cpu_interval_ns;
-	u32		ack_packets;
-	u32		ack_bytes;
-	u32		ack_delay_ns;
-	u32		path_interval_ns;
+	unsigned long	granted;
+	struct or_acker_rules rules;
+	u32		cpu_interval_ns;
 	u8		clock_error;
 	bool		all;
 	bool		hardware;
@@ -173,15 +175,10 @@ struct or_acker_conf {
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
  * @key:	the pair of addresses; ports 0
- * @lock:	of @s, @caps, @tat_ns, writers of @told_ns and @learned_ns; inside that of
- *		a flow
+ * @lock:	of @s, @caps and writers of @path; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
- * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
- * @told_ns:	CLOCK_MONOTONIC of the last OR-ACK to it, 0: there was none; read
- *		locklessly
- * @learned_ns:	CLOCK_MONOTONIC until which it learns the delay of the path; read
- *		locklessly
+ * @path:	what it has been told; read locklessly
  * @scope:	device of a link-local address, else 0
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @ref:	one for the table, one for each flow
@@ -196,9 +193,7 @@ struct or_acker_sub {
 	spinlock_t		lock;	/* subscription and bucket */
 	struct or_subscription	s;
 	u16			caps;
-	u64			tat_ns;
-	u64			told_ns;
-	u64			learned_ns;
+	struct or_acker_path	path;
 	u32			scope;
 	int			ifindex;
 	refcount_t		ref;
@@ -216,29 +211,15 @@ struct or_acker_sub {
  * @sub:	its sender, with a reference
  * @lock:	of all that follows but the lists; packets of a flow mostly come
  *		in on one CPU, so it is rarely waited for
- * @stamp_ns:	newest packet: CLOCK_MONOTONIC before GRO
- * @hw_ns:	the NIC's stamp of it, 0: none
- * @first_ns:	@stamp_ns of the oldest packet of @since
+ * @track:	what the decisions need; its @due and @waiting say that it is in the
+ *		list of that name, of some CPU
+ * @hw_ns:	the NIC's stamp of the newest packet, 0: none
  * @hw_domain:	of @hw_ns
  * @hw_epoch:	of @hw_ns
- * @seq:	behind the last byte of the newest packet
- * @since:	packets since an OR-ACK was last due
- * @bytes:	payload of these
- * @packets:	packets since the last OR-ACK
- * @in_bytes:	payload of these
- * @credit:	bytes that came in less those that went out, up to
- *		OR_ACKER_CREDIT_MAX
- * @count:	number of the next OR-ACK
- * @seen:	jiffies of the newest packet
- * @priority:	skb->priority of OR-ACKs
  * @tos:	of the newest packet
- * @due:	in the list of flows to send for, of some CPU
- * @limit:	of @since, then an OR-ACK is due
- * @end:	the newest packet is the last that its sender had
- * @quiet:	for @since there is no OR-ACK by time
- * @waiting:	in the list of flows that wait for a timer, of some CPU
  * @dead:	out of the table
- * @why:	enum or_acker_stat_id: what made it due
+ * @priority:	skb->priority of OR-ACKs
+ * @seen:	jiffies of the newest packet
  * @due_node:	under or_acker_cpu.lock
  * @wait_node:	under or_acker_cpu.lock
  * @wait_ns:	CLOCK_MONOTONIC until which it waits; by who takes it off the list
@@ -251,28 +232,14 @@ struct or_acker_flow {
 	struct or_acker_sub	*sub;
 
 	spinlock_t		lock;	/* see above */
-	u64			stamp_ns;
+	struct or_acker_track	track;
 	u64			hw_ns;
-	u64			first_ns;
 	u32			hw_domain;
 	u16			hw_epoch;
-	u32			seq;
-	u32			since;
-	u32			bytes;
-	u32			packets;
-	u32			in_bytes;
-	u32			credit;
-	u32			count;
-	unsigned long		seen;
-	u32			priority;
 	u8			tos;
-	u8			limit;
-	bool			due;
-	bool			end;
-	bool			quiet;
-	bool			waiting;
 	bool			dead;
-	u8			why;
+	u32			priority;
+	unsigned long		seen;
 
 	struct list_head	due_node;
 	struct list_head	wait_node;
@@ -280,32 +247,22 @@ struct or_acker_flow {
 	struct rcu_head		rcu;
 };
 
-/* More than this is not saved up. */
-#define OR_ACKER_CREDIT_MAX	4096
-
-/*
- * For so long after its first OR-ACK a sender learns the delay of the empty path, ns, and
- * has one for so many packets, the paper's number. With one for 32 errors are above 1 us
- * for up to 340 ms in onramp-owd, with one for 10 for up to 140 ms; the goal is 200.
- */
-#define OR_ACKER_LEARN_NS	(250 * NSEC_PER_MSEC)
-#define OR_ACKER_LEARN_PACKETS	10
-
-/* What fits into an empty token bucket, ns at its rate: 1 ms. */
-#define OR_ACKER_BURST_NS	NSEC_PER_MSEC
-
 /**
- * struct or_acker_cpu - one CPU
- * @lock:	of the lists; taken by this CPU only, but after it went offline
+ * struct or_acker_cpu - one CPU of a namespace
+ * @lock:	of all that follows; inside those of flow and subscriber; taken by this
+ *		CPU only, but after it went offline
  * @due:	flows to send an OR-ACK for, in @tasklet
  * @waiting:	flows with packets that made none due, oldest first
  * @timer:	runs when the first of @waiting is old enough
  * @armed:	@timer is
  * @tasklet:	sends for @due, behind the driver's poll
  * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
+ *
+ * Namespaces share none of it. A flow of one with a long ack_delay_ns is in front of no
+ * flow of another one, and each has tokens of its own.
  */
 struct or_acker_cpu {
-	spinlock_t		lock;	/* of the lists */
+	spinlock_t		lock;	/* lists, timer, bucket */
 	struct list_head	due;
 	struct list_head	waiting;
 	struct hrtimer		timer;
@@ -315,20 +272,41 @@ struct or_acker_cpu {
 };
 
 /**
+ * struct or_acker_tap - a device whose packets are looked at
+ * @receiver:	registered at the bus, once for all namespaces
+ * @list:	of all of them
+ * @devs:	struct or_acker_dev, one for each namespace; read under RCU
+ */
+struct or_acker_tap {
+	struct nic_ts_receiver	receiver;
+	struct list_head	list;
+	struct hlist_head	devs;
+};
+
+/**
  * struct or_acker_dev - a device whose packets a namespace sees
- * @receiver:	registered at the bus
+ * @node:	or_acker_tap.devs
  * @an:		the namespace; the device may be in another one, below a VLAN of it
+ * @tap:	the device, NULL: not registered
+ * @net:	namespace of the device
+ * @ifindex:	the device
  * @list:	or_acker_net.devs
  * @hw:		hardware stamps were requested
  * @keep:	the work has found it again
  */
 struct or_acker_dev {
-	struct nic_ts_receiver	receiver;
+	struct hlist_node	node;
 	struct or_acker_net	*an;
+	struct or_acker_tap	*tap;
+	struct net		*net;
+	int			ifindex;
 	struct list_head	list;
 	bool			hw;
 	bool			keep;
 };
+
+/* Bits of or_acker_net.laddrs. */
+#define OR_ACKER_LADDR_BITS	9
 
 /**
  * struct or_acker_net - the module's state in one network namespace
@@ -337,6 +315,10 @@ struct or_acker_dev {
  * @conf:	configuration, replaced under @conf_lock
  * @conf_lock:	serialises writers of @conf
  * @stats:	per-CPU counters
+ * @cpus:	lists, timers and token buckets
+ * @laddrs:	bit of or_acker_laddr_bit() for each local address that has a subscriber,
+ *		or had one since there was none; set under @lock, read locklessly
+ * @all:	mode all, so that each address may have one; likewise, under @conf_lock
  * @lock:	adds to and removes from the tables
  * @subs:	struct or_acker_sub by pair of addresses
  * @flows:	struct or_acker_flow by connection
@@ -357,6 +339,9 @@ struct or_acker_net {
 	struct or_acker_conf __rcu	*conf;
 	struct mutex			conf_lock;	/* writers of conf */
 	struct or_acker_stats __percpu	*stats;
+	struct or_acker_cpu __percpu	*cpus;
+	DECLARE_BITMAP(laddrs, 1 << OR_ACKER_LADDR_BITS);
+	bool				all;
 	spinlock_t			lock;		/* writers of the tables */
 	struct rhashtable		subs;
 	struct rhashtable		flows;
@@ -371,6 +356,16 @@ struct or_acker_net {
 	bool				exiting;
 	struct net_params		params;
 };
+
+/**
+ * or_acker_laddr_bit() - which bit is for the local address of a packet or a subscriber?
+ * @key:	addresses
+ */
+static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
+{
+	return hash_32((__force u32)(key->laddr[0] ^ key->laddr[1] ^ key->laddr[2] ^
+				     key->laddr[3]), OR_ACKER_LADDR_BITS);
+}
 
 extern unsigned int or_acker_net_id;
 
@@ -389,6 +384,55 @@ static inline void or_acker_add(const struct or_acker_net *an,
 				enum or_acker_stat_id id, unsigned long n)
 {
 	this_cpu_add(an->stats->cnt[id], n);
+}
+
+/**
+ * struct or_acker_host - values of the initial network namespace, which limit the others
+ * @value:		of parameters that or_acker_limits_host() names; of others 0
+ * @cpu_interval_ns:	of its cpu_rate
+ *
+ * Written under its or_acker_net.conf_lock, read locklessly.
+ */
+struct or_acker_host {
+	u32	value[OR_ACKER_P_MAX];
+	u32	cpu_interval_ns;
+};
+
+extern struct or_acker_host or_acker_host;
+
+/**
+ * or_acker_limits_host() - does a parameter bound what a namespace takes of the host?
+ * @id:		the parameter
+ *
+ * Its value is at most that of the initial network namespace, in all namespaces in which
+ * the administrator of the host has not written another one.
+ */
+static inline bool or_acker_limits_host(unsigned int id)
+{
+	return id == OR_ACKER_P_MAX_SUBSCRIBERS || id == OR_ACKER_P_MAX_FLOWS ||
+	       id == OR_ACKER_P_CPU_RATE;
+}
+
+/**
+ * or_acker_value() - a parameter of a namespace, within what the host allows
+ * @conf:	configuration of the namespace
+ * @id:		the parameter
+ *
+ * Context: any.
+ */
+static inline u64 or_acker_value(const struct or_acker_conf *conf, unsigned int id)
+{
+	if (!or_acker_limits_host(id) || conf->granted & BIT(id))
+		return conf->raw[id];
+	return min_t(u64, conf->raw[id], READ_ONCE(or_acker_host.value[id]));
+}
+
+/* or_acker_cpu_interval_ns() - the same of conf->cpu_interval_ns */
+static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
+{
+	if (conf->granted & BIT(OR_ACKER_P_CPU_RATE))
+		return conf->cpu_interval_ns;
+	return max(conf->cpu_interval_ns, READ_ONCE(or_acker_host.cpu_interval_ns));
 }
 
 /* or_acker_flow.c */

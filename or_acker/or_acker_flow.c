@@ -4,34 +4,29 @@
  *
  *	packet with data, before GRO:
  *		flow of its connection; none: is its sender a subscriber, and
- *			is there a socket? then make one
- *		note sequence and stamp, count
- *		ack_packets, or fewer while the path is new, or
- *			ack_bytes since the last OR-ACK?	 -> due
- *		the first since it, and its sender had no OR-ACK
- *			for path_interval_ns?			 -> due
- *		else, if nothing waits for the timer yet	 -> wait ack_delay_ns
+ *			is there a socket that takes it? then make one
+ *		outside the receive window? ask the socket again
+ *		or_acker_track_packet()				-> due, or wait
  *
- *	by the timer: the newest packet has PSH or FIN, and its sender had
- *		an OR-ACK within path_interval_ns?	 -> none, wait for the next one
+ *	by the timer: or_acker_track_waited()			-> due, wait on, or none
  *
  *	behind the driver's poll, or by the timer, for each flow that is due:
- *		subscription over?		-> end the flow
- *		fewer bytes came in than would have gone out,
- *			or above a rate?	-> not now
+ *		subscription over?			-> end the flow
+ *		or_acker_admit()			-> not now
  *		OR-ACK with the newest packet's stamp, signed, sent
  *
- * A packet costs one lookup and the lock of its flow. The socket is asked for once
- * per flow, so that forged data neither makes flows nor has OR-ACKs sent; it costs
- * what TCP pays for it as well.
+ * or_acker_core.h has the decisions. A packet costs one lookup and the lock of its flow.
+ * The socket is asked for once per flow, and then about once per receive window of data,
+ * so that forged data neither makes flows nor has OR-ACKs sent, nor takes the place of
+ * the connection's own data in them. Packets that no socket takes cost what they cost TCP.
  *
  * Packets are seen inside of drivers' polls, and on loopback inside of a
  * transmission, where queues are locked: nothing can be sent from there. A tasklet
  * runs next in the same softirq, when the poll has given all packets that it had:
  * the OR-ACK is of the newest of them.
  *
- * Timers: a flow is on the waiting list of the CPU where its first packet was seen,
- * and stays while there are packets. When it is first there, what it has is
+ * Timers: a flow is on its namespace's waiting list of the CPU where its first packet was
+ * seen, and stays while there are packets. When it is first there, what it has is
  * acknowledged if that is old enough, or it goes to the end. So it is written to the list
  * once in ack_delay_ns and not with each OR-ACK, and some OR-ACK can be late by
  * another ack_delay_ns.
@@ -39,7 +34,9 @@
 #include <linux/if_vlan.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
+#include <linux/memcontrol.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <net/inet6_hashtables.h>
@@ -61,7 +58,6 @@
 static_assert(sizeof(struct or_acker_flow) <= 256 || sizeof(spinlock_t) > 4);
 
 static struct kmem_cache *or_acker_flow_cache __read_mostly;
-static DEFINE_PER_CPU(struct or_acker_cpu, or_acker_cpus);
 
 /* Domain of CLOCK_MONOTONIC, whose zero changes with every boot. */
 static u8 or_acker_domain_base __read_mostly;
@@ -97,14 +93,39 @@ static void or_acker_flow_free(struct rcu_head *rcu)
 	kmem_cache_free(or_acker_flow_cache, f);
 }
 
-/* Does a socket of this host have the connection? */
-static bool or_acker_has_socket(struct net *net, const struct nic_ts_key *key,
-				int ifindex)
+/*
+ * The sequence numbers that a socket takes. Read without its lock, see
+ * or_acker_window_of().
+ */
+static bool or_acker_socket_window(struct sock *sk, struct or_acker_window *window)
+{
+	const struct request_sock *req;
+	const struct tcp_sock *tp;
+
+	/* TCP_SYN_SENT: it does not know any, and expects no data. */
+	if ((1 << sk->sk_state) & (TCPF_TIME_WAIT | TCPF_SYN_SENT | TCPF_CLOSE))
+		return false;
+	if (sk->sk_state == TCP_NEW_SYN_RECV) {
+		req = inet_reqsk(sk);
+		*window = or_acker_window_of(tcp_rsk(req)->rcv_nxt,
+					     READ_ONCE(req->rsk_rcv_wnd));
+		return true;
+	}
+	tp = tcp_sk(sk);
+	*window = or_acker_window_of(READ_ONCE(tp->rcv_nxt), READ_ONCE(tp->rcv_wnd));
+	return true;
+}
+
+/*
+ * The socket of this host that has the connection, with a reference for sock_gen_put(),
+ * and its window. NULL: none takes data.
+ */
+static struct sock *or_acker_ask_socket(struct net *net, const struct nic_ts_key *key,
+					int ifindex, struct or_acker_window *window)
 {
 	const struct in6_addr __maybe_unused *laddr = (const void *)key->laddr;
 	const struct in6_addr __maybe_unused *raddr = (const void *)key->raddr;
 	struct sock *sk = NULL;
-	bool has;
 
 	if (key->family == AF_INET)
 		sk = compat_inet_lookup_established(net, key->raddr[0], key->rport,
@@ -115,11 +136,39 @@ static bool or_acker_has_socket(struct net *net, const struct nic_ts_key *key,
 		sk = compat_inet6_lookup_established(net, raddr, key->rport, laddr,
 						     ntohs(key->lport), ifindex, 0);
 #endif
-	if (!sk)
-		return false;
-	has = sk->sk_state != TCP_TIME_WAIT;
+	if (!sk || or_acker_socket_window(sk, window))
+		return sk;
 	sock_gen_put(sk);
-	return has;
+	return NULL;
+}
+
+/*
+ * Memory for a flow, which the cgroup of its socket pays for. A child has the cgroup of
+ * its listener before somebody accepts it. Not GFP_ATOMIC, which a cgroup gets beyond its
+ * limit, too: a connection without a flow is one without On-Ramp.
+ */
+static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
+{
+	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
+	struct or_acker_flow *f;
+#ifdef CONFIG_MEMCG
+	struct cgroup_subsys_state *css;
+	struct mem_cgroup *old;
+
+	if (sk->sk_state == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	if (sk) {
+		css = cgroup_get_e_css(sock_cgroup_ptr(&sk->sk_cgrp_data),
+				       &memory_cgrp_subsys);
+		old = set_active_memcg(mem_cgroup_from_css(css));
+		f = kmem_cache_zalloc(or_acker_flow_cache, gfp | __GFP_ACCOUNT);
+		set_active_memcg(old);
+		css_put(css);
+		return f;
+	}
+#endif
+	f = kmem_cache_zalloc(or_acker_flow_cache, gfp);
+	return f;
 }
 
 static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *key,
@@ -127,6 +176,42 @@ static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *ke
 {
 	or_acker_count(an, id);
 	trace_or_acker_flow(key, event, READ_ONCE(an->nflows));
+}
+
+/*
+ * The device below may not be the one that the socket is bound to; that which the
+ * SUBSCRIBE came through is. Read locklessly: any will do.
+ */
+static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
+{
+	return (sub ? READ_ONCE(sub->ifindex) : 0) ?: ifindex;
+}
+
+/*
+ * Does the socket of a flow take a packet that the window known so far does not? Not
+ * inlined, it is off the path of most packets.
+ */
+static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
+					 const struct nic_ts_packet *packet, int ifindex)
+{
+	struct or_acker_window window;
+	struct sock *sk;
+
+	sk = or_acker_ask_socket(f->an->net, &f->key, or_acker_ifindex(f->sub, ifindex),
+				 &window);
+	if (!sk) {
+		or_acker_refuse(f->an, &f->key, OR_ACKER_NO_SOCKET,
+				OR_ACKER_FLOW_NO_SOCKET);
+		return false;
+	}
+	sock_gen_put(sk);
+	spin_lock(&f->lock);
+	or_acker_track_set_window(&f->track, &window);
+	spin_unlock(&f->lock);
+	if (or_acker_window_has(&window, packet->seq))
+		return true;
+	or_acker_refuse(f->an, &f->key, OR_ACKER_OUTSIDE, OR_ACKER_FLOW_OUTSIDE);
+	return false;
 }
 
 /*
@@ -138,8 +223,10 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 		  const struct nic_ts_packet *packet, int ifindex)
 {
 	struct nic_ts_key pair = packet->key;
+	struct or_acker_window window;
 	struct or_acker_flow *f, *old;
 	struct or_acker_sub *sub;
+	struct sock *sk;
 
 	pair.lport = 0;
 	pair.rport = 0;
@@ -148,18 +235,21 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
 		return NULL;
 	}
-	/*
-	 * The device below may not be the one that the socket is bound to; that
-	 * which the SUBSCRIBE came through is. Read locklessly: any will do.
-	 */
-	if (sub && READ_ONCE(sub->ifindex))
-		ifindex = READ_ONCE(sub->ifindex);
-	if (!or_acker_has_socket(an->net, &packet->key, ifindex)) {
+	sk = or_acker_ask_socket(an->net, &packet->key, or_acker_ifindex(sub, ifindex),
+				 &window);
+	if (!sk) {
 		or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
 				OR_ACKER_FLOW_NO_SOCKET);
 		return NULL;
 	}
-	f = kmem_cache_zalloc(or_acker_flow_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!or_acker_window_has(&window, packet->seq)) {
+		sock_gen_put(sk);
+		or_acker_refuse(an, &packet->key, OR_ACKER_OUTSIDE,
+				OR_ACKER_FLOW_OUTSIDE);
+		return NULL;
+	}
+	f = or_acker_flow_alloc(sk);
+	sock_gen_put(sk);
 	if (!f)
 		goto no_memory;
 	f->key = packet->key;
@@ -169,10 +259,11 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	INIT_LIST_HEAD(&f->wait_node);
 	f->seen = jiffies;
 	/* See struct or_replay. */
-	f->count = (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC);
+	or_acker_track_init(&f->track, &window,
+			    (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC));
 
 	spin_lock(&an->lock);
-	if (an->nflows >= conf->raw[OR_ACKER_P_MAX_FLOWS]) {
+	if (an->nflows >= or_acker_value(conf, OR_ACKER_P_MAX_FLOWS)) {
 		spin_unlock(&an->lock);
 		kmem_cache_free(or_acker_flow_cache, f);
 		or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_FULL,
@@ -227,7 +318,7 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 	bool busy;
 
 	spin_lock_bh(&f->lock);
-	busy = f->dead || f->due || f->waiting;
+	busy = f->dead || f->track.due || f->track.waiting;
 	if (!busy)
 		f->dead = true;
 	spin_unlock_bh(&f->lock);
@@ -247,35 +338,29 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 
 /* OR-ACKs --------------------------------------------------------------------*/
 
-/* The generic cell rate algorithm: may something happen that may each @interval_ns? */
-static bool or_acker_conforms(u64 *tat_ns, u64 now_ns, u64 interval_ns)
+/*
+ * May the flow have an OR-ACK? If so, it is paid for, and @nonce and @synced are what
+ * or_acker_sub_key() says.
+ */
+static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
+					     struct or_acker_flow *f,
+					     const struct or_acker_conf *conf,
+					     u64 now_ns, u8 *nonce, bool *synced)
 {
-	if (*tat_ns > now_ns + OR_ACKER_BURST_NS)
-		return false;
-	*tat_ns = max(*tat_ns, now_ns) + interval_ns;
-	return true;
-}
-
-/* Key and clock of an OR-ACK to a subscriber that may have one now. */
-static enum or_acker_verdict or_acker_sub_allows(struct or_acker_sub *sub,
-						 const struct or_acker_conf *conf,
-						 u64 now_ns, u8 *nonce, bool *synced)
-{
+	u32 cost = f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6;
 	enum or_acker_verdict verdict = OR_ACKER_NO_SUB;
+	struct or_acker_sub *sub = f->sub;
 
+	lockdep_assert_held(&f->lock);
 	/* Read locklessly: one OR-ACK too many does not matter. */
 	if (READ_ONCE(sub->dead))
 		return verdict;
 	spin_lock(&sub->lock);
-	if (or_acker_sub_key(sub, conf->all, nonce, synced))
-		verdict = OR_ACKER_SENT;
-	if (verdict == OR_ACKER_SENT &&
-	    !or_acker_conforms(&sub->tat_ns, now_ns, conf->sub_interval_ns))
-		verdict = OR_ACKER_HELD_SUB;
-	if (verdict == OR_ACKER_SENT) {
-		if (!sub->told_ns)
-			WRITE_ONCE(sub->learned_ns, now_ns + OR_ACKER_LEARN_NS);
-		WRITE_ONCE(sub->told_ns, now_ns);
+	if (or_acker_sub_key(sub, conf->all, nonce, synced)) {
+		spin_lock(&ac->lock);
+		verdict = or_acker_admit(&f->track, &sub->path, &conf->rules, &ac->tat_ns,
+					 or_acker_cpu_interval_ns(conf), cost, now_ns);
+		spin_unlock(&ac->lock);
 	}
 	spin_unlock(&sub->lock);
 	return verdict;
@@ -318,62 +403,17 @@ static void or_acker_stamp(const struct or_acker_net *an,
 		which = 2 + 2 * ((f->hw_domain * 31 + f->hw_epoch) % 127);
 		or_acker_count(an, OR_ACKER_STAMP_HARDWARE);
 	} else if (!conf->hardware && synced && conf->clock_error != OR_CLOCK_UNSYNCED) {
-		ack->rx_ns = or_acker_tai(f->stamp_ns, &steps);
+		ack->rx_ns = or_acker_tai(f->track.stamp_ns, &steps);
 		ack->clock_error = conf->clock_error;
 		which = 1 + 2 * (steps & 127);
 		or_acker_count(an, OR_ACKER_STAMP_TAI);
 	} else {
-		ack->rx_ns = f->stamp_ns;
+		ack->rx_ns = f->track.stamp_ns;
 		ack->clock_error = OR_CLOCK_UNSYNCED;
 		which = 0;
 		or_acker_count(an, OR_ACKER_STAMP_SOFTWARE);
 	}
 	ack->domain = (u8)(or_acker_domain_base + which);
-}
-
-/*
- * Has the sender had an OR-ACK lately, of whatever flow? It may have been after @now_ns.
- * Read locklessly: one OR-ACK more or less does not matter.
- */
-static bool or_acker_told(const struct or_acker_flow *f,
-			  const struct or_acker_conf *conf, u64 now_ns)
-{
-	return READ_ONCE(f->sub->told_ns) + conf->path_interval_ns > now_ns;
-}
-
-/* After how many packets is the next OR-ACK due? */
-static u32 or_acker_limit(const struct or_acker_flow *f,
-			  const struct or_acker_conf *conf, u64 now_ns)
-{
-	/* Read locklessly, as above. */
-	if (conf->path_interval_ns && now_ns < READ_ONCE(f->sub->learned_ns))
-		return min_t(u32, conf->ack_packets, OR_ACKER_LEARN_PACKETS);
-	return conf->ack_packets;
-}
-
-/* May the flow have an OR-ACK? If so, it is paid for. */
-static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
-					     struct or_acker_flow *f,
-					     const struct or_acker_conf *conf,
-					     u64 now_ns, u8 *nonce, bool *synced)
-{
-	u32 cost = f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6;
-	enum or_acker_verdict verdict;
-	bool conforms;
-
-	lockdep_assert_held(&f->lock);
-	if (f->credit < cost)
-		return OR_ACKER_HELD_CREDIT;
-	verdict = or_acker_sub_allows(f->sub, conf, now_ns, nonce, synced);
-	if (verdict != OR_ACKER_SENT)
-		return verdict;
-	spin_lock(&ac->lock);
-	conforms = or_acker_conforms(&ac->tat_ns, now_ns, conf->cpu_interval_ns);
-	spin_unlock(&ac->lock);
-	if (!conforms)
-		return OR_ACKER_HELD_CPU;
-	f->credit -= cost;
-	return OR_ACKER_SENT;
 }
 
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,
@@ -393,9 +433,12 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 	return or_port_send(f->an->net, &addrs, msg, tos, priority, 0);
 }
 
-/* An OR-ACK for what came in since the last one. @why: 0: what made it due. */
-static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f,
-			 enum or_acker_stat_id why)
+/*
+ * Send an OR-ACK for the packets since the last one, which @why made due. @queued: it was
+ * in the list of flows that are due, and what put it there counts.
+ */
+static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool queued,
+			 enum or_acker_why why)
 {
 	static const enum or_acker_stat_id held[] = {
 		[OR_ACKER_HELD_CREDIT]	= OR_ACKER_NO_CREDIT,
@@ -404,44 +447,42 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f,
 	};
 	struct or_acker_net *an = f->an;
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
-	u32 packets, in_bytes = 0, priority = 0, credit;
+	struct or_acker_track *t = &f->track;
+	struct or_acker_report report = {};
 	enum or_acker_verdict verdict;
 	u64 now_ns = ktime_get_ns();
+	u32 priority, packets, credit;
 	struct or_ack ack = {};
 	u8 nonce[OR_NONCE_LEN];
 	bool synced = false;
 	int err = 0;
-	u8 tos = 0;
+	u8 tos;
 
 	spin_lock(&f->lock);
-	if (!why) {
-		f->due = false;
-		why = f->why;
+	if (queued) {
+		t->due = false;
+		why = t->why;
 	}
-	if (!f->since) {
+	if (!or_acker_track_take(t)) {
 		spin_unlock(&f->lock);
 		return;
 	}
-	f->since = 0;
-	f->bytes = 0;
-	ack.seq = f->seq;
-	packets = f->packets;
+	ack.seq = t->seq;
+	packets = t->packets;
 	verdict = or_acker_allows(ac, f, conf, now_ns, nonce, &synced);
 	if (verdict == OR_ACKER_SENT) {
 		or_acker_stamp(an, conf, f, synced, &ack);
-		ack.hold_ns = min_t(u64, now_ns - f->stamp_ns, OR_HOLD_MAX_NS);
-		ack.count = f->count++;
+		report = or_acker_track_report(t, now_ns);
+		ack.hold_ns = report.hold_ns;
+		ack.count = report.count;
 		ack.packets = min_t(u32, packets, 255);
 		ack.sport = ntohs(f->key.rport);
 		ack.dport = ntohs(f->key.lport);
 		ack.protocol = OR_PROTO_TCP;
-		in_bytes = f->in_bytes;
-		tos = f->tos;
-		priority = f->priority;
-		f->packets = 0;
-		f->in_bytes = 0;
 	}
-	credit = f->credit;
+	tos = f->tos;
+	priority = f->priority;
+	credit = t->credit;
 	spin_unlock(&f->lock);
 
 	switch (verdict) {
@@ -453,9 +494,9 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f,
 			break;
 		}
 		or_acker_count(an, OR_ACKER_ACK);
-		or_acker_count(an, why);
+		or_acker_count(an, OR_ACKER_ACK_BY_COUNT + why);
 		or_acker_add(an, OR_ACKER_ACK_PACKETS, packets);
-		or_acker_add(an, OR_ACKER_ACK_IN_BYTES, in_bytes);
+		or_acker_add(an, OR_ACKER_ACK_IN_BYTES, report.bytes);
 		or_acker_add(an, OR_ACKER_ACK_OUT_BYTES,
 			     f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6);
 		break;
@@ -485,34 +526,26 @@ static void or_acker_tasklet(struct tasklet_struct *t)
 		spin_unlock(&ac->lock);
 		if (!f)
 			break;
-		or_acker_ack(ac, f, 0);
+		or_acker_ack(ac, f, true, 0);
 	}
 	rcu_read_unlock();
 }
 
-/* Its flow was first in the waiting list. Does it wait on, and until when? */
-static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f,
-			    u64 now_ns)
+/* A flow was first in the waiting list. Does it wait on, and until when? */
+static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f, u64 now_ns)
 {
 	const struct or_acker_conf *conf = rcu_dereference(f->an->conf);
-	bool ack = false, wait = false;
+	enum or_acker_next next;
 
 	spin_lock(&f->lock);
-	if (f->since && !f->due) {
-		wait = f->first_ns + conf->ack_delay_ns > now_ns;
-		/* Its sender has no more data that could be paused, and knows the path. */
-		f->quiet = !wait && f->end && conf->path_interval_ns &&
-			   or_acker_told(f, conf, now_ns);
-		ack = !wait && !f->quiet;
-		if (f->quiet)
-			or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
-		f->wait_ns = f->first_ns + conf->ack_delay_ns;
-	}
-	f->waiting = wait;
+	next = or_acker_track_waited(&f->track, &conf->rules, &f->sub->path, now_ns);
+	f->wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
 	spin_unlock(&f->lock);
-	if (ack)
-		or_acker_ack(ac, f, OR_ACKER_ACK_BY_TIME);
-	return wait;
+	if (next == OR_ACKER_NEXT_QUIET)
+		or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
+	if (next == OR_ACKER_NEXT_SEND)
+		or_acker_ack(ac, f, false, OR_ACKER_WHY_TIME);
+	return next == OR_ACKER_NEXT_WAIT;
 }
 
 static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
@@ -551,12 +584,12 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 
 /* Packets ---------------------------------------------------------------------*/
 
-static void or_acker_queue(struct or_acker_flow *f, bool due, u64 wait_ns)
+static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns)
 {
-	struct or_acker_cpu *ac = this_cpu_ptr(&or_acker_cpus);
+	struct or_acker_cpu *ac = this_cpu_ptr(f->an->cpus);
 
 	spin_lock(&ac->lock);
-	if (due) {
+	if (next == OR_ACKER_NEXT_SEND) {
 		list_add_tail(&f->due_node, &ac->due);
 		tasklet_schedule(&ac->tasklet);
 	} else {
@@ -571,40 +604,36 @@ static void or_acker_queue(struct or_acker_flow *f, bool due, u64 wait_ns)
 	spin_unlock(&ac->lock);
 }
 
-/**
- * or_acker_rx() - a TCP packet came in
- * @receiver:	of a struct or_acker_dev
- * @skb:	the packet, before GRO
- * @packet:	its headers
- * @stamp:	its stamp
- *
- * Context: as struct nic_ts_receiver.rx.
- */
-void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
-		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp)
+/* A packet with data may be one of a subscriber of this namespace. */
+static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
+			    const struct nic_ts_packet *packet,
+			    const struct nic_ts_stamp *stamp, int ifindex)
 {
-	const struct or_acker_dev *ad = container_of(receiver, struct or_acker_dev,
-						     receiver);
-	struct or_acker_net *an = ad->an;
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
+	struct or_acker_packet p;
 	unsigned long now = jiffies;
-	bool due = false, wait = false, first;
+	enum or_acker_next next;
 	struct or_acker_flow *f;
-	u32 segs = 1, headers;
-	u64 wait_ns = 0;
+	u64 wait_ns;
 
-	/* A pure ACK says nothing about the path of data. */
-	if (!packet->payload)
-		return;
 	f = rhashtable_lookup(&an->flows, &packet->key, or_acker_flow_params);
 	if (!f) {
-		f = or_acker_flow_add(an, conf, packet, receiver->ifindex);
+		f = or_acker_flow_add(an, conf, packet, ifindex);
 		if (!f)
 			return;
+	} else if (unlikely(!or_acker_window_has(&f->track.window, packet->seq)) &&
+		   !or_acker_flow_takes(f, packet, ifindex)) {
+		return;
 	}
-	if (skb_is_gso(skb))
-		segs = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
-	headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 : OR_ACKER_HEADERS6;
+	p = (struct or_acker_packet) {
+		.stamp_ns = stamp->ns,
+		.seq = packet->seq,
+		.payload = packet->payload,
+		.headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 :
+							   OR_ACKER_HEADERS6,
+		.segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1,
+		.end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN),
+	};
 
 	spin_lock(&f->lock);
 	if (unlikely(f->dead)) {
@@ -612,8 +641,6 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		spin_unlock(&f->lock);
 		return;
 	}
-	f->seq = packet->seq + packet->payload;
-	f->stamp_ns = stamp->ns;
 	f->hw_ns = stamp->hw_ns;
 	f->hw_domain = stamp->hw_domain;
 	f->hw_epoch = stamp->hw_epoch;
@@ -624,37 +651,38 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	if (f->seen != now)
 		/* The aging reads it locklessly. */
 		WRITE_ONCE(f->seen, now);
-	first = !f->since || f->quiet;
-	if (first) {
-		f->first_ns = stamp->ns;
-		f->limit = or_acker_limit(f, conf, stamp->ns);
-	}
-	f->quiet = false;
-	f->end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN);
-	f->since += segs;
-	f->packets += segs;
-	f->bytes += packet->payload;
-	f->in_bytes += packet->payload;
-	f->credit = min_t(u32, f->credit + headers + packet->payload,
-			  OR_ACKER_CREDIT_MAX);
-	if (f->since >= f->limit || f->bytes >= conf->ack_bytes) {
-		due = !f->due;
-		f->due = true;
-		f->why = f->since >= f->limit ? OR_ACKER_ACK_BY_COUNT :
-							 OR_ACKER_ACK_BY_BYTES;
-	} else if (first && conf->path_interval_ns && !f->due &&
-		   !or_acker_told(f, conf, stamp->ns)) {
-		due = true;
-		f->due = true;
-		f->why = OR_ACKER_ACK_BY_PATH;
-	} else if (!f->waiting && !f->due) {
-		wait = true;
-		f->waiting = true;
-		wait_ns = f->first_ns + conf->ack_delay_ns;
-	}
+	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, &p);
+	wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
 	spin_unlock(&f->lock);
-	if (due || wait)
-		or_acker_queue(f, due, wait_ns);
+	if (next != OR_ACKER_NEXT_NOTHING)
+		or_acker_queue(f, next, wait_ns);
+}
+
+/**
+ * or_acker_rx() - a TCP packet came in
+ * @receiver:	of a struct or_acker_tap
+ * @skb:	the packet, before GRO
+ * @packet:	its headers
+ * @stamp:	its stamp
+ *
+ * Namespaces that have no subscriber at its local address cost a few instructions each.
+ *
+ * Context: as struct nic_ts_receiver.rx.
+ */
+void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
+		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp)
+{
+	const struct or_acker_tap *tap = container_of(receiver, struct or_acker_tap,
+						      receiver);
+	unsigned int bit = or_acker_laddr_bit(&packet->key);
+	const struct or_acker_dev *ad;
+
+	/* A pure ACK says nothing about the path of data. */
+	if (!packet->payload)
+		return;
+	hlist_for_each_entry_rcu(ad, &tap->devs, node)
+		if (test_bit(bit, ad->an->laddrs) || READ_ONCE(ad->an->all))
+			or_acker_rx_net(ad->an, skb, packet, stamp, receiver->ifindex);
 }
 
 /* Ends --------------------------------------------------------------------------*/
@@ -700,8 +728,37 @@ void or_acker_age(struct or_acker_net *an)
 	or_acker_age_flows(an, age);
 }
 
+static void or_acker_cpus_init(struct or_acker_net *an)
+{
+	struct or_acker_cpu *ac;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		ac = per_cpu_ptr(an->cpus, cpu);
+		spin_lock_init(&ac->lock);
+		INIT_LIST_HEAD(&ac->due);
+		INIT_LIST_HEAD(&ac->waiting);
+		tasklet_setup(&ac->tasklet, or_acker_tasklet);
+		hrtimer_setup(&ac->timer, or_acker_timer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+	}
+}
+
+/* Nothing is queued any more: the lists are left as they are then, and nobody reads them. */
+static void or_acker_cpus_stop(struct or_acker_net *an)
+{
+	struct or_acker_cpu *ac;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		ac = per_cpu_ptr(an->cpus, cpu);
+		hrtimer_cancel(&ac->timer);
+		tasklet_kill(&ac->tasklet);
+	}
+}
+
 /**
- * or_acker_tables_init() - the tables of a namespace
+ * or_acker_tables_init() - the tables of a namespace, and its part of each CPU
  * @an:		namespace
  *
  * Return: 0 or -ENOMEM.
@@ -710,12 +767,22 @@ int or_acker_tables_init(struct or_acker_net *an)
 {
 	int err;
 
+	an->cpus = alloc_percpu_gfp(struct or_acker_cpu, GFP_KERNEL_ACCOUNT);
+	if (!an->cpus)
+		return -ENOMEM;
+	or_acker_cpus_init(an);
 	err = or_acker_sub_init(an);
 	if (err)
-		return err;
+		goto free_cpus;
 	err = rhashtable_init(&an->flows, &or_acker_flow_params);
 	if (err)
-		or_acker_sub_exit(an);
+		goto sub_exit;
+	return 0;
+
+sub_exit:
+	or_acker_sub_exit(an);
+free_cpus:
+	free_percpu(an->cpus);
 	return err;
 }
 
@@ -734,31 +801,10 @@ static void or_acker_flow_release(void *ptr, void *arg)
  */
 void or_acker_tables_exit(struct or_acker_net *an)
 {
-	struct or_acker_flow *f, *next;
-	struct or_acker_cpu *ac;
-	int cpu;
-
-	/*
-	 * A flow that a CPU has just taken off a list for its timer can come back
-	 * to it once. The first pass with what follows lets it end, the second
-	 * finds it.
-	 */
-	for (int pass = 0; pass < 2; pass++) {
-		for_each_possible_cpu(cpu) {
-			ac = per_cpu_ptr(&or_acker_cpus, cpu);
-			spin_lock_bh(&ac->lock);
-			list_for_each_entry_safe(f, next, &ac->due, due_node)
-				if (f->an == an)
-					list_del_init(&f->due_node);
-			list_for_each_entry_safe(f, next, &ac->waiting, wait_node)
-				if (f->an == an)
-					list_del_init(&f->wait_node);
-			spin_unlock_bh(&ac->lock);
-		}
-		synchronize_rcu();
-	}
+	or_acker_cpus_stop(an);
 	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
 	or_acker_sub_exit(an);
+	free_percpu(an->cpus);
 }
 
 /**
@@ -768,36 +814,16 @@ void or_acker_tables_exit(struct or_acker_net *an)
  */
 int __init or_acker_flow_init(void)
 {
-	struct or_acker_cpu *ac;
-	int cpu;
-
 	or_acker_flow_cache = KMEM_CACHE(or_acker_flow, SLAB_HWCACHE_ALIGN);
 	if (!or_acker_flow_cache)
 		return -ENOMEM;
 	get_random_bytes(&or_acker_domain_base, sizeof(or_acker_domain_base));
-	for_each_possible_cpu(cpu) {
-		ac = per_cpu_ptr(&or_acker_cpus, cpu);
-		spin_lock_init(&ac->lock);
-		INIT_LIST_HEAD(&ac->due);
-		INIT_LIST_HEAD(&ac->waiting);
-		tasklet_setup(&ac->tasklet, or_acker_tasklet);
-		hrtimer_setup(&ac->timer, or_acker_timer, CLOCK_MONOTONIC,
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
-	}
 	return 0;
 }
 
 /** or_acker_flow_exit() - undo it; there is no namespace any more */
 void or_acker_flow_exit(void)
 {
-	struct or_acker_cpu *ac;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		ac = per_cpu_ptr(&or_acker_cpus, cpu);
-		hrtimer_cancel(&ac->timer);
-		tasklet_kill(&ac->tasklet);
-	}
 	/* or_acker_flow_free() */
 	rcu_barrier();
 	kmem_cache_destroy(or_acker_flow_cache);

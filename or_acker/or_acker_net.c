@@ -33,7 +33,13 @@ unsigned int or_acker_net_id __read_mostly;
 static LIST_HEAD(or_acker_nets);
 static DEFINE_SPINLOCK(or_acker_nets_lock);
 
+/* Devices that are looked at. The lock is taken before RTNL. */
+static LIST_HEAD(or_acker_taps);
+static DEFINE_MUTEX(or_acker_taps_lock);
+
 /* Parameters ------------------------------------------------------------------*/
+
+struct or_acker_host or_acker_host __read_mostly;
 
 /* The rows of or_acker_params.h. */
 static const struct net_param or_acker_params[OR_ACKER_P_MAX] = {
@@ -60,12 +66,14 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 {
 	const u64 *raw = conf->raw;
 
-	conf->sub_interval_ns = div64_u64(NSEC_PER_SEC, raw[OR_ACKER_P_SUBSCRIBER_RATE]);
-	conf->cpu_interval_ns = div64_u64(NSEC_PER_SEC, raw[OR_ACKER_P_CPU_RATE]);
-	conf->ack_packets = raw[OR_ACKER_P_ACK_PACKETS];
-	conf->ack_bytes = raw[OR_ACKER_P_ACK_BYTES];
-	conf->ack_delay_ns = raw[OR_ACKER_P_ACK_DELAY];
-	conf->path_interval_ns = raw[OR_ACKER_P_PATH_INTERVAL];
+	conf->rules = (struct or_acker_rules) {
+		.ack_packets = raw[OR_ACKER_P_ACK_PACKETS],
+		.ack_bytes = raw[OR_ACKER_P_ACK_BYTES],
+		.ack_delay_ns = raw[OR_ACKER_P_ACK_DELAY],
+		.path_interval_ns = raw[OR_ACKER_P_PATH_INTERVAL],
+		.sub_interval_ns = NSEC_PER_SEC / (u32)raw[OR_ACKER_P_SUBSCRIBER_RATE],
+	};
+	conf->cpu_interval_ns = NSEC_PER_SEC / (u32)raw[OR_ACKER_P_CPU_RATE];
 	conf->clock_error = raw[OR_ACKER_P_CLOCK_ERROR] ?
 			    or_clock_encode(raw[OR_ACKER_P_CLOCK_ERROR]) :
 			    OR_CLOCK_UNSYNCED;
@@ -73,11 +81,39 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 	conf->hardware = raw[OR_ACKER_P_STAMPS] == OR_ACKER_STAMPS_HARDWARE;
 }
 
+/* The initial namespace's values are those of the host. */
+static void or_acker_host_set(const struct or_acker_conf *conf)
+{
+	unsigned int id;
+
+	for (id = 0; id < OR_ACKER_P_MAX; id++)
+		if (or_acker_limits_host(id))
+			WRITE_ONCE(or_acker_host.value[id], conf->raw[id]);
+	WRITE_ONCE(or_acker_host.cpu_interval_ns, conf->cpu_interval_ns);
+}
+
+/* Is the writer somebody who administers the host, and not just a namespace of theirs? */
+static bool or_acker_may_grant(const struct or_acker_net *an)
+{
+	return net_eq(an->net, &init_net) || capable(CAP_NET_ADMIN);
+}
+
 static int or_acker_param_set(struct net_params *params, unsigned int id, u64 value)
 {
 	struct or_acker_net *an = container_of(params, struct or_acker_net, params);
 	struct or_acker_conf *old, *conf;
+	bool grant = false;
+	u32 most;
 
+	if (or_acker_limits_host(id)) {
+		grant = or_acker_may_grant(an);
+		most = READ_ONCE(or_acker_host.value[id]);
+		if (!grant && value > most) {
+			pr_info_ratelimited("%s: '%llu' is above %u, the value of the initial network namespace: only the host's administrator may write more\n",
+					    params->param[id].name, value, most);
+			return -EPERM;
+		}
+	}
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
 		return -ENOMEM;
@@ -86,8 +122,14 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 	old = rcu_dereference_protected(an->conf, lockdep_is_held(&an->conf_lock));
 	memcpy(conf->raw, old->raw, sizeof(conf->raw));
 	conf->raw[id] = value;
+	conf->granted = old->granted & ~BIT(id);
+	if (grant)
+		conf->granted |= BIT(id);
 	or_acker_conf_build(conf);
 	rcu_assign_pointer(an->conf, conf);
+	if (net_eq(an->net, &init_net))
+		or_acker_host_set(conf);
+	WRITE_ONCE(an->all, conf->all);
 	mutex_unlock(&an->conf_lock);
 	kfree_rcu(old, rcu);
 
@@ -104,7 +146,7 @@ static u64 or_acker_param_get(struct net_params *params, unsigned int id)
 	u64 value;
 
 	rcu_read_lock();
-	value = rcu_dereference(an->conf)->raw[id];
+	value = or_acker_value(rcu_dereference(an->conf), id);
 	rcu_read_unlock();
 	return value;
 }
@@ -160,6 +202,12 @@ static bool or_acker_wants_hardware(struct or_acker_net *an)
 	return hardware;
 }
 
+/* Does the bus know the device still? It forgets those that go. */
+static bool or_acker_tap_lives(const struct or_acker_tap *tap)
+{
+	return !hlist_unhashed(&tap->receiver.node);
+}
+
 static void or_acker_dev_free(struct or_acker_dev *ad)
 {
 	list_del(&ad->list);
@@ -173,11 +221,10 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 
 	ASSERT_RTNL();
 	list_for_each_entry(ad, &an->devs, list) {
-		if (ad->receiver.net != dev_net(dev) ||
-		    ad->receiver.ifindex != dev->ifindex)
+		if (ad->net != dev_net(dev) || ad->ifindex != dev->ifindex)
 			continue;
-		/* Away and back again: the bus has forgotten it. */
-		if (ad->receiver.bus && hlist_unhashed(&ad->receiver.node))
+		/* Away and back again. */
+		if (ad->tap && !or_acker_tap_lives(ad->tap))
 			continue;
 		ad->keep = true;
 		return;
@@ -187,9 +234,8 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 		return;
 	ad->an = an;
 	ad->keep = true;
-	ad->receiver.rx = or_acker_rx;
-	ad->receiver.net = dev_net(dev);
-	ad->receiver.ifindex = dev->ifindex;
+	ad->net = dev_net(dev);
+	ad->ifindex = dev->ifindex;
 	list_add(&ad->list, &an->devs);
 }
 
@@ -210,29 +256,84 @@ static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
 		or_acker_want_dev(an, dev);
 }
 
-/* Register at a device whose namespace may be going. */
-static int or_acker_dev_register(struct or_acker_dev *ad)
+/* Have a device looked at, for its first namespace. It may be going. */
+static struct or_acker_tap *or_acker_tap_add(struct net *net, int ifindex)
 {
+	struct or_acker_tap *tap;
 	int err;
 
+	lockdep_assert_held(&or_acker_taps_lock);
 	if (!rcu_access_pointer(nic_ts_bus))
-		return -EOPNOTSUPP;
-	err = nic_ts_rx_register(&ad->receiver);
-	if (err)
-		ad->receiver.bus = NULL;
-	return err;
+		return ERR_PTR(-EOPNOTSUPP);
+	tap = kzalloc(sizeof(*tap), GFP_KERNEL);
+	if (!tap)
+		return ERR_PTR(-ENOMEM);
+	tap->receiver.rx = or_acker_rx;
+	tap->receiver.net = net;
+	tap->receiver.ifindex = ifindex;
+	err = nic_ts_rx_register(&tap->receiver);
+	if (err) {
+		kfree(tap);
+		return ERR_PTR(err);
+	}
+	list_add(&tap->list, &or_acker_taps);
+	return tap;
+}
+
+static struct or_acker_tap *or_acker_tap_find(const struct net *net, int ifindex)
+{
+	struct or_acker_tap *tap;
+
+	lockdep_assert_held(&or_acker_taps_lock);
+	list_for_each_entry(tap, &or_acker_taps, list)
+		if (tap->receiver.net == net && tap->receiver.ifindex == ifindex &&
+		    or_acker_tap_lives(tap))
+			return tap;
+	return or_acker_tap_add((struct net *)net, ifindex);
+}
+
+static int or_acker_dev_register(struct or_acker_dev *ad)
+{
+	struct or_acker_tap *tap;
+
+	mutex_lock(&or_acker_taps_lock);
+	tap = or_acker_tap_find(ad->net, ad->ifindex);
+	if (!IS_ERR(tap)) {
+		ad->tap = tap;
+		hlist_add_head_rcu(&ad->node, &tap->devs);
+	}
+	mutex_unlock(&or_acker_taps_lock);
+	return PTR_ERR_OR_ZERO(tap);
+}
+
+/* No packet of the device is looked at for the namespace any more when it returns. */
+static void or_acker_dev_leave(struct or_acker_dev *ad)
+{
+	struct or_acker_tap *tap = ad->tap;
+
+	mutex_lock(&or_acker_taps_lock);
+	hlist_del_rcu(&ad->node);
+	if (hlist_empty(&tap->devs)) {
+		list_del(&tap->list);
+		/* It waits for packets itself. */
+		nic_ts_rx_unregister(&tap->receiver);
+		kfree(tap);
+	} else {
+		synchronize_rcu();
+	}
+	mutex_unlock(&or_acker_taps_lock);
 }
 
 static void or_acker_dev_hardware(struct or_acker_dev *ad, bool on)
 {
-	struct net *net = ad->receiver.net;
+	struct net *net = ad->net;
 
 	/* Who administers the namespace below decides there. */
 	if (ad->hw == on || net != ad->an->net)
 		return;
 	if (!on)
-		nic_ts_hw_release(net, ad->receiver.ifindex);
-	else if (nic_ts_hw_request(net, ad->receiver.ifindex))
+		nic_ts_hw_release(net, ad->ifindex);
+	else if (nic_ts_hw_request(net, ad->ifindex))
 		return or_acker_count(ad->an, OR_ACKER_NO_HARDWARE);
 	ad->hw = on;
 }
@@ -240,8 +341,8 @@ static void or_acker_dev_hardware(struct or_acker_dev *ad, bool on)
 static void or_acker_dev_unregister(struct or_acker_dev *ad)
 {
 	or_acker_dev_hardware(ad, false);
-	if (ad->receiver.bus)
-		nic_ts_rx_unregister(&ad->receiver);
+	if (ad->tap)
+		or_acker_dev_leave(ad);
 	or_acker_dev_free(ad);
 }
 
@@ -267,7 +368,7 @@ void or_acker_sync(struct or_acker_net *an)
 			or_acker_want_below(an, dev, 0);
 	/* So that they are still there when we get to them. */
 	list_for_each_entry(ad, &an->devs, list)
-		if (ad->keep && !ad->receiver.bus && !maybe_get_net(ad->receiver.net))
+		if (ad->keep && !ad->tap && !maybe_get_net(ad->net))
 			ad->keep = false;
 	rtnl_unlock();
 
@@ -276,8 +377,8 @@ void or_acker_sync(struct or_acker_net *an)
 			or_acker_dev_unregister(ad);
 			continue;
 		}
-		if (!ad->receiver.bus) {
-			struct net *net = ad->receiver.net;
+		if (!ad->tap) {
+			struct net *net = ad->net;
 
 			err = or_acker_dev_register(ad);
 			put_net(net);
@@ -388,7 +489,11 @@ static int __net_init or_acker_net_init(struct net *net)
 		return -ENOMEM;
 	for (i = 0; i < OR_ACKER_P_MAX; i++)
 		conf->raw[i] = or_acker_params[i].def;
+	conf->granted = net_eq(net, &init_net) ? ~0UL : 0;
 	or_acker_conf_build(conf);
+	/* The first namespace there is. */
+	if (net_eq(net, &init_net))
+		or_acker_host_set(conf);
 	RCU_INIT_POINTER(an->conf, conf);
 
 	an->stats = alloc_percpu_gfp(struct or_acker_stats,

@@ -25,23 +25,24 @@ OR_ACKER_PARAM(ACK_DELAY, ack_delay_ns, 1000, 10000000, 50000, "ns", \
 	       "or when the first packet since the last one is so old", \
 	       "T of On-Ramp 5.1; not in the paper") \
 OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
-	       "or at once if the host got none for so long; if it did, none by time for the " \
-	       "end of what it sent; and more for new paths; 0: none of the three", \
+	       "or at once if the host got none for this long; 0: no rule for ends and new paths", \
 	       "not in the paper") \
 OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
 	       "bound on the error of the synchronised clock; 0: it is not synchronised", \
 	       "On-Ramp 7.1") \
 OR_ACKER_PARAM(MAX_SUBSCRIBERS, max_subscribers, 1, 1048576, 4096, "subscribers", \
-	       "size of the table of subscribers", "192 bytes each") \
+	       "size of the table of subscribers; host limit", "192 bytes each") \
 OR_ACKER_PARAM(MAX_FLOWS, max_flows, 1, 4194304, 65536, "flows", \
-	       "size of the table of flows", "256 bytes each") \
+	       "size of the table of flows; host limit", \
+	       "256 bytes each, of the cgroup of the socket") \
 OR_ACKER_PARAM(FLOW_AGE, flow_age_s, 1, 3600, 30, "s", \
 	       "a flow without data for so long is forgotten", \
 	       "it comes back with its next packet") \
 OR_ACKER_PARAM(SUBSCRIBER_RATE, subscriber_rate, 1, 10000000, 1000000, "1/s", \
 	       "OR-ACKs to one subscriber, at most", "8 packets each, 100 Gbit/s") \
 OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
-	       "OR-ACKs from one CPU, at most", "8 packets each, 100 Gbit/s")
+	       "OR-ACKs from one CPU for this namespace, at most; host limit", \
+	       "8 packets each, 100 Gbit/s")
 
 enum or_acker_param_id {
 #define OR_ACKER_PARAM(id, name, min, max, def, unit, what, source) OR_ACKER_P_##id,

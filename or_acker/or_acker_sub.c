@@ -54,6 +54,8 @@ static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *su
 	WRITE_ONCE(sub->dead, true);
 	/* Read locklessly by the works. */
 	WRITE_ONCE(an->nsubs, an->nsubs - 1);
+	if (!an->nsubs)
+		bitmap_zero(an->laddrs, 1 << OR_ACKER_LADDR_BITS);
 	or_acker_sub_put(sub);
 }
 
@@ -86,7 +88,7 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	struct or_acker_sub *sub, *old;
 
 	lockdep_assert_held(&an->lock);
-	if (an->nsubs >= conf->raw[OR_ACKER_P_MAX_SUBSCRIBERS]) {
+	if (an->nsubs >= or_acker_value(conf, OR_ACKER_P_MAX_SUBSCRIBERS)) {
 		old = list_first_entry_or_null(&an->unused, struct or_acker_sub,
 					       unused);
 		if (!old) {
@@ -105,6 +107,7 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	if (rhashtable_insert_fast(&an->subs, &sub->node, or_acker_sub_params))
 		goto free_sub;
 	list_add_tail(&sub->unused, &an->unused);
+	set_bit(or_acker_laddr_bit(key), an->laddrs);
 	WRITE_ONCE(an->nsubs, an->nsubs + 1);
 	or_acker_count(an, OR_ACKER_SUB_NEW);
 	/* The first one has devices captured and time looked at. */
@@ -154,7 +157,7 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	if (!error) {
 		/* A sender that begins anew knows nothing. */
 		if (!renewal)
-			WRITE_ONCE(sub->told_ns, 0);
+			WRITE_ONCE(sub->path.told_ns, 0);
 		sub->caps = s->caps;
 		sub->scope = scope;
 		sub->ifindex = ifindex;

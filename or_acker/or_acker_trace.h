@@ -37,16 +37,7 @@ enum or_acker_flow_event {
 	OR_ACKER_FLOW_NO_ROOM,
 	OR_ACKER_FLOW_NO_MEMORY,
 	OR_ACKER_FLOW_NO_SOCKET,
-};
-
-/* What became of an OR-ACK that was due. */
-enum or_acker_verdict {
-	OR_ACKER_SENT,
-	OR_ACKER_NO_SUB,
-	OR_ACKER_HELD_CREDIT,
-	OR_ACKER_HELD_SUB,
-	OR_ACKER_HELD_CPU,
-	OR_ACKER_NOT_SENT,
+	OR_ACKER_FLOW_OUTSIDE,		/* the receive window does not take it */
 };
 
 #endif /* _OR_ACKER_TRACE_ONCE */
@@ -83,6 +74,7 @@ TRACE_DEFINE_ENUM(OR_ACKER_FLOW_LOST_SUB);
 TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_ROOM);
 TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_MEMORY);
 TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_SOCKET);
+TRACE_DEFINE_ENUM(OR_ACKER_FLOW_OUTSIDE);
 
 #define or_acker_show_event(event)				\
 	__print_symbolic(event,					\
@@ -91,7 +83,8 @@ TRACE_DEFINE_ENUM(OR_ACKER_FLOW_NO_SOCKET);
 			 { OR_ACKER_FLOW_LOST_SUB, "unsubscribed" }, \
 			 { OR_ACKER_FLOW_NO_ROOM, "table_full" }, \
 			 { OR_ACKER_FLOW_NO_MEMORY, "no_memory" }, \
-			 { OR_ACKER_FLOW_NO_SOCKET, "no_socket" })
+			 { OR_ACKER_FLOW_NO_SOCKET, "no_socket" }, \
+			 { OR_ACKER_FLOW_OUTSIDE, "outside_window" })
 
 TRACE_DEFINE_ENUM(OR_ACKER_SENT);
 TRACE_DEFINE_ENUM(OR_ACKER_NO_SUB);

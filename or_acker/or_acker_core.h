@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * or_acker's decisions: pure functions on integers.
+ *
+ *	packet with data of a flow, or_acker_track_packet():
+ *		outside the receive window?			 -> ignore it
+ *		note its end, stamp and flags; credit += its bytes
+ *		ack_packets (10 while the path is new) or
+ *			ack_bytes since an OR-ACK was due?	 -> due
+ *		the first since then, and its sender has had no OR-ACK
+ *			for path_interval_ns?			 -> due
+ *		the flow is not waiting?			 -> wait ack_delay_ns
+ *
+ *	ack_delay_ns is over, or_acker_track_waited():
+ *		first packet younger than ack_delay_ns?		 -> wait on
+ *		newest one has PSH or FIN, and its sender has had an
+ *			OR-ACK within path_interval_ns?		 -> none
+ *		else						 -> due
+ *
+ *	an OR-ACK is due, or_acker_admit():
+ *		credit < its bytes?				 -> none
+ *		bucket of the subscriber empty?			 -> none
+ *		bucket of the CPU empty?			 -> none
+ *		take its bytes from the credit, a token from both buckets
+ *
+ * One OR-ACK for some packets is On-Ramp (Liu et al., NSDI 2021), section 4.1. The other
+ * rules are not in the paper: see or_acker_main.c.
+ *
+ * Nothing in this file depends on the kernel but fixed-size integers, READ_ONCE() and
+ * WRITE_ONCE(): it is compiled into the module, the unit tests and the fuzzer.
+ */
+#ifndef _OR_ACKER_CORE_H
+#define _OR_ACKER_CORE_H
+
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#else
+#include "core_user.h"
+#endif
+
+#include "or_proto.h"
+
+/* Largest credit of a flow, bytes: more is not saved up. */
+#define OR_ACKER_CREDIT_MAX	4096
+
+/*
+ * For this long after its first OR-ACK a sender learns the delay of the empty path, ns,
+ * and has an OR-ACK for this many packets, the paper's number. With one for 32 errors are
+ * above 1 us for up to 340 ms in onramp-owd, with one for 10 for up to 140 ms; the goal
+ * is 200.
+ */
+#define OR_ACKER_LEARN_NS	250000000ULL
+#define OR_ACKER_LEARN_PACKETS	10
+
+/* Depth of a token bucket, ns at its rate: 1 ms. */
+#define OR_ACKER_BURST_NS	1000000ULL
+
+/*
+ * Range of the window, bytes: TCP's largest, and what a flow gets whose socket offers
+ * less, so that a small window does not have each packet ask for the socket.
+ */
+#define OR_ACKER_WINDOW_MAX	(1U << 30)
+#define OR_ACKER_WINDOW_MIN	65536U
+
+/* What makes an OR-ACK due; in the order of the counters AckBy*. */
+enum or_acker_why {
+	OR_ACKER_WHY_PACKETS,	/* ack_packets */
+	OR_ACKER_WHY_BYTES,	/* ack_bytes */
+	OR_ACKER_WHY_TIME,	/* ack_delay_ns */
+	OR_ACKER_WHY_PATH,	/* path_interval_ns */
+};
+
+/* What to do with a flow, after a packet or after its wait. */
+enum or_acker_next {
+	OR_ACKER_NEXT_NOTHING,
+	OR_ACKER_NEXT_WAIT,	/* until or_acker_track_wait_ns() */
+	OR_ACKER_NEXT_SEND,	/* an OR-ACK is due */
+	OR_ACKER_NEXT_QUIET,	/* none: the sender has nothing more to send */
+};
+
+/* What became of an OR-ACK that was due. */
+enum or_acker_verdict {
+	OR_ACKER_SENT,
+	OR_ACKER_NO_SUB,	/* its subscription is over */
+	OR_ACKER_HELD_CREDIT,	/* fewer bytes came in than would go out */
+	OR_ACKER_HELD_SUB,	/* above subscriber_rate */
+	OR_ACKER_HELD_CPU,	/* above cpu_rate */
+	OR_ACKER_NOT_SENT,	/* admitted; the stack failed to send it */
+};
+
+/**
+ * struct or_acker_rules - parameters in the units of the decisions
+ * @ack_packets:	OR-ACK after this many packets, 1 to 255
+ * @ack_bytes:		or after this many bytes of payload, > 0
+ * @ack_delay_ns:	or this long after the first packet, ns
+ * @path_interval_ns:	longest time without an OR-ACK to a sender of data, ns; 0: no
+ *			rule depends on it
+ * @sub_interval_ns:	between two OR-ACKs to one subscriber at its rate, ns, <= 1 s
+ */
+struct or_acker_rules {
+	u32	ack_packets;
+	u32	ack_bytes;
+	u32	ack_delay_ns;
+	u32	path_interval_ns;
+	u32	sub_interval_ns;
+};
+
+/**
+ * struct or_acker_path - what a sender of data has been told
+ * @tat_ns:	time at which its token bucket is full again
+ * @told_ns:	time of the last OR-ACK to it, 0: it has had none
+ * @learned_ns:	until then it learns the delay of the path
+ *
+ * Times are CLOCK_MONOTONIC. The caller serialises writers. or_acker_track_packet() and
+ * or_acker_track_waited() read beside them: one OR-ACK more or less does not matter.
+ */
+struct or_acker_path {
+	u64	tat_ns;
+	u64	told_ns;
+	u64	learned_ns;
+};
+
+/**
+ * struct or_acker_window - sequence numbers that a connection takes
+ * @from:	the lowest one
+ * @size:	how many there are above it, <= 2 * OR_ACKER_WINDOW_MAX
+ */
+struct or_acker_window {
+	u32	from;
+	u32	size;
+};
+
+/**
+ * struct or_acker_packet - a packet with data
+ * @stamp_ns:	when it came in, CLOCK_MONOTONIC
+ * @seq:	sequence number of its first byte
+ * @payload:	bytes after its TCP header, > 0
+ * @headers:	bytes before its payload, at least
+ * @segs:	packets that it is on the wire, > 0
+ * @end:	it has PSH or FIN
+ */
+struct or_acker_packet {
+	u64	stamp_ns;
+	u32	seq;
+	u32	payload;
+	u32	headers;
+	u32	segs;
+	bool	end;
+};
+
+/**
+ * struct or_acker_track - what is known of a flow
+ * @stamp_ns:	when its newest packet came in, CLOCK_MONOTONIC
+ * @first_ns:	the same of the oldest packet of @since
+ * @window:	sequence numbers that its socket takes; read locklessly
+ * @seq:	behind the last byte of the newest packet
+ * @since:	packets since an OR-ACK was last due
+ * @bytes:	payload of these
+ * @packets:	packets since the last OR-ACK
+ * @in_bytes:	payload of these
+ * @credit:	bytes that came in less those that went out, <= OR_ACKER_CREDIT_MAX
+ * @count:	number of the next OR-ACK
+ * @limit:	of @since, then an OR-ACK is due
+ * @why:	enum or_acker_why: what made it due
+ * @due:	an OR-ACK is, and has not been decided on yet
+ * @end:	the newest packet is the last that its sender had
+ * @quiet:	for @since there is no OR-ACK by time
+ * @waiting:	the caller has been told to wait
+ */
+struct or_acker_track {
+	u64			stamp_ns;
+	u64			first_ns;
+	struct or_acker_window	window;
+	u32			seq;
+	u32			since;
+	u32			bytes;
+	u32			packets;
+	u32			in_bytes;
+	u32			credit;
+	u32			count;
+	u8			limit;
+	u8			why;
+	bool			due;
+	bool			end;
+	bool			quiet;
+	bool			waiting;
+};
+
+/**
+ * struct or_acker_report - what an OR-ACK covers
+ * @seq:	behind the last byte of the newest packet
+ * @hold_ns:	time since that came in, ns, <= OR_HOLD_MAX_NS
+ * @count:	number of the OR-ACK
+ * @packets:	packets since the last OR-ACK
+ * @bytes:	payload of these
+ */
+struct or_acker_report {
+	u32	seq;
+	u32	hold_ns;
+	u32	count;
+	u32	packets;
+	u32	bytes;
+};
+
+/* Sequence numbers -------------------------------------------------------------*/
+
+/**
+ * or_acker_window_of() - the sequence numbers that a socket takes
+ * @rcv_nxt:	next one that it expects
+ * @rcv_wnd:	its receive window, bytes
+ *
+ * TCP takes what ends at or behind rcv_nxt and begins in the window. Here as much is
+ * taken below it: data that was sent twice passes the path as well. Both fields may be
+ * read without the socket's lock, since @rcv_nxt + @rcv_wnd is at or behind the right edge
+ * that the peer was told.
+ *
+ * Whoever guesses a sequence number finds one in it with a probability of 2^-31 times the
+ * window: with 6 MB 0.3 %.
+ */
+static inline struct or_acker_window or_acker_window_of(u32 rcv_nxt, u32 rcv_wnd)
+{
+	rcv_wnd = clamp_t(u32, rcv_wnd, OR_ACKER_WINDOW_MIN, OR_ACKER_WINDOW_MAX);
+	return (struct or_acker_window) {
+		.from = rcv_nxt - rcv_wnd, .size = 2 * rcv_wnd,
+	};
+}
+
+/**
+ * or_acker_window_has() - does a connection take a packet?
+ * @w:		its window, as it was when the socket was last asked
+ * @seq:	sequence number of the first byte
+ *
+ * Every byte that a peer may send lies below the right edge that it was told, which the
+ * window reached when it was set. So it is set anew about once in a window of data, and
+ * when a sequence number is wrong.
+ */
+static inline bool or_acker_window_has(const struct or_acker_window *w, u32 seq)
+{
+	/* Two words, of which one can be newer: the other packets find both. */
+	return seq - READ_ONCE(w->from) <= READ_ONCE(w->size);
+}
+
+/* Token buckets ----------------------------------------------------------------*/
+
+/**
+ * or_acker_bucket_has() - does a bucket have a token?
+ * @tat_ns:	when it is full again
+ * @now_ns:	current time
+ *
+ * The generic cell rate algorithm: @tat_ns is the theoretical arrival time of the next
+ * token's use, and uses may be early by the depth of the bucket.
+ */
+static inline bool or_acker_bucket_has(u64 tat_ns, u64 now_ns)
+{
+	return tat_ns <= now_ns + OR_ACKER_BURST_NS;
+}
+
+/**
+ * or_acker_bucket_take() - take a token from a bucket that has one
+ * @tat_ns:	when it was full again
+ * @now_ns:	current time
+ * @interval_ns: time in which it gets a token
+ *
+ * Return: when it is full again now.
+ */
+static inline u64 or_acker_bucket_take(u64 tat_ns, u64 now_ns, u32 interval_ns)
+{
+	return max_t(u64, tat_ns, now_ns) + interval_ns;
+}
+
+/* Paths ------------------------------------------------------------------------*/
+
+/**
+ * or_acker_told() - has the sender had an OR-ACK lately, of any flow?
+ * @path:	of the sender
+ * @r:		parameters
+ * @now_ns:	current time; the OR-ACK may have been after it
+ */
+static inline bool or_acker_told(const struct or_acker_path *path,
+				 const struct or_acker_rules *r, u64 now_ns)
+{
+	return READ_ONCE(path->told_ns) + r->path_interval_ns > now_ns;
+}
+
+/* After how many packets is the next OR-ACK due? */
+static inline u32 or_acker_limit(const struct or_acker_path *path,
+				 const struct or_acker_rules *r, u64 now_ns)
+{
+	if (r->path_interval_ns && now_ns < READ_ONCE(path->learned_ns))
+		return min_t(u32, r->ack_packets, OR_ACKER_LEARN_PACKETS);
+	return r->ack_packets;
+}
+
+/* Flows ------------------------------------------------------------------------*/
+
+/**
+ * or_acker_track_init() - a flow without packets
+ * @t:		flow
+ * @window:	sequence numbers that its socket takes
+ * @count:	number of its first OR-ACK
+ */
+static inline void or_acker_track_init(struct or_acker_track *t,
+				       const struct or_acker_window *window, u32 count)
+{
+	*t = (struct or_acker_track) { .window = *window, .count = count };
+}
+
+/**
+ * or_acker_track_set_window() - the socket was asked again
+ * @t:		flow
+ * @window:	sequence numbers that it takes
+ */
+static inline void or_acker_track_set_window(struct or_acker_track *t,
+					     const struct or_acker_window *window)
+{
+	WRITE_ONCE(t->window.from, window->from);
+	WRITE_ONCE(t->window.size, window->size);
+}
+
+/**
+ * or_acker_track_wait_ns() - until when a flow waits
+ * @t:		flow
+ * @r:		parameters
+ */
+static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
+					 const struct or_acker_rules *r)
+{
+	return t->first_ns + r->ack_delay_ns;
+}
+
+/**
+ * or_acker_track_packet() - a packet of a flow came in
+ * @t:		flow
+ * @r:		parameters
+ * @path:	of its sender
+ * @p:		the packet, which is in the window
+ *
+ * Return: OR_ACKER_NEXT_SEND: the caller has or_acker_track_take() called soon.
+ * OR_ACKER_NEXT_WAIT: it has or_acker_track_waited() called at or_acker_track_wait_ns().
+ * Else OR_ACKER_NEXT_NOTHING.
+ */
+static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
+						       const struct or_acker_rules *r,
+						       const struct or_acker_path *path,
+						       const struct or_acker_packet *p)
+{
+	bool first = !t->since || t->quiet;
+	bool was_due = t->due;
+
+	t->seq = p->seq + p->payload;
+	t->stamp_ns = p->stamp_ns;
+	t->end = p->end;
+	if (first) {
+		t->first_ns = p->stamp_ns;
+		t->limit = (u8)or_acker_limit(path, r, p->stamp_ns);
+	}
+	t->quiet = false;
+	t->since += p->segs;
+	t->packets += p->segs;
+	t->bytes += p->payload;
+	t->in_bytes += p->payload;
+	t->credit = min_t(u32, t->credit + p->headers + p->payload, OR_ACKER_CREDIT_MAX);
+
+	if (t->since >= t->limit || t->bytes >= r->ack_bytes) {
+		t->due = true;
+		t->why = t->since >= t->limit ? OR_ACKER_WHY_PACKETS :
+						OR_ACKER_WHY_BYTES;
+	} else if (first && r->path_interval_ns && !or_acker_told(path, r, p->stamp_ns)) {
+		t->due = true;
+		t->why = OR_ACKER_WHY_PATH;
+	}
+	if (t->due)
+		return was_due ? OR_ACKER_NEXT_NOTHING : OR_ACKER_NEXT_SEND;
+	if (t->waiting)
+		return OR_ACKER_NEXT_NOTHING;
+	t->waiting = true;
+	return OR_ACKER_NEXT_WAIT;
+}
+
+/**
+ * or_acker_track_waited() - a flow that was told to wait has waited
+ * @t:		flow
+ * @r:		parameters
+ * @path:	of its sender
+ * @now_ns:	current time
+ *
+ * Return: OR_ACKER_NEXT_WAIT: wait on, until or_acker_track_wait_ns(). OR_ACKER_NEXT_SEND:
+ * the caller calls or_acker_track_take(). OR_ACKER_NEXT_QUIET: there is none for the end
+ * of what its sender had, that knows the path. Else OR_ACKER_NEXT_NOTHING.
+ */
+static inline enum or_acker_next or_acker_track_waited(struct or_acker_track *t,
+						       const struct or_acker_rules *r,
+						       const struct or_acker_path *path,
+						       u64 now_ns)
+{
+	t->waiting = false;
+	if (!t->since || t->due)
+		return OR_ACKER_NEXT_NOTHING;
+	t->waiting = or_acker_track_wait_ns(t, r) > now_ns;
+	if (t->waiting)
+		return OR_ACKER_NEXT_WAIT;
+	t->quiet = t->end && r->path_interval_ns && or_acker_told(path, r, now_ns);
+	return t->quiet ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_SEND;
+}
+
+/**
+ * or_acker_track_take() - begin to decide on an OR-ACK that is due
+ * @t:		flow
+ *
+ * What comes of it, the packets so far do not make another one due.
+ *
+ * Return: whether there is anything to acknowledge.
+ */
+static inline bool or_acker_track_take(struct or_acker_track *t)
+{
+	if (!t->since)
+		return false;
+	t->since = 0;
+	t->bytes = 0;
+	return true;
+}
+
+/**
+ * or_acker_admit() - may an OR-ACK be sent? Then it is paid for
+ * @t:		flow
+ * @path:	of its sender, whose subscription has not ended
+ * @r:		parameters
+ * @cpu_tat_ns:	when the token bucket of this CPU is full again
+ * @cpu_interval_ns: time in which that gets a token, ns, <= 1 s
+ * @cost:	bytes of the OR-ACK with its IP header
+ * @now_ns:	current time, > 0
+ *
+ * All three limits are asked before anything is taken: an OR-ACK that is held back by one
+ * of them costs nothing of the others.
+ *
+ * Return: OR_ACKER_SENT or OR_ACKER_HELD_*.
+ */
+static inline enum or_acker_verdict or_acker_admit(struct or_acker_track *t,
+						   struct or_acker_path *path,
+						   const struct or_acker_rules *r,
+						   u64 *cpu_tat_ns, u32 cpu_interval_ns,
+						   u32 cost, u64 now_ns)
+{
+	if (t->credit < cost)
+		return OR_ACKER_HELD_CREDIT;
+	if (!or_acker_bucket_has(path->tat_ns, now_ns))
+		return OR_ACKER_HELD_SUB;
+	if (!or_acker_bucket_has(*cpu_tat_ns, now_ns))
+		return OR_ACKER_HELD_CPU;
+	t->credit -= cost;
+	path->tat_ns = or_acker_bucket_take(path->tat_ns, now_ns, r->sub_interval_ns);
+	*cpu_tat_ns = or_acker_bucket_take(*cpu_tat_ns, now_ns, cpu_interval_ns);
+	if (!path->told_ns)
+		WRITE_ONCE(path->learned_ns, now_ns + OR_ACKER_LEARN_NS);
+	WRITE_ONCE(path->told_ns, now_ns);
+	return OR_ACKER_SENT;
+}
+
+/**
+ * or_acker_track_report() - what an OR-ACK that was admitted covers
+ * @t:		flow; the next OR-ACK covers packets that come from here on
+ * @now_ns:	current time
+ */
+static inline struct or_acker_report or_acker_track_report(struct or_acker_track *t,
+							   u64 now_ns)
+{
+	struct or_acker_report report = {
+		.seq = t->seq,
+		/* A driver's stamp may be a little ahead of the clock of this CPU. */
+		.hold_ns = now_ns <= t->stamp_ns ? 0 :
+			   (u32)min_t(u64, now_ns - t->stamp_ns, OR_HOLD_MAX_NS),
+		.count = t->count++,
+		.packets = t->packets,
+		.bytes = t->in_bytes,
+	};
+
+	t->packets = 0;
+	t->in_bytes = 0;
+	return report;
+}
+
+#endif /* _OR_ACKER_CORE_H */

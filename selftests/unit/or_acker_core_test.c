@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_acker_core.h: expected values are worked out by hand from Documentation/or_acker.md;
+ * windows are compared with sequence numbers of 64 bits, which do not wrap.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktap.h"
+#include "or_acker_core.h"
+#include "random.h"
+
+#define MS	1000000ULL
+#define SEC	1000000000ULL
+#define NOW	(5 * SEC)
+
+static const struct or_acker_rules rules = {
+	.ack_packets = 32, .ack_bytes = 65536, .ack_delay_ns = 50000,
+	.path_interval_ns = 10 * MS, .sub_interval_ns = 1000,
+};
+
+static struct or_acker_track track;
+static struct or_acker_path path;
+static u64 cpu_tat;
+
+/* A flow whose sender has had an OR-ACK just now, and knows the path. */
+static void start(void)
+{
+	struct or_acker_window any = { 0, ~0U };
+
+	or_acker_track_init(&track, &any, 7);
+	path = (struct or_acker_path) { .told_ns = NOW };
+	cpu_tat = 0;
+}
+
+static enum or_acker_next packet_at(u64 ns, u32 payload, bool end)
+{
+	struct or_acker_packet p = {
+		.stamp_ns = ns, .seq = 1000, .payload = payload, .headers = 40,
+		.segs = 1, .end = end,
+	};
+
+	return or_acker_track_packet(&track, &rules, &path, &p);
+}
+
+static enum or_acker_verdict admit(u64 now)
+{
+	return or_acker_admit(&track, &path, &rules, &cpu_tat, 2000, 64, now);
+}
+
+static void track__due_by_packets(void)
+{
+	int i;
+
+	start();
+	CHECK_EQ(packet_at(NOW, 100, false), OR_ACKER_NEXT_WAIT);
+	for (i = 2; i < 32; i++)
+		CHECK_EQ(packet_at(NOW + i, 100, false), OR_ACKER_NEXT_NOTHING);
+	CHECK_EQ(packet_at(NOW + 32, 100, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_PACKETS);
+	/* Once, until it has been decided on. */
+	CHECK_EQ(packet_at(NOW + 33, 100, false), OR_ACKER_NEXT_NOTHING);
+	track.due = false;
+	CHECK(or_acker_track_take(&track));
+	CHECK(!or_acker_track_take(&track));
+	CHECK_EQ(track.packets, 33);
+	/* It waits still, from the first time. */
+	CHECK_EQ(packet_at(NOW + 34, 100, false), OR_ACKER_NEXT_NOTHING);
+	CHECK_EQ(track.first_ns, NOW + 34);
+}
+
+static void track__due_by_bytes(void)
+{
+	start();
+	CHECK_EQ(packet_at(NOW, 65535, false), OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(packet_at(NOW, 1, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_BYTES);
+}
+
+/* A TSO batch that the stack splits is as many packets as it would be on a wire. */
+static void track__due_by_segments(void)
+{
+	struct or_acker_packet p = {
+		.stamp_ns = NOW, .payload = 32, .headers = 40, .segs = 32,
+	};
+
+	start();
+	CHECK_EQ(or_acker_track_packet(&track, &rules, &path, &p), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_PACKETS);
+	CHECK_EQ(track.packets, 32);
+}
+
+static void track__due_at_once_on_a_new_path(void)
+{
+	start();
+	/* The last OR-ACK to this sender was 10 ms ago, less 1 ns. */
+	CHECK_EQ(packet_at(NOW + 10 * MS - 1, 100, false), OR_ACKER_NEXT_WAIT);
+	start();
+	CHECK_EQ(packet_at(NOW + 10 * MS, 100, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_PATH);
+	/* The first packet only. */
+	track.due = false;
+	CHECK_EQ(packet_at(NOW + 10 * MS, 100, false), OR_ACKER_NEXT_WAIT);
+}
+
+static void track__ten_packets_while_the_path_is_learned(void)
+{
+	int i;
+
+	start();
+	path = (struct or_acker_path) { 0 };
+	CHECK_EQ(packet_at(NOW, 1000, false), OR_ACKER_NEXT_SEND);
+	track.due = false;
+	CHECK(or_acker_track_take(&track));
+	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(path.learned_ns, NOW + 250 * MS);
+	for (i = 1; i < 10; i++)
+		CHECK_EQ(packet_at(NOW + i, 100, false), i > 1 ? OR_ACKER_NEXT_NOTHING :
+								 OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(packet_at(NOW + 10, 100, false), OR_ACKER_NEXT_SEND);
+	track.due = false;
+	CHECK(or_acker_track_take(&track));
+	path.told_ns = NOW + 250 * MS - 1;
+	packet_at(NOW + 250 * MS - 1, 100, false);
+	CHECK_EQ(track.limit, 10);
+	CHECK(or_acker_track_take(&track));
+	packet_at(NOW + 250 * MS, 100, false);
+	CHECK_EQ(track.limit, 32);
+}
+
+static void track__waits(void)
+{
+	start();
+	CHECK_EQ(packet_at(NOW, 100, false), OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(or_acker_track_wait_ns(&track, &rules), NOW + 50000);
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 49999),
+		 OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_SEND);
+	CHECK(or_acker_track_take(&track));
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_NOTHING);
+	/* What is due is sent by somebody else. */
+	start();
+	packet_at(NOW, 100, false);
+	packet_at(NOW, 65536, false);
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_NOTHING);
+	CHECK(!track.waiting);
+}
+
+static void track__quiet_at_the_end(void)
+{
+	struct or_acker_rules each = rules;
+
+	each.path_interval_ns = 0;
+	start();
+	packet_at(NOW, 100, true);
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_QUIET);
+	/* The next packet counts on, and waits from when it came. */
+	CHECK_EQ(packet_at(NOW + MS, 100, false), OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(track.since, 2);
+	CHECK_EQ(or_acker_track_wait_ns(&track, &rules), NOW + MS + 50000);
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + MS + 50000),
+		 OR_ACKER_NEXT_SEND);
+	/* Without path_interval_ns each burst has its OR-ACK, whoever was told just now. */
+	start();
+	packet_at(NOW, 100, true);
+	path.told_ns = NOW + 50001;
+	CHECK_EQ(or_acker_track_waited(&track, &each, &path, NOW + 50000),
+		 OR_ACKER_NEXT_SEND);
+	/* Its sender does not know the path. */
+	start();
+	packet_at(NOW, 100, true);
+	path.told_ns = NOW - 10 * MS;
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_SEND);
+}
+
+static void admit__credit(void)
+{
+	start();
+	packet_at(NOW, 23, false);
+	CHECK_EQ(track.credit, 63);
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CREDIT);
+	packet_at(NOW, 1, false);
+	CHECK_EQ(track.credit, 104);
+	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(track.credit, 40);
+	/* All of it may be spent. */
+	track.credit = 64;
+	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(track.credit, 0);
+	packet_at(NOW, 10000, false);
+	CHECK_EQ(track.credit, 4096);
+}
+
+/* 1 us and 2 us between two: 1 ms at the rate fits in, and the one that fills it up. */
+static void admit__buckets(void)
+{
+	int n;
+
+	start();
+	packet_at(NOW, 10000, false);
+	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_SENT; n++)
+		track.credit = 4096;
+	CHECK_EQ(n, 501);
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CPU);
+	CHECK_EQ(admit(NOW + 1999), OR_ACKER_HELD_CPU);
+	CHECK_EQ(admit(NOW + 2000), OR_ACKER_SENT);
+	start();
+	packet_at(NOW, 10000, false);
+	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_SENT; n++) {
+		track.credit = 4096;
+		cpu_tat = 0;
+	}
+	CHECK_EQ(n, 1001);
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_SUB);
+	/* After a pause there are no more than that. */
+	CHECK_EQ(path.tat_ns, NOW + 1001000);
+	admit(NOW + SEC);
+	CHECK_EQ(path.tat_ns, NOW + SEC + 1000);
+}
+
+/* An OR-ACK that one limit holds back costs nothing of the others. */
+static void admit__takes_all_or_nothing(void)
+{
+	start();
+	packet_at(NOW, 10000, false);
+	cpu_tat = NOW + 2 * MS;
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CPU);
+	CHECK_EQ(path.tat_ns, 0);
+	CHECK_EQ(path.told_ns, NOW);
+	CHECK_EQ(track.credit, 4096);
+	CHECK_EQ(cpu_tat, NOW + 2 * MS);
+	cpu_tat = 0;
+	path.tat_ns = NOW + 2 * MS;
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_SUB);
+	CHECK_EQ(cpu_tat, 0);
+	CHECK_EQ(track.credit, 4096);
+	track.credit = 1;
+	path.tat_ns = 0;
+	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CREDIT);
+	CHECK_EQ(path.tat_ns | cpu_tat, 0);
+}
+
+static void report__covers_each_packet_once(void)
+{
+	struct or_acker_report report;
+
+	start();
+	packet_at(NOW, 100, false);
+	packet_at(NOW + 5, 200, false);
+	report = or_acker_track_report(&track, NOW + 1005);
+	CHECK_EQ(report.seq, 1200);
+	CHECK_EQ(report.hold_ns, 1000);
+	CHECK_EQ(report.count, 7);
+	CHECK_EQ(report.packets, 2);
+	CHECK_EQ(report.bytes, 300);
+	packet_at(NOW + 2000, 10, false);
+	report = or_acker_track_report(&track, NOW + 2000 + SEC);
+	CHECK_EQ(report.hold_ns, 0xffffff);
+	CHECK_EQ(report.count, 8);
+	CHECK_EQ(report.packets, 1);
+	CHECK_EQ(report.bytes, 10);
+}
+
+static void report__stamp_ahead_of_the_clock(void)
+{
+	start();
+	packet_at(NOW + 1, 100, false);
+	CHECK_EQ(or_acker_track_report(&track, NOW).hold_ns, 0);
+}
+
+static void window__of_a_socket(void)
+{
+	struct or_acker_window w = or_acker_window_of(1000000, 200000);
+
+	CHECK(or_acker_window_has(&w, 1000000));
+	/* A probe of a window that is full begins at its right edge. */
+	CHECK(or_acker_window_has(&w, 1200000));
+	CHECK(!or_acker_window_has(&w, 1200001));
+	CHECK(or_acker_window_has(&w, 800000));
+	CHECK(!or_acker_window_has(&w, 799999));
+	/* Small ones, none, and more than there can be. */
+	w = or_acker_window_of(1000000, 0);
+	CHECK(or_acker_window_has(&w, 1065536));
+	CHECK(!or_acker_window_has(&w, 1065537));
+	w = or_acker_window_of(0, ~0U);
+	CHECK(or_acker_window_has(&w, 1U << 30));
+	CHECK(!or_acker_window_has(&w, (1U << 30) + 1));
+}
+
+static void window__wraps(void)
+{
+	u64 nxt, seq, wnd, miss = 0, hit = 0;
+	struct or_acker_window w;
+	bool want;
+	int i;
+
+	random_state = 1;
+	for (i = 0; i < 100000; i++) {
+		nxt = (1ULL << 32) + (chance(0.5) ? random_u64() % 100000 :
+						    0xffff0000ULL + random_u64() % 131072);
+		wnd = 65536 + random_u64() % 1000000;
+		seq = nxt + random_u64() % (4 * wnd) - 2 * wnd;
+		want = seq + wnd >= nxt && seq <= nxt + wnd;
+		w = or_acker_window_of((u32)nxt, (u32)wnd);
+		hit += want;
+		miss += !want;
+		if (or_acker_window_has(&w, (u32)seq) != want) {
+			CHECK_EQ(seq - nxt, wnd);
+			return;
+		}
+	}
+	CHECK(hit > 10000 && miss > 10000);
+	start();
+	w = or_acker_window_of(5, 70000);
+	or_acker_track_set_window(&track, &w);
+	CHECK(!memcmp(&track.window, &w, sizeof(w)));
+}
+
+int main(void)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(track__due_by_packets),
+		KTAP_CASE(track__due_by_bytes),
+		KTAP_CASE(track__due_by_segments),
+		KTAP_CASE(track__due_at_once_on_a_new_path),
+		KTAP_CASE(track__ten_packets_while_the_path_is_learned),
+		KTAP_CASE(track__waits),
+		KTAP_CASE(track__quiet_at_the_end),
+		KTAP_CASE(admit__credit),
+		KTAP_CASE(admit__buckets),
+		KTAP_CASE(admit__takes_all_or_nothing),
+		KTAP_CASE(report__covers_each_packet_once),
+		KTAP_CASE(report__stamp_ahead_of_the_clock),
+		KTAP_CASE(window__of_a_socket),
+		KTAP_CASE(window__wraps),
+	};
+
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
