@@ -8,6 +8,8 @@
  *	or_acker_helper forge FROM TO KIND TIMES [OPTION]...
  *	or_acker_helper spoof NET TO TIMES [OPTION]...	from many addresses of a /16
  *	or_acker_helper data FROM TO TIMES	TCP segments of no connection
+ *	or_acker_helper blind FROM TO SPORT DPORT TIMES	TCP segments of a connection, with
+ *						any sequence numbers
  *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
  *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
  *						until they are acknowledged
@@ -241,8 +243,11 @@ static void spoof(const char *net, long times)
 	}
 }
 
-/* Segments with data from FROM, for connections that there are not. */
-static void data(long times)
+/*
+ * Segments with data from FROM: for connections that there are not, or for that of the
+ * given ports, with sequence numbers that go once around.
+ */
+static void data(long times, int sport, int dport)
 {
 	int offset = offsetof(struct tcphdr, check);
 	u8 packet[sizeof(struct tcphdr) + 1000] = { 0 };
@@ -257,9 +262,9 @@ static void data(long times)
 	    setsockopt(sock, IPPROTO_IPV6, IPV6_CHECKSUM, &offset, sizeof(offset)))
 		die("IPV6_CHECKSUM");
 	for (i = 0; i < times; i++) {
-		th->source = htons(1024 + i % 60000);
-		th->dest = htons(9);
-		th->seq = htonl(i);
+		th->source = htons(sport ?: 1024 + i % 60000);
+		th->dest = htons(dport);
+		th->seq = htonl(sport ? (u32)(i * (0x100000000LL / times)) : (u32)i);
 		th->doff = 5;
 		th->ack = 1;
 		th->window = htons(1000);
@@ -515,7 +520,9 @@ int main(int argc, char **argv)
 		parse_options(argv + 4);
 		listen_acks();
 	} else if (!strcmp(argv[1], "data") && argc > 4) {
-		data(strtol(argv[4], NULL, 0));
+		data(strtol(argv[4], NULL, 0), 0, 9);
+	} else if (!strcmp(argv[1], "blind") && argc > 6) {
+		data(strtol(argv[6], NULL, 0), atoi(argv[4]), atoi(argv[5]));
 	} else if (!strcmp(argv[1], "forge") && argc > 5) {
 		parse_options(argv + 6);
 		forge(argv[4], strtol(argv[5], NULL, 0));
