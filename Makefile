@@ -106,6 +106,10 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \
 		$(if $(SEED),--seed '$(SEED)') '$(EXP)'
 
+.PHONY: matrix-lab
+matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are wrong [CASES="slew-*"]
+	@MAKEFLAGS= selftests/lab/matrix $(CASES)
+
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \

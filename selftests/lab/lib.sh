@@ -10,6 +10,7 @@
 #	LAB_EXP		the name of the experiment
 #	LAB_SEED	the run's seed
 #	LAB_SHORT	1 in a short run, empty in a full one
+#	LAB_CASE	what is to be run, of an experiment that has several cases, or empty
 # It may set, before it builds a topology:
 #	LAB_MTU		of all links (default 1500)
 #	LAB_QDISC	of all hosts, as tc takes it (default "fq")

@@ -48,6 +48,20 @@ serialisation() {
 	done
 }
 
+# A transmitter whose oscillator is wrong by 1000 ppm: 100 us in 100 ms.
+drift() {
+	local ppm
+
+	for ppm in -1000 1000; do
+		pair rate 10mbit rate_drift "${ppm}ppm" peer rate_drift 0
+		udp count=40 gso=40 wait_ms=500
+		near "39 frames at $ppm ppm" "$(got span_ns)" \
+			"39 * 1538 * 800 / (1 + $ppm / 1000000)" 3
+		in_ns "$A" ethtool a0 | grep -q 'Speed: 10Mb/s'
+		expect "the other end's drift" "$(shown "$B" b0 rate_drift_ppb)" -eq 0
+	done
+}
+
 # Small frames are padded: 84 bytes of wire for each.
 padding() {
 	pair rate 1gbit
@@ -209,6 +223,7 @@ need_module labnic
 hosts "$A" "$B"
 ksft_case "propagation delay is exact" delay_exact
 ksft_case "USO segments are cut and serialised exactly" serialisation
+ksft_case "a line rate that drifts" drift
 ksft_case "short frames are padded" padding
 ksft_case "a backlog leaves without gaps" backlog_exact
 ksft_case "segments are paced" pacing

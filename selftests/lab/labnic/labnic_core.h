@@ -63,7 +63,7 @@ struct labnic_slot {
  * labnic_time_add() - @bytes later, at @rate_bit
  * @t: start
  * @bytes: 0 to 2^20
- * @rate_bit: bit/s, 1 to 1.6 * 10^12
+ * @rate_bit: bit/s, 1 to 1.6016 * 10^12
  *
  * The largest dividend is 2^20 * 8 * 10^9 + rate, below 2^54.
  *
@@ -80,6 +80,22 @@ static inline struct labnic_time labnic_time_add(struct labnic_time t, u32 bytes
 static inline u64 labnic_time_ceil(struct labnic_time t)
 {
 	return t.ns + (t.part != 0);
+}
+
+/**
+ * labnic_rate_bit() - the line rate as it is, by the host's clock
+ * @rate_bit: nominal, 1000 to 1.6 * 10^12 bit/s
+ * @drift_ppb: frequency error of the transmitter, -10^6 to 10^6
+ *
+ * The product is at most 1.6 * 10^18.
+ *
+ * Return: bit/s, rounded towards the nominal rate.
+ */
+static inline u64 labnic_rate_bit(u64 rate_bit, s64 drift_ppb)
+{
+	if (!drift_ppb)
+		return rate_bit;
+	return rate_bit + div_s64((s64)rate_bit * drift_ppb, 1000000000);
 }
 
 /* labnic_frame_bytes() - what is sent between delimiter and check sequence. */

@@ -99,7 +99,9 @@ LABNIC_X(LINK, link, BOOL, 0, 1, 1, \
 LABNIC_X(TX_LIMIT, tx_limit_bytes, BYTES, 0, 1879048192, 1879048192, \
 	 "bytes posted to a TX queue (limit_max of BQL); 0: one packet at a time") \
 LABNIC_X(GRO, gro, BOOL, 0, 1, 1, \
-	 "received packets go through GRO; off for ports of switches")
+	 "received packets go through GRO; off for ports of switches") \
+LABNIC_X(RATE_DRIFT, rate_drift_ppb, RATIO, -1000000, 1000000, 0, \
+	 "frequency error of the line rate, by the host's clock; no speed that is told has it")
 
 enum {
 	IFLA_LABNIC_UNSPEC,

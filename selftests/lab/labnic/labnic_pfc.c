@@ -145,7 +145,7 @@ int labnic_pfc_send(struct labnic_priv *priv, const struct labnic_config *cfg,
 	frame = kmalloc(sizeof(*frame), GFP_ATOMIC);
 	if (!frame)
 		return -ENOMEM;
-	slot = labnic_wire_send(&tx->wire, now, LABNIC_PFC_BYTES, cfg->rate_bit);
+	slot = labnic_wire_send(&tx->wire, now, LABNIC_PFC_BYTES, tx->rate_bit);
 	tx->frame_end_ns = slot.end_ns;
 	frame->arrive_ns = slot.end_ns + cfg->delay_ns;
 	frame->prios = pfc->want;

@@ -267,7 +267,7 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 		ready = max(ready_ns, q->pace.ns);
 		if (cfg->pace_bit && cut)
 			labnic_tx_pace(q, max(ready, tx->wire.ns), len, cfg->pace_bit);
-		slot = labnic_wire_send(&tx->wire, ready, len, cfg->rate_bit);
+		slot = labnic_wire_send(&tx->wire, ready, len, tx->rate_bit);
 		tx->frame_end_ns = slot.end_ns;
 		frames++;
 		bytes += len;
@@ -429,16 +429,17 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 	struct labnic_tx *tx = &priv->tx;
 	const struct labnic_config *cfg;
 	struct net_device *peer;
-	u64 next = 0;
+	u64 rate_bit, next = 0;
 
 	rcu_read_lock();
 	cfg = rcu_dereference(priv->cfg);
 	peer = rcu_dereference(priv->peer);
 	if (peer)
 		other = netdev_priv(peer);
-	if (tx->rate_bit != cfg->rate_bit) {
+	rate_bit = labnic_rate_bit(cfg->rate_bit, cfg->rate_drift_ppb);
+	if (tx->rate_bit != rate_bit) {
 		tx->wire.part = 0;
-		tx->rate_bit = cfg->rate_bit;
+		tx->rate_bit = rate_bit;
 	}
 	labnic_pfc_receive(priv, now);
 	for (;;) {

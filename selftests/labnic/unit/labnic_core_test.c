@@ -27,6 +27,18 @@ static void wire_bytes__padded_and_framed(void)
 	CHECK_EQ(labnic_wire_bytes(9014), 9038);
 }
 
+static void rate_bit__drift(void)
+{
+	CHECK_EQ(labnic_rate_bit(10000000000, 0), 10000000000);
+	CHECK_EQ(labnic_rate_bit(10000000000, 50000), 10000500000);
+	CHECK_EQ(labnic_rate_bit(10000000000, -50000), 9999500000);
+	/* towards the nominal rate */
+	CHECK_EQ(labnic_rate_bit(1000, 1000000), 1001);
+	CHECK_EQ(labnic_rate_bit(1000, -999999), 1000);
+	CHECK_EQ(labnic_rate_bit(1600000000000, 1000000), 1601600000000);
+	CHECK_EQ(labnic_rate_bit(1600000000000, -1000000), 1598400000000);
+}
+
 static void wire_send__idle(void)
 {
 	static const struct {
@@ -356,6 +368,7 @@ static void phc__limits(void)
 
 static const struct ktap_case cases[] = {
 	KTAP_CASE(wire_bytes__padded_and_framed),
+	KTAP_CASE(rate_bit__drift),
 	KTAP_CASE(wire_send__idle),
 	KTAP_CASE(wire_send__back_to_back_is_exact),
 	KTAP_CASE(wire_send__not_before_ready),
