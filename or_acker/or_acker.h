@@ -174,12 +174,12 @@ struct or_acker_conf {
 /**
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
- * @key:	the pair of addresses; ports 0
+ * @key:	the pair of addresses, of or_acker_pair()
  * @lock:	of @s, @caps and writers of @path; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
  * @path:	what it has been told; read locklessly
- * @scope:	device of a link-local address, else 0
+ * @scope:	device of a link-local address, else 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @ref:	one for the table, one for each flow
  * @nflows:	flows that point here; under or_acker_net.lock
@@ -365,6 +365,29 @@ static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
 {
 	return hash_32((__force u32)(key->laddr[0] ^ key->laddr[1] ^ key->laddr[2] ^
 				     key->laddr[3]), OR_ACKER_LADDR_BITS);
+}
+
+/**
+ * or_acker_pair() - the key of the subscriber of a connection
+ * @key:	a connection, or a pair of addresses
+ * @scope:	index of the device of a link-local address, else 0
+ *
+ * Hosts have the same link-local addresses on each VLAN of a device. So the index is part
+ * of the key, in the place of the ports.
+ */
+static inline struct nic_ts_key or_acker_pair(const struct nic_ts_key *key, u32 scope)
+{
+	struct nic_ts_key pair = *key;
+
+	pair.lport = (__force __be16)(scope >> 16);
+	pair.rport = (__force __be16)(scope & 0xffff);
+	return pair;
+}
+
+/* or_acker_pair_scope() - the @scope that or_acker_pair() was given */
+static inline u32 or_acker_pair_scope(const struct nic_ts_key *pair)
+{
+	return (__force u32)pair->lport << 16 | (__force u32)pair->rport;
 }
 
 extern unsigned int or_acker_net_id;

@@ -179,12 +179,63 @@ static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *ke
 }
 
 /*
- * The device below may not be the one that the socket is bound to; that which the
- * SUBSCRIBE came through is. Read locklessly: any will do.
+ * The device below may not be the one that the socket is bound to. That of a link-local
+ * address is, and that which the SUBSCRIBE came through. Read locklessly: any will do.
  */
 static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
 {
-	return (sub ? READ_ONCE(sub->ifindex) : 0) ?: ifindex;
+	if (!sub)
+		return ifindex;
+	return sub->scope ?: READ_ONCE(sub->ifindex) ?: ifindex;
+}
+
+/* Whose packet is it? What or_acker_owner_find() looks for. */
+struct or_acker_owner {
+	struct or_acker_net	*an;
+	const struct nic_ts_key	*key;	/* the connection */
+	bool			all;	/* mode all: it needs no subscriber */
+	bool			known;	/* there is a subscriber, or it needs none */
+	struct nic_ts_key	pair;	/* key of the subscriber */
+	struct sock		*sk;	/* with a reference */
+	struct or_acker_window	window;
+};
+
+/* Is it that subscriber's, and that socket's? @ifindex: if the subscriber names none. */
+static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
+{
+	struct or_acker_sub *sub;
+
+	o->pair = or_acker_pair(o->key, scope);
+	sub = or_acker_sub_find(o->an, &o->pair);
+	if (!sub && !o->all)
+		return false;
+	o->known = true;
+	o->sk = or_acker_ask_socket(o->an->net, o->key, or_acker_ifindex(sub, ifindex),
+				    &o->window);
+	return o->sk;
+}
+
+static int or_acker_owner_above(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	struct or_acker_owner *o = priv->data;
+
+	return net_eq(dev_net(dev), o->an->net) &&
+	       or_acker_owner_try(o, dev->ifindex, dev->ifindex);
+}
+
+/*
+ * A link-local address belongs to @dev, or to a VLAN, bridge, bond or macvlan on top of it:
+ * to the one that has both a subscriber and a socket.
+ */
+static bool or_acker_owner_find(struct or_acker_owner *o, struct net_device *dev)
+{
+	struct netdev_nested_priv priv = { .data = o };
+
+	if (o->key->family == AF_INET ||
+	    !(ipv6_addr_type((const struct in6_addr *)o->key->raddr) & IPV6_ADDR_LINKLOCAL))
+		return or_acker_owner_try(o, 0, dev->ifindex);
+	return or_acker_owner_above(dev, &priv) ||
+	       netdev_walk_all_upper_dev_rcu(dev, or_acker_owner_above, &priv);
 }
 
 /*
@@ -220,36 +271,28 @@ static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
  */
 static noinline struct or_acker_flow *
 or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
-		  const struct nic_ts_packet *packet, int ifindex)
+		  const struct nic_ts_packet *packet, struct net_device *dev)
 {
-	struct nic_ts_key pair = packet->key;
-	struct or_acker_window window;
+	struct or_acker_owner owner = { .an = an, .key = &packet->key, .all = conf->all };
 	struct or_acker_flow *f, *old;
 	struct or_acker_sub *sub;
-	struct sock *sk;
 
-	pair.lport = 0;
-	pair.rport = 0;
-	sub = or_acker_sub_find(an, &pair);
-	if (!sub && !conf->all) {
-		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
+	if (!or_acker_owner_find(&owner, dev)) {
+		if (owner.known)
+			or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
+					OR_ACKER_FLOW_NO_SOCKET);
+		else
+			or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
 		return NULL;
 	}
-	sk = or_acker_ask_socket(an->net, &packet->key, or_acker_ifindex(sub, ifindex),
-				 &window);
-	if (!sk) {
-		or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
-				OR_ACKER_FLOW_NO_SOCKET);
-		return NULL;
-	}
-	if (!or_acker_window_has(&window, packet->seq)) {
-		sock_gen_put(sk);
+	if (!or_acker_window_has(&owner.window, packet->seq)) {
+		sock_gen_put(owner.sk);
 		or_acker_refuse(an, &packet->key, OR_ACKER_OUTSIDE,
 				OR_ACKER_FLOW_OUTSIDE);
 		return NULL;
 	}
-	f = or_acker_flow_alloc(sk);
-	sock_gen_put(sk);
+	f = or_acker_flow_alloc(owner.sk);
+	sock_gen_put(owner.sk);
 	if (!f)
 		goto no_memory;
 	f->key = packet->key;
@@ -259,7 +302,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	INIT_LIST_HEAD(&f->wait_node);
 	f->seen = jiffies;
 	/* See struct or_replay. */
-	or_acker_track_init(&f->track, &window,
+	or_acker_track_init(&f->track, &owner.window,
 			    (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC));
 
 	spin_lock(&an->lock);
@@ -271,9 +314,9 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 		return NULL;
 	}
 	/* Under the lock it stays in the table. */
-	sub = or_acker_sub_find(an, &pair);
+	sub = or_acker_sub_find(an, &owner.pair);
 	if (!sub && conf->all)
-		sub = or_acker_sub_add(an, &pair);
+		sub = or_acker_sub_add(an, &owner.pair);
 	if (!sub) {
 		spin_unlock(&an->lock);
 		kmem_cache_free(or_acker_flow_cache, f);
@@ -421,8 +464,7 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 {
 	struct or_addrs addrs = {
 		.family = f->key.family,
-		/* Read locklessly: it changes with the sender's device only. */
-		.scope = READ_ONCE(f->sub->scope),
+		.scope = f->sub->scope,
 	};
 	u8 msg[OR_MSG_LEN];
 
@@ -607,7 +649,7 @@ static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64
 /* A packet with data may be one of a subscriber of this namespace. */
 static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 			    const struct nic_ts_packet *packet,
-			    const struct nic_ts_stamp *stamp, int ifindex)
+			    const struct nic_ts_stamp *stamp)
 {
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	struct or_acker_packet p;
@@ -618,11 +660,11 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 
 	f = rhashtable_lookup(&an->flows, &packet->key, or_acker_flow_params);
 	if (!f) {
-		f = or_acker_flow_add(an, conf, packet, ifindex);
+		f = or_acker_flow_add(an, conf, packet, skb->dev);
 		if (!f)
 			return;
 	} else if (unlikely(!or_acker_window_has(&f->track.window, packet->seq)) &&
-		   !or_acker_flow_takes(f, packet, ifindex)) {
+		   !or_acker_flow_takes(f, packet, skb->dev->ifindex)) {
 		return;
 	}
 	p = (struct or_acker_packet) {
@@ -682,7 +724,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		return;
 	hlist_for_each_entry_rcu(ad, &tap->devs, node)
 		if (test_bit(bit, ad->an->laddrs) || READ_ONCE(ad->an->all))
-			or_acker_rx_net(ad->an, skb, packet, stamp, receiver->ifindex);
+			or_acker_rx_net(ad->an, skb, packet, stamp);
 }
 
 /* Ends --------------------------------------------------------------------------*/

@@ -62,7 +62,7 @@ static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *su
 /**
  * or_acker_sub_find() - the subscriber of a pair of addresses
  * @an:		namespace
- * @pair:	the addresses, without ports
+ * @pair:	the addresses, of or_acker_pair()
  *
  * Context: RCU; under or_acker_net.lock it stays in the table.
  * Return: it, without a reference, or NULL.
@@ -76,7 +76,7 @@ struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
 /**
  * or_acker_sub_add() - add a subscriber without a subscription
  * @an:		namespace
- * @key:	its pair of addresses, which has no subscriber
+ * @key:	its pair of addresses, of or_acker_pair(), which has no subscriber
  *
  * Context: or_acker_net.lock, RCU.
  * Return: it, without a reference; NULL, which is counted: no memory or no room.
@@ -102,6 +102,7 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	if (!sub)
 		goto no_memory;
 	sub->key = *key;
+	sub->scope = or_acker_pair_scope(key);
 	spin_lock_init(&sub->lock);
 	refcount_set(&sub->ref, 1);
 	if (rhashtable_insert_fast(&an->subs, &sub->node, or_acker_sub_params))
@@ -126,7 +127,7 @@ no_memory:
 static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 					 const struct nic_ts_key *key,
 					 const struct or_subscribe *s,
-					 const u8 *msg, u32 scope, int ifindex)
+					 const u8 *msg, int ifindex)
 {
 	struct or_subscription none = {};
 	u64 now_s = or_acker_now_s();
@@ -159,7 +160,6 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 		if (!renewal)
 			WRITE_ONCE(sub->path.told_ns, 0);
 		sub->caps = s->caps;
-		sub->scope = scope;
 		sub->ifindex = ifindex;
 	}
 	spin_unlock(&sub->lock);
@@ -187,14 +187,16 @@ void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifind
 	struct or_acker_net *an = or_acker_net(net);
 	struct nic_ts_key key = { .family = addrs->family };
 	struct or_subscribe s = {};
+	struct nic_ts_key pair;
 	enum or_error error;
 
 	memcpy(key.laddr, addrs->laddr, sizeof(key.laddr));
 	memcpy(key.raddr, addrs->raddr, sizeof(key.raddr));
+	pair = or_acker_pair(&key, addrs->scope);
 	error = or_subscribe_decode(msg, len, &s);
 	if (!error) {
 		spin_lock(&an->lock);
-		error = or_acker_sub_accept(an, &key, &s, msg, addrs->scope, ifindex);
+		error = or_acker_sub_accept(an, &pair, &s, msg, ifindex);
 		spin_unlock(&an->lock);
 	}
 	/* Success is counted where it is known what it did. */

@@ -214,6 +214,19 @@ static void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl
 
 /* Connections ------------------------------------------------------------- */
 
+/*
+ * Device of a link-local address. The qdisc's can be below a VLAN or a bridge; a socket is
+ * bound to the one that the address belongs to.
+ */
+static int onramp_scope(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (sk && sk_fullsock(sk) && sk->sk_bound_dev_if)
+		return sk->sk_bound_dev_if;
+	return skb->dev->ifindex;
+}
+
 /* The addresses of what onramp_tcp_headers(). */
 static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 {
@@ -228,7 +241,7 @@ static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 	memcpy(addrs->laddr, &ipv6_hdr(skb)->saddr, sizeof(addrs->laddr));
 	memcpy(addrs->raddr, &ipv6_hdr(skb)->daddr, sizeof(addrs->raddr));
 	if (ipv6_addr_type(&ipv6_hdr(skb)->daddr) & IPV6_ADDR_LINKLOCAL)
-		addrs->scope = skb->dev->ifindex;
+		addrs->scope = onramp_scope(skb);
 }
 
 static struct onramp_ctl_key onramp_ctl_key(const struct onramp_peer *peer, u16 sport,

@@ -53,6 +53,13 @@ vlan() {
 	offloads understood $BV
 }
 
+# The qdisc is on the device below the VLAN that a link-local address belongs to.
+link_local() {
+	ip -n "$A" addr add fe80::7:a/64 dev a0.7 nodad
+	ip -n "$B" addr add fe80::7:b/64 dev b0.7 nodad
+	understood fe80::7:b%a0.7
+}
+
 # Data goes both ways between the two, so each host is a sender and a receiver.
 both_ways() {
 	local forth
@@ -95,7 +102,7 @@ comes_and_goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 5
+ksft_plan 6
 need_module nic_ts
 need_module or_acker
 ready
@@ -110,5 +117,6 @@ serve "$B"
 ksft_case "IPv4" offloads understood "$B4"
 ksft_case "IPv6" offloads understood "$B6"
 ksft_case "VLANs" vlan
+ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes

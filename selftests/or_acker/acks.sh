@@ -63,6 +63,80 @@ vlan() {
 	ip -n "$B" link del b.10
 }
 
+# vlans ID...: on both ends, each with the same link-local addresses.
+vlans() {
+	local id
+
+	for id; do
+		ip -n "$A" link add link a0 name "a.$id" type vlan id "$id"
+		ip -n "$B" link add link b0 name "b.$id" type vlan id "$id"
+		link_up "$A" "a.$id" fe80::1:a
+		link_up "$B" "b.$id" fe80::1:b
+	done
+}
+
+no_vlans() {
+	local id
+
+	for id; do
+		ip -n "$A" link del "a.$id"
+		ip -n "$B" link del "b.$id"
+	done
+}
+
+# Each VLAN is a network of its own: two senders subscribe, and both have their OR-ACKs.
+link_local() {
+	local id
+
+	vlans 20 21
+	mark "$B"
+	for id in 20 21; do
+		subscribe "$A" "fe80::1:a%a.$id" "fe80::1:b%a.$id" "nonce=$id"
+		wait_for 10 since_is "$B" SubscribeAccepted -eq $((id - 19))
+	done
+	expect "subscribers" "$(acker "$B" Subscribers)" -eq 2
+	wait_for 10 acker_is "$B" Devices -gt 0
+	for id in 20 21; do
+		wait_for 10 captured "$A" "fe80::1:a%a.$id" "fe80::1:b%a.$id" "$B"
+		wait_for 10 calm "$B"
+		listen "$A" "fe80::1:a%a.$id" "fe80::1:b%a.$id" "nonce=$id"
+		mark "$B"
+		send "$A" "fe80::1:a%a.$id" "fe80::1:b%a.$id" "$BYTES"
+		wait_for 10 acked_bytes "$B" -ge "$BYTES"
+		wait_for 10 calm "$B"
+		heard
+		all_good
+		expect "OR-ACKs" "$(said acks)" -gt 0
+		expect "OR-ACKs heard" "$(said acks)" -eq "$(since "$B" AckSent)"
+	done
+	for id in 20 21; do
+		subscribe "$A" "fe80::1:a%a.$id" "fe80::1:b%a.$id" "nonce=$id" lifetime=0
+	done
+	wait_for 10 acker_is "$B" Devices -eq 0
+	no_vlans 20 21
+}
+
+# Nobody told which device it is.
+link_local_all() {
+	vlans 22
+	acker_set "$B" mode all
+	wait_for 10 acker_is "$B" Devices -gt 0
+	mark "$B"
+	wait_for 10 captured "$A" fe80::1:a%a.22 fe80::1:b%a.22 "$B"
+	wait_for 10 calm "$B"
+	listen "$A" fe80::1:a%a.22 fe80::1:b%a.22 nonce=0
+	mark "$B"
+	send "$A" fe80::1:a%a.22 fe80::1:b%a.22 "$BYTES"
+	wait_for 10 acked_bytes "$B" -ge "$BYTES"
+	wait_for 10 calm "$B"
+	heard
+	all_good
+	expect "OR-ACKs heard" "$(said acks)" -eq "$(since "$B" AckSent)"
+	acker_set "$B" mode subscribed
+	wait_for 10 acker_is "$B" Devices -eq 0
+	no_vlans 22
+}
+
 # The device below is in another namespace than the VLAN.
 foreign_vlan() {
 	ns_add "$C"
@@ -142,7 +216,7 @@ others() {
 }
 
 C=$(ns_name C)
-ksft_plan 17
+ksft_plan 19
 need_acker
 net_pair
 sink "$B"
@@ -156,6 +230,8 @@ ksft_case "GRO and TSO" wire on on
 ksft_case "TSO without GRO" wire off on
 ksft_case "VLAN" vlan
 ksft_case "VLAN in another namespace than its device" foreign_vlan
+ksft_case "link-local addresses, the same on two VLANs" link_local
+ksft_case "link-local addresses on a VLAN, mode all" link_local_all
 ksft_case "bridge" bridge
 ksft_case "bond" bond
 ksft_case "loopback, IPv4" loopback 127.0.0.1

@@ -22,6 +22,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
@@ -51,17 +52,24 @@ static void die(const char *what)
 	exit(1);
 }
 
+/* A link-local address is followed by % and its device. */
 static void parse_addr(const char *text, struct sockaddr_storage *addr)
 {
+	char host[INET6_ADDRSTRLEN + 1] = "";
+	const char *dev = strchr(text, '%');
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)addr;
 	struct sockaddr_in *sin = (struct sockaddr_in *)addr;
 
 	memset(addr, 0, sizeof(*addr));
+	if (dev && dev - text < INET6_ADDRSTRLEN)
+		text = memcpy(host, text, dev - text);
 	if (inet_pton(AF_INET, text, &sin->sin_addr) == 1) {
 		sin->sin_family = AF_INET;
 		addrlen = sizeof(*sin);
 	} else if (inet_pton(AF_INET6, text, &sin6->sin6_addr) == 1) {
 		sin6->sin6_family = AF_INET6;
+		if (dev)
+			sin6->sin6_scope_id = if_nametoindex(dev + 1);
 		addrlen = sizeof(*sin6);
 	} else {
 		fprintf(stderr, "or_acker_helper: '%s' is no address\n", text);
