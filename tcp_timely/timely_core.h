@@ -173,6 +173,7 @@ struct timely_params {
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @neg_count:	completions in a row with gradient < 0, saturating
  * @app_limited: the last closed window sent less than the required share
+ * @spare:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
  */
@@ -186,6 +187,7 @@ struct timely_flow {
 	u32	win_rate;
 	u8	neg_count;
 	u8	app_limited;
+	u8	spare[2];
 };
 
 /**

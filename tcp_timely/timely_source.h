@@ -95,6 +95,40 @@ timely_source_step(struct timely_sources *s, enum timely_source source)
 	return TIMELY_SOURCE_CHANGED;
 }
 
+/*
+ * A flow that the bus refused asks again later and later: its first occasion is the next
+ * one, then every second, fourth, ... 32nd. An occasion is data after none was in flight,
+ * or some hundreds of samples.
+ */
+#define TIMELY_RETRY_MAX	5
+
+/**
+ * struct timely_retry - when a flow asks for the bus again
+ * @refused:	refusals in a row, up to TIMELY_RETRY_MAX
+ * @wait:	occasions to let go by
+ */
+struct timely_retry {
+	u8	refused;
+	u8	wait;
+};
+
+/** timely_retry_now() - there is an occasion: is it to be used? */
+static inline bool timely_retry_now(struct timely_retry *r)
+{
+	if (!r->wait)
+		return true;
+	r->wait--;
+	return false;
+}
+
+/** timely_retry_refused() - the bus had no room */
+static inline void timely_retry_refused(struct timely_retry *r)
+{
+	r->wait = (1 << r->refused) - 1;
+	if (r->refused < TIMELY_RETRY_MAX)
+		r->refused++;
+}
+
 /** timely_source_of() - the source of what the bus said */
 static inline enum timely_source timely_source_of(const struct nic_ts_rtt *rtt)
 {

@@ -349,26 +349,41 @@ static void timely_nic_detach(struct timely_sock *ts)
 	kfree(nic);
 }
 
+/* Where a flow remembers that the bus refused it: there is no other room. */
+static struct timely_retry *timely_retry_of(struct timely_sock *ts)
+{
+	BUILD_BUG_ON(sizeof(struct timely_retry) > sizeof(ts->flow.spare));
+	return (struct timely_retry *)ts->flow.spare;
+}
+
 static void timely_nic_attach(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
+	struct timely_retry *retry = timely_retry_of(ts);
+	struct nic_ts_flow *flow;
 	struct timely_nic *nic;
 
 	/* Read without RCU, for what it is: attaching looks again. */
-	if (!rcu_access_pointer(nic_ts_bus))
+	if (!rcu_access_pointer(nic_ts_bus) || !timely_retry_now(retry))
 		return;
+	flow = nic_ts_flow_attach(sk, GFP_ATOMIC | __GFP_NOWARN);
+	if (!flow)
+		goto refused;
 	nic = kzalloc(sizeof(*nic), GFP_ATOMIC | __GFP_NOWARN);
 	if (!nic)
-		return;
-	nic->flow = nic_ts_flow_attach(sk, GFP_ATOMIC | __GFP_NOWARN);
-	if (!nic->flow) {
-		kfree(nic);
-		return;
-	}
+		goto detach;
+	nic->flow = flow;
 	nic->sources.used = ts->samples ? TIMELY_SOURCE_TCP : TIMELY_SOURCE_NONE;
 	nic->dev = ts->dev;
 	ts->nic = nic;
 	ts->flags |= TIMELY_F_NIC;
+	*retry = (struct timely_retry){};
+	return;
+
+detach:
+	nic_ts_flow_detach(flow);
+refused:
+	timely_retry_refused(retry);
 }
 
 /* Have the bus, or not, as is configured; after idleness, anew if it forgot us. */
@@ -796,12 +811,18 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	WRITE_ONCE(ts->samples, ts->samples + 1);
 }
 
-/* The bus may have come while the flow was busy, or is not to be used any more. */
-static void timely_review_source(struct sock *sk, const struct timely_conf *conf)
+/*
+ * The bus may have come while the flow was busy, or is not to be used any more.
+ *
+ * @samples: before the completion; unchanged, it was dropped
+ */
+static void timely_review_source(struct sock *sk, const struct timely_conf *conf,
+				 u32 samples)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 
 	if (ts->flags & TIMELY_F_NIC ? conf->rtt_source == TIMELY_RTT_TCP :
+				       ts->samples != samples &&
 				       !(ts->samples % TIMELY_ATTACH_SAMPLES))
 		timely_set_source(sk, conf);
 }
@@ -880,6 +901,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct timely_conf *conf;
 	struct timely_completion done;
+	u32 samples = ts->samples;
 	bool completed;
 	u64 line_bps;
 
@@ -896,7 +918,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
 		timely_complete(sk, tn, conf, line_bps, &done);
-		timely_review_source(sk, conf);
+		timely_review_source(sk, conf, samples);
 		timely_bound_segment(sk, conf);
 	}
 	if (completed || inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)

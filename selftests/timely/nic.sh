@@ -222,6 +222,25 @@ refused_flows() {
 	expect "with one" "$(since RttStack)" -gt 5
 }
 
+# A flow without an entry asks for one at some of its bursts only.
+refused_bursts() {
+	local full
+
+	echo 1 >$BUS/max_flows
+	spawn dcload client --netns "$A" --to "$B4" --cc timely --flows 1 \
+		--rtt-sample-us 0 --rate-limit 1mbit --duration 100
+	wait_for 20 flows_are 1
+	full=$(bus_stat FlowsRefusedFull)
+	in_ns "$A" "$KSFT_DIR/timely_helper" bursts $B4 5001 timely 3000 1 200
+	full=$(($(bus_stat FlowsRefusedFull) - full))
+	stop "$SPAWNED"
+	echo 16384 >$BUS/max_flows
+	wait_for 20 flows_are 0
+	echo "measured: $full refusals in 200 bursts"
+	expect "refusals" "$full" -ge 5
+	expect "refusals" "$full" -le 20
+}
+
 # The bus goes as soon as it is not to be used any more, and comes back, under load.
 unload() {
 	flows
@@ -244,7 +263,7 @@ unload() {
 	wait_for 20 flows_are 0
 }
 
-ksft_plan 12
+ksft_plan 13
 need_module labnic
 need_module
 ns_add "$A" "$B"
@@ -264,5 +283,6 @@ ksft_case "one stamp of the NIC, and a map of its clock" mapped
 ksft_case "a process owns the socket" owned_socket
 ksft_case "the entry of an idle flow is given up" idle
 ksft_case "the bus has no room" refused_flows
+ksft_case "flows that the bus refused ask for it now and then" refused_bursts
 ksft_case "the bus is unloaded and loaded under load" unload
 ksft_case "and all is as it was" for_a_while

@@ -268,6 +268,28 @@ static void measured__table(void)
 	ktap_row = NULL;
 }
 
+/* The first occasion after a refusal is used, then every 2nd, 4th, ... 32nd. */
+static void retry__later_and_later(void)
+{
+	static const u32 asked[] = { 0, 1, 3, 7, 15, 31, 63, 95, 127, 159, 191 };
+	struct timely_retry r = {};
+	u32 i, n = 0;
+
+	for (i = 0; i < 200; i++) {
+		if (!timely_retry_now(&r))
+			continue;
+		CHECK(n < ARRAY_SIZE(asked));
+		CHECK_EQ(i, asked[n]);
+		n++;
+		timely_retry_refused(&r);
+	}
+	CHECK_EQ(n, ARRAY_SIZE(asked));
+	/* Without a refusal every occasion is. */
+	r = (struct timely_retry){};
+	for (i = 0; i < 10; i++)
+		CHECK(timely_retry_now(&r));
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(source__the_first_is_taken),
 	KTAP_CASE(source__a_better_one_has_to_come_twice),
@@ -277,6 +299,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(source__never_silent),
 	KTAP_CASE(source__of_stamps),
 	KTAP_CASE(measured__table),
+	KTAP_CASE(retry__later_and_later),
 };
 
 int main(void)
