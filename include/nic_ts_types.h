@@ -43,7 +43,7 @@ struct nic_ts_key {
  * @l4_off:	offset of the TCP header from where parsing began, bytes
  * @flags:	the 13th byte of the TCP header, NIC_TS_TCP_*
  * @tos:	type of service or traffic class
- * @unused:	0
+ * @vid:	of the outermost VLAN tag among the bytes that were parsed; 0: none
  */
 struct nic_ts_packet {
 	struct nic_ts_key key;
@@ -54,7 +54,7 @@ struct nic_ts_packet {
 	u32	l4_off;
 	u8	flags;
 	u8	tos;
-	u16	unused;
+	u16	vid;
 };
 
 #define NIC_TS_TCP_FIN	0x01

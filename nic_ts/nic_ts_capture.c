@@ -21,9 +21,11 @@
  * there are flows or receivers, and are NOPs else.
  */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/interrupt.h>
 #include <linux/skbuff.h>
 #include <linux/tracepoint.h>
+#include <net/l3mdev.h>
 
 #include "nic_ts_priv.h"
 #include "nic_ts_trace.h"
@@ -91,17 +93,68 @@ static void nic_ts_entry_seen(struct nic_ts_entry *e)
 		WRITE_ONCE(e->seen, now);
 }
 
+/* The device that a packet belongs to when its VLAN tags are off, by one tag. */
+static const struct net_device *nic_ts_vlan(const struct net_device *dev, u16 vid)
+{
+	struct net_device *real = (struct net_device *)dev, *vlan;
+
+	vlan = __vlan_find_dev_deep_rcu(real, htons(ETH_P_8021Q), vid);
+	if (!vlan)
+		vlan = __vlan_find_dev_deep_rcu(real, htons(ETH_P_8021AD), vid);
+	return vlan ?: dev;
+}
+
+/*
+ * The L3 domain (VRF) of a packet that is captured at @dev: that of its VLAN, bond, or
+ * bridge. A packet of a device that is not found this way, as a macvlan's, seems to be in
+ * none.
+ */
+static int nic_ts_packet_l3(const struct net_device *dev, const struct sk_buff *skb, u16 vid)
+{
+	int l3;
+
+	if (skb_vlan_tag_present(skb))
+		dev = nic_ts_vlan(dev, skb_vlan_tag_get_id(skb));
+	if (vid)
+		dev = nic_ts_vlan(dev, vid);
+	for (; dev; dev = netdev_master_upper_dev_get_rcu((struct net_device *)dev)) {
+		l3 = l3mdev_master_ifindex_rcu(dev);
+		if (l3)
+			return l3;
+	}
+	return 0;
+}
+
+/* The flow of a packet. What is in no L3 domain pays for these if somebody uses one. */
+static struct nic_ts_entry *nic_ts_packet_flow(const struct nic_ts_dev *nd,
+					       const struct sk_buff *skb,
+					       const struct nic_ts_packet *p)
+{
+	int l3 = 0;
+
+	if (unlikely(atomic_read(&nd->nn->nl3)))
+		l3 = nic_ts_packet_l3(skb->dev, skb, p->vid);
+	return nic_ts_entry_find(nd->nn, &p->key, l3);
+}
+
 static void nic_ts_ack(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 ack_seq,
 		       const struct nic_ts_stamp *stamp)
 {
-	bool taken;
+	enum nic_ts_ack_result res;
+	struct nic_ts_sent sent;
 
+	/*
+	 * Without tx_lock, so that receiving does not wait for sending. Both only move on:
+	 * of two moments, they refuse what one of them does.
+	 */
+	sent.from = READ_ONCE(e->sent.from);
+	sent.to = READ_ONCE(e->sent.to);
 	spin_lock(&e->ack_lock);
-	taken = nic_ts_ack_push(&e->ack, ack_seq, stamp);
+	res = nic_ts_ack_push(&e->ack, &sent, ack_seq, stamp);
 	spin_unlock(&e->ack_lock);
 	nic_ts_entry_seen(e);
-	nic_ts_count(nd->nn, taken ? NIC_TS_NET_ACK_RECORDED : NIC_TS_NET_ACK_OLD);
-	trace_nic_ts_ack(&e->key, nd->ifindex, ack_seq, stamp, !taken);
+	nic_ts_count(nd->nn, NIC_TS_NET_ACK_RECORDED + res);
+	trace_nic_ts_ack(&e->key, nd->ifindex, ack_seq, stamp, res);
 }
 
 static void nic_ts_rx_source(struct nic_ts_dev *nd, u8 source)
@@ -139,7 +192,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 		return;
 	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST) &&
 	    atomic_read(&nd->nn->nflows))
-		e = nic_ts_entry_find(nd->nn, &p.key);
+		e = nic_ts_packet_flow(nd, skb, &p);
 	if (!e && hlist_empty(&nd->receivers))
 		return;
 
@@ -205,7 +258,7 @@ static struct nic_ts_entry *nic_ts_tx_find_flow(struct nic_ts_dev *nd,
 	/* Pure ACKs and resets are no segments. */
 	if (!nic_ts_parse_out(nd, skb, p) || p->seq == p->end_seq)
 		return NULL;
-	return nic_ts_entry_find(nd->nn, &p->key);
+	return nic_ts_packet_flow(nd, skb, p);
 }
 
 /* Record a segment that goes out; returns whether it has a record. */
@@ -219,6 +272,7 @@ static bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq, u3
 	pause_ns = atomic64_read(&e->flow.cum_pause_ns);
 	spin_lock(&e->tx_lock);
 	res = nic_ts_tx_push(&e->tx, seq, end_seq, &stamp, pause_ns);
+	nic_ts_entry_sent(e);
 	spin_unlock(&e->tx_lock);
 	nic_ts_entry_seen(e);
 	nic_ts_count(nd->nn, res == NIC_TS_TX_RETRANS ? NIC_TS_NET_TX_RETRANS :
@@ -314,6 +368,7 @@ static void nic_ts_probe_xmit(void *data, struct sk_buff *skb, int rc,
 		if (!h->left) {
 			spin_lock(&h->e->tx_lock);
 			nic_ts_tx_retract(&h->e->tx, h->seq, h->end_seq);
+			nic_ts_entry_sent(h->e);
 			spin_unlock(&h->e->tx_lock);
 		}
 		h->left = false;
@@ -399,7 +454,7 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 	res = nic_ts_parse_ether(&v, false, &p);
 	if (res != NIC_TS_PARSE_OK || p.seq == p.end_seq)
 		return;
-	e = nic_ts_entry_find(nd->nn, &p.key);
+	e = nic_ts_packet_flow(nd, skb, &p);
 	if (e)
 		nic_ts_entry_hw(e, nd, p.seq, p.end_seq, hw_ns, ktime_get_ns());
 }

@@ -16,6 +16,9 @@
  *		una = a3: newest segment with end_seq <= una, and of the ACKs
  *		with ack_seq >= its end_seq the oldest
  *
+ *		Anybody can send an ACK. Only one that ends inside of the recorded
+ *		segments is taken, and only one that TCP has accepted is used.
+ *
  * A linear map is what TIMELY (Mittal et al., SIGCOMM 2015), section 5, finds
  * sufficient.
  *
@@ -176,7 +179,7 @@ static __always_inline bool nic_ts_parse_plain(const struct nic_ts_view *v, u32 
 		     !!(p->flags & NIC_TS_TCP_FIN);
 	p->l4_off = off + 20;
 	p->tos = h[1];
-	p->unused = 0;
+	p->vid = 0;
 	return true;
 }
 
@@ -305,6 +308,8 @@ static inline enum nic_ts_parse nic_ts_parse_any(const struct nic_ts_view *v, u3
 			h = nic_ts_view_at(v, off, 4, buf);
 			if (!h)
 				return NIC_TS_PARSE_TRUNCATED;
+			if (tags == 1)
+				p->vid = nic_ts_be16(h) & 0xfff;
 			proto = nic_ts_be16(h + 2);
 			off += 4;
 			break;
@@ -923,21 +928,73 @@ static inline void nic_ts_ack_drop(struct nic_ts_ack_ring *r)
 }
 
 /**
+ * struct nic_ts_sent - the segments that have a record
+ * @from:	first byte of the oldest
+ * @to:		highest sequence number sent; @from: nothing has a record
+ *
+ * @to - @from < NIC_TS_RING_SPAN.
+ */
+struct nic_ts_sent {
+	u32	from;
+	u32	to;
+};
+
+/**
+ * nic_ts_tx_sent() - what an ACK can be about
+ * @r:		ring
+ */
+static inline struct nic_ts_sent nic_ts_tx_sent(const struct nic_ts_tx_ring *r)
+{
+	return (struct nic_ts_sent){
+		.from = r->head != r->base ? nic_ts_tx_at(r, r->base)->seq : r->max_end,
+		.to = r->max_end,
+	};
+}
+
+/* Is @seq the end of a part of what was sent? */
+static inline bool nic_ts_sent_covers(const struct nic_ts_sent *sent, u32 seq)
+{
+	return seq - sent->from - 1 < sent->to - sent->from;
+}
+
+/* What became of an ACK. */
+enum nic_ts_ack_result {
+	NIC_TS_ACK_RECORDED,
+	NIC_TS_ACK_OLD,		/* says nothing that an earlier one did not */
+	NIC_TS_ACK_UNSENT,	/* of what was not seen going out */
+};
+
+/**
  * nic_ts_ack_push() - an ACK came in
  * @r:		ring
+ * @sent:	segments that have a record
  * @ack_seq:	up to where
  * @stamp:	when
  *
- * Return: false if it says nothing that an earlier one did not.
+ * An ACK outside of @sent says nothing about a segment that could be asked for, and to
+ * compare others with it would be wrong: it is refused. Without that one forged ACK of
+ * data up to 2 GB ahead would make all that come after it old.
  */
-static inline bool nic_ts_ack_push(struct nic_ts_ack_ring *r, u32 ack_seq,
-				   const struct nic_ts_stamp *stamp)
+static inline enum nic_ts_ack_result
+nic_ts_ack_push(struct nic_ts_ack_ring *r, const struct nic_ts_sent *sent, u32 ack_seq,
+		const struct nic_ts_stamp *stamp)
 {
 	struct nic_ts_ack_record *rec;
+	u32 newest;
 
-	if (r->head != r->base &&
-	    !nic_ts_before(nic_ts_ack_at(r, r->head - 1)->ack_seq, ack_seq))
-		return false;
+	if (!nic_ts_sent_covers(sent, ack_seq))
+		return sent->from == sent->to || nic_ts_before(sent->to, ack_seq) ?
+		       NIC_TS_ACK_UNSENT : NIC_TS_ACK_OLD;
+	if (r->head != r->base) {
+		newest = nic_ts_ack_at(r, r->head - 1)->ack_seq;
+		if (!nic_ts_sent_covers(sent, newest)) {
+			/* All are of what has no record any more. */
+			r->base = r->head;
+			r->lost = false;
+		} else if (!nic_ts_before(newest, ack_seq)) {
+			return NIC_TS_ACK_OLD;
+		}
+	}
 	if (r->head - r->base > r->mask)
 		nic_ts_ack_drop(r);
 	while (r->base != r->head &&
@@ -947,7 +1004,7 @@ static inline bool nic_ts_ack_push(struct nic_ts_ack_ring *r, u32 ack_seq,
 	nic_ts_stamp_copy(&rec->stamp, stamp);
 	rec->ack_seq = ack_seq;
 	r->head++;
-	return true;
+	return NIC_TS_ACK_RECORDED;
 }
 
 /* Index of the first ACK that reaches @seq, from the oldest; their number if none. */
@@ -969,12 +1026,17 @@ static inline u32 nic_ts_ack_index(const struct nic_ts_ack_ring *r, u32 seq)
  * nic_ts_ack_find() - the first ACK that covered a segment
  * @r:		ring
  * @end_seq:	end of the segment
+ * @una:	what TCP has accepted as acknowledged, at or after @end_seq
  * @rec:	the ACK
+ *
+ * The ACK that acknowledged @una is one that covered the segment, so the first of them
+ * is not after @una. If it is, the one of TCP was not seen, or was refused because a
+ * forged one had been taken: what is left is too late, or not TCP's.
  *
  * Return: NIC_TS_RTT_OK, or _NO_ACK: not seen, or the first one is lost.
  */
 static inline enum nic_ts_verdict nic_ts_ack_find(const struct nic_ts_ack_ring *r,
-						  u32 end_seq,
+						  u32 end_seq, u32 una,
 						  struct nic_ts_ack_record *rec)
 {
 	u32 i = nic_ts_ack_index(r, end_seq);
@@ -982,6 +1044,8 @@ static inline enum nic_ts_verdict nic_ts_ack_find(const struct nic_ts_ack_ring *
 	if (i == r->head - r->base)
 		return NIC_TS_RTT_NO_ACK;
 	if (!i && r->lost && !nic_ts_before(r->floor, end_seq))
+		return NIC_TS_RTT_NO_ACK;
+	if (nic_ts_before(una, nic_ts_ack_at(r, r->base + i)->ack_seq))
 		return NIC_TS_RTT_NO_ACK;
 	*rec = *nic_ts_ack_at(r, r->base + i);
 	return NIC_TS_RTT_OK;

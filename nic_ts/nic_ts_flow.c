@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/sock.h>
 
 #include "nic_ts_key.h"
@@ -40,22 +41,55 @@ MODULE_PARM_DESC(flow_age_s, "seconds without a packet after which a flow leaves
 
 static struct kmem_cache *nic_ts_entry_cache __read_mostly;
 
+/* Jiffies between two searches of a full table for idle flows. */
+#define NIC_TS_FULL_WALK	HZ
+
+/* Entries that a search looks at before it lets others run. */
+#define NIC_TS_WALK_BATCH	1024
+
 /* Makes and ends flows: users, aged, insertion and removal. */
 static DEFINE_SPINLOCK(nic_ts_flow_lock);
+
+/**
+ * struct nic_ts_lookup - key of an entry, in two places
+ * @key:	of the connection
+ * @l3:		L3 domain
+ *
+ * In two VRFs there can be two connections of the same addresses and ports.
+ */
+struct nic_ts_lookup {
+	const struct nic_ts_key	*key;
+	int			l3;
+};
+
+static __always_inline u32 nic_ts_lookup_hash(const void *data, u32 len, u32 seed)
+{
+	const struct nic_ts_lookup *lookup = data;
+
+	return nic_ts_key_hash(lookup->key, sizeof(*lookup->key), seed + lookup->l3);
+}
+
+static u32 nic_ts_entry_hash(const void *data, u32 len, u32 seed)
+{
+	const struct nic_ts_entry *e = data;
+
+	return nic_ts_key_hash(&e->key, sizeof(e->key), seed + e->l3);
+}
 
 static __always_inline int nic_ts_entry_differs(struct rhashtable_compare_arg *arg,
 						const void *obj)
 {
+	const struct nic_ts_lookup *lookup = arg->key;
 	const struct nic_ts_entry *e = obj;
 
-	return nic_ts_key_differs(arg->key, &e->key);
+	return nic_ts_key_differs(lookup->key, &e->key) || lookup->l3 != e->l3;
 }
 
 static const struct rhashtable_params nic_ts_flow_params = {
 	.head_offset		= offsetof(struct nic_ts_entry, node),
-	.key_offset		= offsetof(struct nic_ts_entry, key),
-	.key_len		= sizeof(struct nic_ts_key),
-	.hashfn			= nic_ts_key_hash,
+	.key_len		= sizeof(struct nic_ts_lookup),
+	.hashfn			= nic_ts_lookup_hash,
+	.obj_hashfn		= nic_ts_entry_hash,
 	.obj_cmpfn		= nic_ts_entry_differs,
 	.automatic_shrinking	= true,
 };
@@ -64,14 +98,17 @@ static const struct rhashtable_params nic_ts_flow_params = {
  * nic_ts_entry_find() - the flow of a packet
  * @nn:		namespace
  * @key:	from the packet
+ * @l3:		L3 domain of the device that it belongs to; 0: none
  *
  * Context: under RCU.
  * Return: the entry, without a reference, or NULL.
  */
 struct nic_ts_entry *nic_ts_entry_find(struct nic_ts_net *nn,
-				       const struct nic_ts_key *key)
+				       const struct nic_ts_key *key, int l3)
 {
-	return rhashtable_lookup(&nn->flows, key, nic_ts_flow_params);
+	struct nic_ts_lookup lookup = { .key = key, .l3 = l3 };
+
+	return rhashtable_lookup(&nn->flows, &lookup, nic_ts_flow_params);
 }
 
 static void nic_ts_entry_free(struct rcu_head *rcu)
@@ -92,6 +129,22 @@ void nic_ts_entry_put(struct nic_ts_entry *e)
 		call_rcu(&e->rcu, nic_ts_entry_free);
 }
 
+/**
+ * nic_ts_entry_sent() - let ACKs be compared with what is in the ring of segments now
+ * @e:		entry
+ *
+ * Context: @e->tx_lock is held.
+ */
+void nic_ts_entry_sent(struct nic_ts_entry *e)
+{
+	struct nic_ts_sent sent = nic_ts_tx_sent(&e->tx);
+
+	lockdep_assert_held(&e->tx_lock);
+	/* nic_ts_ack() reads them without the lock; most often one of them is unchanged. */
+	WRITE_ONCE(e->sent.from, sent.from);
+	WRITE_ONCE(e->sent.to, sent.to);
+}
+
 /* Out of the table: idle, not used any more, or its namespace ends. */
 static void nic_ts_entry_unhash(struct nic_ts_entry *e)
 {
@@ -102,6 +155,8 @@ static void nic_ts_entry_unhash(struct nic_ts_entry *e)
 	WRITE_ONCE(e->flow.aged, true);
 	rhashtable_remove_fast(&e->nn->flows, &e->node, nic_ts_flow_params);
 	atomic_dec(&e->nn->nflows);
+	if (e->l3)
+		atomic_dec(&e->nn->nl3);
 	nic_ts_capture_put();
 }
 
@@ -129,8 +184,16 @@ static bool nic_ts_entry_key(const struct sock *sk, struct nic_ts_key *key)
 	return key->laddr[0] && key->raddr[0];
 }
 
+/* The L3 domain that a socket is bound to, by a device in it or by its master. */
+static int nic_ts_sock_l3(const struct sock *sk)
+{
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+
+	return bound ? l3mdev_master_ifindex_by_index(sock_net(sk), bound) : 0;
+}
+
 static struct nic_ts_entry *nic_ts_entry_alloc(struct nic_ts_net *nn,
-					       const struct nic_ts_key *key,
+					       const struct nic_ts_key *key, int l3,
 					       gfp_t gfp)
 {
 	struct nic_ts_entry *e = kmem_cache_zalloc(nic_ts_entry_cache, gfp);
@@ -139,6 +202,7 @@ static struct nic_ts_entry *nic_ts_entry_alloc(struct nic_ts_net *nn,
 		return NULL;
 	e->flow.bus = rcu_access_pointer(nic_ts_bus);
 	e->key = *key;
+	e->l3 = l3;
 	refcount_set(&e->ref, 1);
 	e->users = 1;
 	e->nn = nn;
@@ -152,21 +216,52 @@ static struct nic_ts_entry *nic_ts_entry_alloc(struct nic_ts_net *nn,
 	return e;
 }
 
+/*
+ * The table is full: look for idle flows in it, but not for each that finds it full.
+ */
+static void nic_ts_flow_full(struct nic_ts_net *nn)
+{
+	unsigned long last = READ_ONCE(nn->full_walk);
+
+	nic_ts_count(nn, NIC_TS_NET_FULL);
+	if (time_before(jiffies, last + NIC_TS_FULL_WALK))
+		return;
+	/* One of those that come here at once. */
+	if (cmpxchg(&nn->full_walk, last, jiffies) == last)
+		mod_delayed_work(system_wq, &nn->age_work, 0);
+}
+
+/*
+ * Does somebody have an entry for this connection, or is there room for one? Without
+ * memory or the lock, for it is asked by each flow that is not given one.
+ */
+static bool nic_ts_entry_room(struct nic_ts_net *nn, const struct nic_ts_key *key, int l3)
+{
+	bool found;
+
+	if (atomic_read(&nn->nflows) < READ_ONCE(max_flows))
+		return true;
+	rcu_read_lock();
+	found = nic_ts_entry_find(nn, key, l3);
+	rcu_read_unlock();
+	return found;
+}
+
 /* Returns the entry that is in the table in the end: @e, another, or none. */
 static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 						struct nic_ts_entry *e)
 {
+	struct nic_ts_lookup lookup = { .key = &e->key, .l3 = e->l3 };
 	struct nic_ts_entry *found;
 
 	lockdep_assert_held(&nic_ts_flow_lock);
-	found = rhashtable_lookup_fast(&nn->flows, &e->key, nic_ts_flow_params);
+	found = rhashtable_lookup_fast(&nn->flows, &lookup, nic_ts_flow_params);
 	if (found) {
 		found->users++;
 		return found;
 	}
-	if (atomic_read(&nn->nflows) >= max_flows) {
-		nic_ts_count(nn, NIC_TS_NET_FULL);
-		mod_delayed_work(system_wq, &nn->age_work, 0);
+	if (atomic_read(&nn->nflows) >= READ_ONCE(max_flows)) {
+		nic_ts_flow_full(nn);
 		return NULL;
 	}
 	if (rhashtable_insert_fast(&nn->flows, &e->node, nic_ts_flow_params)) {
@@ -175,6 +270,8 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 	}
 	if (atomic_inc_return(&nn->nflows) == 1)
 		mod_delayed_work(system_wq, &nn->age_work, HZ);
+	if (e->l3)
+		atomic_inc(&nn->nl3);
 	nic_ts_capture_get();
 	return e;
 }
@@ -189,12 +286,18 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 	struct nic_ts_net *nn = nic_ts_net(sock_net(sk));
 	struct nic_ts_entry *e, *found;
 	struct nic_ts_key key;
+	int l3;
 
 	if (!nic_ts_entry_key(sk, &key)) {
 		nic_ts_count(nn, NIC_TS_NET_ADDRESS);
 		return NULL;
 	}
-	e = nic_ts_entry_alloc(nn, &key, gfp);
+	l3 = nic_ts_sock_l3(sk);
+	if (!nic_ts_entry_room(nn, &key, l3)) {
+		nic_ts_flow_full(nn);
+		return NULL;
+	}
+	e = nic_ts_entry_alloc(nn, &key, l3, gfp);
 	if (!e) {
 		nic_ts_count(nn, NIC_TS_NET_NOMEM);
 		return NULL;
@@ -253,6 +356,7 @@ static enum nic_ts_verdict nic_ts_entry_lookup(struct nic_ts_entry *e, u32 una,
 
 	spin_lock_bh(&e->tx_lock);
 	verdict = nic_ts_tx_acked(&e->tx, una, tx);
+	nic_ts_entry_sent(e);
 	spin_unlock_bh(&e->tx_lock);
 	if (verdict == NIC_TS_RTT_NO_TX)
 		return verdict;
@@ -264,7 +368,7 @@ static enum nic_ts_verdict nic_ts_entry_lookup(struct nic_ts_entry *e, u32 una,
 		return verdict;
 
 	spin_lock_bh(&e->ack_lock);
-	verdict = nic_ts_ack_find(&e->ack, tx->end_seq, ack);
+	verdict = nic_ts_ack_find(&e->ack, tx->end_seq, una, ack);
 	if (nic_ts_ack_part(&e->ack, tx->seq, tx->end_seq, part))
 		rtt->part_seq = part->ack_seq;
 	spin_unlock_bh(&e->ack_lock);
@@ -393,10 +497,16 @@ static void nic_ts_flow_age(struct nic_ts_net *nn, bool all)
 	unsigned long age = max(READ_ONCE(flow_age_s), 1U) * HZ;
 	struct rhashtable_iter iter;
 	struct nic_ts_entry *e;
+	unsigned int n = 0;
 
 	rhashtable_walk_enter(&nn->flows, &iter);
 	rhashtable_walk_start(&iter);
 	while ((e = rhashtable_walk_next(&iter))) {
+		if (!(++n % NIC_TS_WALK_BATCH)) {
+			rhashtable_walk_stop(&iter);
+			cond_resched();
+			rhashtable_walk_start(&iter);
+		}
 		/* The table is resized: some may come twice. */
 		if (IS_ERR(e))
 			continue;
@@ -433,6 +543,8 @@ static void nic_ts_age_work(struct work_struct *work)
 int nic_ts_flow_net_init(struct nic_ts_net *nn)
 {
 	atomic_set(&nn->nflows, 0);
+	atomic_set(&nn->nl3, 0);
+	nn->full_walk = jiffies - NIC_TS_FULL_WALK;
 	INIT_DELAYED_WORK(&nn->age_work, nic_ts_age_work);
 	return rhashtable_init(&nn->flows, &nic_ts_flow_params);
 }

@@ -89,6 +89,7 @@ static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
 	NIC_TS_STAT(TX_RETRANS, TxRetransmitted) \
 	NIC_TS_STAT(ACK_RECORDED, AcksRecorded) \
 	NIC_TS_STAT(ACK_OLD, AcksOld) \
+	NIC_TS_STAT(ACK_UNSENT, AcksUnsent) \
 	NIC_TS_STAT(TX_HW_LATE, TxHardwareLate) \
 	NIC_TS_STAT(RTT_NO_TX, RttNoSegment) \
 	NIC_TS_STAT(RTT_NO_ACK, RttNoAck) \
@@ -110,6 +111,8 @@ enum nic_ts_net_stat {
 static_assert(NIC_TS_NET_RTT_AMBIGUOUS - NIC_TS_NET_RTT_NO_TX ==
 	      NIC_TS_RTT_AMBIGUOUS - NIC_TS_RTT_NO_TX);
 static_assert(NIC_TS_NET_RTT_INVALID - NIC_TS_NET_RTT_HW == NIC_TS_PICK_NONE);
+/* So do NIC_TS_NET_ACK_* and enum nic_ts_ack_result. */
+static_assert(NIC_TS_NET_ACK_UNSENT - NIC_TS_NET_ACK_RECORDED == NIC_TS_ACK_UNSENT);
 
 /* Those of them that each flow has for itself as well, from RTT_NO_TX on. */
 #define NIC_TS_FLOW_STATS	(NIC_TS_NET_RTT_INVALID - NIC_TS_NET_RTT_NO_TX + 1)
@@ -122,6 +125,9 @@ struct nic_ts_net_stats {
  * struct nic_ts_net - the module's state in one network namespace
  * @flows:	the flow table
  * @nflows:	entries in it; read for every packet
+ * @nl3:	of these, how many are of sockets in an L3 domain (VRF)
+ * @full_walk:	jiffies when the table was last searched for idle flows because it
+ *		was full
  * @stats:	per-CPU counters
  * @age_work:	takes idle flows out
  * @net:	back pointer
@@ -129,6 +135,8 @@ struct nic_ts_net_stats {
 struct nic_ts_net {
 	struct rhashtable	flows;
 	atomic_t		nflows;
+	atomic_t		nl3;
+	unsigned long		full_walk;
 	struct nic_ts_net_stats __percpu *stats;
 	struct delayed_work	age_work;
 	struct net		*net;
@@ -210,14 +218,16 @@ struct nic_ts_dev {
  * struct nic_ts_entry - a flow
  * @flow:	what users see
  * @node:	in the flow table
- * @key:	by which it is found
+ * @key:	by which it is found, with @l3
+ * @l3:		ifindex of the L3 master (VRF) that its sockets are bound to; 0: none
  * @ref:	one for all users, one per TX hardware stamp under way
  * @users:	who attached; nic_ts_flow_lock
  * @nn:		its namespace; valid while there are users
  * @seen:	jiffies of its last packet
  * @asked:	a TX hardware stamp is under way; bit 0, atomic
- * @tx_lock:	protects @tx
+ * @tx_lock:	protects @tx, and writing @sent
  * @tx:		segments
+ * @sent:	nic_ts_tx_sent() of @tx, read without the lock for each ACK
  * @ack_lock:	protects @ack
  * @ack:	ACKs
  * @stats:	what nic_ts_flow_rtt() said so far, as NIC_TS_NET_RTT_NO_TX and on
@@ -230,6 +240,7 @@ struct nic_ts_entry {
 	struct nic_ts_flow	flow;
 	struct rhash_head	node;
 	struct nic_ts_key	key;
+	int			l3;
 	refcount_t		ref;
 	u32			users;
 	struct nic_ts_net	*nn;
@@ -237,6 +248,7 @@ struct nic_ts_entry {
 	unsigned long		asked;
 	spinlock_t		tx_lock ____cacheline_aligned_in_smp;	/* tx */
 	struct nic_ts_tx_ring	tx;
+	struct nic_ts_sent	sent;
 	spinlock_t		ack_lock ____cacheline_aligned_in_smp;	/* ack */
 	struct nic_ts_ack_ring	ack;
 	atomic_long_t		stats[NIC_TS_FLOW_STATS];
@@ -288,8 +300,9 @@ void nic_ts_flow_exit(void);
 int nic_ts_flow_net_init(struct nic_ts_net *nn);
 void nic_ts_flow_net_exit(struct nic_ts_net *nn);
 struct nic_ts_entry *nic_ts_entry_find(struct nic_ts_net *nn,
-				       const struct nic_ts_key *key);
+				       const struct nic_ts_key *key, int l3);
 void nic_ts_entry_put(struct nic_ts_entry *e);
+void nic_ts_entry_sent(struct nic_ts_entry *e);
 struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp);
 void nic_ts_entry_detach(struct nic_ts_flow *flow);
 enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,

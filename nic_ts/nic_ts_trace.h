@@ -52,6 +52,12 @@ TRACE_DEFINE_ENUM(NIC_TS_TX_RETRANS);
 			 { NIC_TS_TX_RECORDED, "recorded" },	\
 			 { NIC_TS_TX_RETRANS, "retransmitted" })
 
+#define nic_ts_show_ack(result)					\
+	__print_symbolic(result,				\
+			 { NIC_TS_ACK_RECORDED, "recorded" },	\
+			 { NIC_TS_ACK_OLD, "old" },		\
+			 { NIC_TS_ACK_UNSENT, "unsent" })
+
 TRACE_DEFINE_ENUM(NIC_TS_RTT_OK);
 TRACE_DEFINE_ENUM(NIC_TS_RTT_NO_TX);
 TRACE_DEFINE_ENUM(NIC_TS_RTT_NO_ACK);
@@ -139,9 +145,9 @@ TRACE_EVENT(nic_ts_tx,
 TRACE_EVENT(nic_ts_ack,
 
 	TP_PROTO(const struct nic_ts_key *key, int ifindex, u32 ack_seq,
-		 const struct nic_ts_stamp *stamp, bool old),
+		 const struct nic_ts_stamp *stamp, enum nic_ts_ack_result result),
 
-	TP_ARGS(key, ifindex, ack_seq, stamp, old),
+	TP_ARGS(key, ifindex, ack_seq, stamp, result),
 
 	TP_STRUCT__entry(
 		__array(__u8, local, sizeof(struct sockaddr_in6))
@@ -153,7 +159,7 @@ TRACE_EVENT(nic_ts_ack,
 		__field(u32, hw_domain)
 		__field(u16, hw_epoch)
 		__field(u8, source)
-		__field(bool, old)
+		__field(u8, result)
 	),
 
 	TP_fast_assign(
@@ -166,14 +172,15 @@ TRACE_EVENT(nic_ts_ack,
 		__entry->hw_domain = stamp->hw_domain;
 		__entry->hw_epoch = stamp->hw_epoch;
 		__entry->source = stamp->source;
-		__entry->old = old;
+		__entry->result = result;
 	),
 
-	TP_printk("local=%pISpc remote=%pISpc ifindex=%d ack_seq=%u ns=%llu source=%s hw_ns=%llu domain=%u epoch=%u old=%d",
+	TP_printk("local=%pISpc remote=%pISpc ifindex=%d ack_seq=%u ns=%llu source=%s hw_ns=%llu domain=%u epoch=%u result=%s",
 		  __entry->local, __entry->remote, __entry->ifindex,
 		  __entry->ack_seq, __entry->ns,
 		  nic_ts_show_source(__entry->source), __entry->hw_ns,
-		  __entry->hw_domain, __entry->hw_epoch, __entry->old)
+		  __entry->hw_domain, __entry->hw_epoch,
+		  nic_ts_show_ack(__entry->result))
 );
 
 /* A user asked for an RTT; pick: which stamps of the two it was taken from. */

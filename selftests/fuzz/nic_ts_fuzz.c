@@ -181,10 +181,45 @@ static void check_rings(const struct nic_ts_tx_ring *t, const struct nic_ts_ack_
 				   nic_ts_ack_at(a, n + 1)->ack_seq));
 }
 
+/* Whatever came before, the ACK of all that was sent is taken, or was. */
+static void check_alive(const struct nic_ts_tx_ring *t, const struct nic_ts_ack_ring *a)
+{
+	struct nic_ts_sent sent = nic_ts_tx_sent(t);
+	struct nic_ts_ack_record rec[RECORDS];
+	struct nic_ts_stamp stamp = {};
+	struct nic_ts_ack_ring copy = *a;
+
+	if (sent.from == sent.to)
+		return;
+	memcpy(rec, a->rec, sizeof(rec));
+	copy.rec = rec;
+	if (nic_ts_ack_push(&copy, &sent, sent.to, &stamp) == NIC_TS_ACK_OLD)
+		must(a->head != a->base &&
+		     nic_ts_ack_at(a, a->head - 1)->ack_seq == sent.to);
+	else
+		must(nic_ts_ack_at(&copy, copy.head - 1)->ack_seq == sent.to);
+}
+
+static void fuzz_ack(const struct nic_ts_tx_ring *t, struct nic_ts_ack_ring *a, u32 seq,
+		     const struct nic_ts_stamp *stamp)
+{
+	struct nic_ts_sent sent = nic_ts_tx_sent(t);
+	struct nic_ts_ack_ring was = *a;
+
+	must(sent.to - sent.from < NIC_TS_RING_SPAN);
+	if (nic_ts_ack_push(a, &sent, seq, stamp) == NIC_TS_ACK_RECORDED) {
+		must(nic_ts_before(sent.from, seq));
+		must(!nic_ts_before(sent.to, seq));
+	} else {
+		must(!memcmp(&was, a, sizeof(was)));
+	}
+	check_alive(t, a);
+}
+
 static void fuzz_flow(const u8 *data, size_t size)
 {
 	struct nic_ts_tx_record tx_rec[RECORDS], tr;
-	struct nic_ts_ack_record ack_rec[RECORDS], ar;
+	struct nic_ts_ack_record ack_rec[RECORDS] = {}, ar;
 	struct nic_ts_tx_ring t = { .mask = RECORDS - 1, .rec = tx_rec };
 	struct nic_ts_ack_ring a = { .mask = RECORDS - 1, .rec = ack_rec };
 	struct nic_ts_stamp stamp = { .ns = 1 };
@@ -203,10 +238,10 @@ static void fuzz_flow(const u8 *data, size_t size)
 			nic_ts_tx_push(&t, e.seq, e.seq + e.len, &stamp, 0);
 			break;
 		case 2:
-			nic_ts_ack_push(&a, next - e.len, &stamp);
+			fuzz_ack(&t, &a, next - e.len, &stamp);
 			break;
 		case 3:
-			nic_ts_ack_push(&a, e.seq, &stamp);
+			fuzz_ack(&t, &a, e.seq, &stamp);
 			break;
 		case 4:
 			nic_ts_tx_retract(&t, next - e.len, next);
@@ -215,8 +250,10 @@ static void fuzz_flow(const u8 *data, size_t size)
 			if (nic_ts_tx_acked(&t, e.seq, &tr) == NIC_TS_RTT_NO_TX)
 				break;
 			must(!nic_ts_before(e.seq, tr.end_seq));
-			if (nic_ts_ack_find(&a, tr.end_seq, &ar) == NIC_TS_RTT_OK)
+			if (nic_ts_ack_find(&a, tr.end_seq, e.seq, &ar) == NIC_TS_RTT_OK) {
 				must(!nic_ts_before(ar.ack_seq, tr.end_seq));
+				must(!nic_ts_before(e.seq, ar.ack_seq));
+			}
 			if (nic_ts_ack_part(&a, tr.seq, tr.end_seq, &ar)) {
 				must(nic_ts_before(tr.seq, ar.ack_seq));
 				must(nic_ts_before(ar.ack_seq, tr.end_seq));

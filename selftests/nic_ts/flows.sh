@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The flow table: its bound, a SYN flood, aging, short rings, retransmissions.
+# The flow table: its bound, a SYN flood, forged ACKs, VRFs, aging, short rings, retransmissions.
 . "$(dirname "$0")/nic_ts_lib.sh"
 
 helper=$KSFT_DIR/nic_ts_helper
@@ -70,6 +70,103 @@ flood() {
 	stop "$SPAWNED"
 	stop "$server"
 	wait_for 20 flows_are 0
+}
+
+# A host that knows the connection and not its sequence numbers sends 2000 ACKs, spread
+# over all that can be acknowledged: nearly all are refused, and RTTs go on.
+forged() {
+	local mac port before
+
+	mac=$(ip -n "$A" -o link show dev a0 | sed 's/.*ether \([0-9a-f:]*\).*/\1/')
+	tc -n "$B" qdisc replace dev b0 root netem delay 20ms limit 100000
+	counts
+	spawn dcload client --netns "$A" --to "$V4_B" --cc nic_ts_test --flows 1 \
+		--rtt-sample-us 0 --duration 60
+	wait_for 10 flows_are 1
+	wait_for 20 rtts_came
+	port=$(in_ns "$A" nic_ts flows | sed -n 's/^local_port //p')
+	before=$(refused_acks)
+	in_ns "$B" "$helper" acks b0 "$mac" "$V4_B" "$V4_A" 5001 "$port" 2000
+	wait_for 20 refused_are $((before + 1990))
+	sleep 0.2
+	counts
+	wait_for 20 rtts_came
+	expect "RTT after that" "$(counted min_rtt_ns)" -ge 20000000
+	expect "ACKs not found" "$(counted no_ack)" -le "$(counted ok)"
+	nothing_bad
+	stop "$SPAWNED"
+	tc -n "$B" qdisc del dev b0 root
+	wait_for 20 flows_are 0
+}
+
+# Two VRFs of A, each with a VLAN of the same link, and in each a connection of the same
+# addresses and ports: two flows, one of 5 ms and one of 60.
+#
+#	A: red - a0.10 -----+ a0 == b0 +----- b0.10, in B
+#	   blue - a0.20 ----+          +----- b0.20, in R
+vrfs() {
+	local shared red blue vlan name
+
+	shared=$(bus_stat "$A" FlowsShared)
+	ns_add "$R"
+	ip -n "$A" -batch - <<-END
+		link add red type vrf table 10
+		link add blue type vrf table 20
+		link set red up
+		link set blue up
+		link add a0.10 link a0 type vlan id 10
+		link add a0.20 link a0 type vlan id 20
+		link set a0.10 master red
+		link set a0.20 master blue
+	END
+	ip -n "$B" link add b0.10 link b0 type vlan id 10
+	ip -n "$B" link add b0.20 link b0 type vlan id 20
+	ip -n "$B" link set b0.20 netns "$R"
+	for vlan in 10 20; do
+		link_up "$A" a0.$vlan 10.88.0.1
+	done
+	link_up "$B" b0.10 10.88.0.2
+	link_up "$R" b0.20 10.88.0.2
+	tc -n "$B" qdisc replace dev b0.10 root netem delay 5ms
+	tc -n "$R" qdisc replace dev b0.20 root netem delay 60ms
+	serve "$R"
+	spawn ip netns exec "$A" "$helper" stream red 10.88.0.2 5001 7777 nic_ts_test
+	red=$SPAWNED
+	spawn ip netns exec "$A" "$helper" stream blue 10.88.0.2 5001 7777 nic_ts_test
+	blue=$SPAWNED
+	wait_for 10 flows_are 2
+	sleep 0.2
+	counts
+	wait_for 20 rtts_came
+	nothing_bad
+	expect "shared entries" $(($(bus_stat "$A" FlowsShared) - shared)) -eq 0
+	stop "$red"
+	wait_for 20 flows_are 1
+	counts
+	wait_for 20 rtts_came
+	expect "RTT in blue" "$(counted min_rtt_ns)" -ge 60000000
+	nothing_bad
+	stop "$blue"
+	spawn ip netns exec "$A" "$helper" stream red 10.88.0.2 5001 7777 nic_ts_test
+	wait_for 10 flows_are 1
+	counts
+	wait_for 20 rtts_came
+	expect "RTT in red" "$(counted min_rtt_ns)" -ge 5000000
+	expect "RTT in red" "$(counted min_rtt_ns)" -lt 60000000
+	stop "$SPAWNED"
+	for name in a0.10 a0.20 red blue; do
+		ip -n "$A" link del $name
+	done
+	ip -n "$B" link del b0.10
+	wait_for 20 flows_are 0
+}
+
+refused_acks() {
+	in_ns "$A" nic_ts stats | awk '/^Acks(Old|Unsent) / { n += $2 } END { print n + 0 }'
+}
+
+refused_are() {
+	[ "$(refused_acks)" -ge "$1" ]
 }
 
 serve_more() {
@@ -147,13 +244,15 @@ parameters() {
 	modprobe nic_ts_test
 }
 
-ksft_plan 7
+ksft_plan 9
 need_bus
 net_pair
 serve "$B"
 ksft_case "flows come, are listed, and go" life
 ksft_case "the table is full: no stamps, but traffic" bound
 ksft_case "a SYN flood makes no flows" flood
+ksft_case "forged ACKs are refused, real ones are not" forged
+ksft_case "two VRFs, one pair of addresses and ports" vrfs
 ksft_case "idle flows age, and come back" aging
 ksft_case "retransmitted segments are ambiguous" losses
 ksft_case "tx_records: refused, rounded" parameters

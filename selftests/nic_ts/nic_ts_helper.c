@@ -7,12 +7,21 @@
  *	nic_ts_helper noise DEVICE TIMES	random bytes behind an EtherType
  *	nic_ts_helper syn DEVICE MAC SRC DST PORT TIMES
  *						SYNs from ports and hosts near SRC
+ *	nic_ts_helper acks DEVICE MAC SRC DST SPORT DPORT TIMES
+ *						ACKs of one connection, as by a host that
+ *						does not know its sequence numbers: what
+ *						they acknowledge is spread evenly
+ *	nic_ts_helper stream DEVICE DST PORT SPORT CC
+ *						a connection bound to DEVICE and to its
+ *						own port, with little to send, for ever
  */
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <linux/types.h>
 #include <net/ethernet.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,43 +403,90 @@ static int noise(struct sockaddr_ll *to, int times)
 	return 0;
 }
 
+/* One TCP packet without payload. */
+static int bare_tcp(struct frame *f, const char *mac, __u32 src, __u32 dst, int sport, int dport,
+		    __u32 seq, __u32 ack, unsigned int flags)
+{
+	int at;
+	__u16 sum;
+
+	ether(f, 0x0800);
+	if (sscanf(mac, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", f->b, f->b + 1, f->b + 2,
+		   f->b + 3, f->b + 4, f->b + 5) != 6)
+		return 2;
+	at = f->len;
+	ipv4(f, 0x45, 20, 0, 6);
+	memcpy(f->b + at + 12, &(__u32){ htonl(src) }, 4);
+	memcpy(f->b + at + 16, &(__u32){ htonl(dst) }, 4);
+	memset(f->b + at + 10, 0, 2);
+	sum = csum(f->b + at, 20, 0);
+	f->b[at + 10] = sum >> 8;
+	f->b[at + 11] = sum;
+	at = f->len;
+	put16(f, sport);
+	put16(f, dport);
+	put32(f, seq);
+	put32(f, ack);
+	put16(f, 5 << 12 | flags);
+	put16(f, 1000);
+	put32(f, 0);
+	sum = csum(f->b + at, 20, (src >> 16) + (src & 0xffff) + (dst >> 16) +
+				  (dst & 0xffff) + 6 + 20);
+	f->b[at + 16] = sum >> 8;
+	f->b[at + 17] = sum;
+	return 0;
+}
+
 static int syn(struct sockaddr_ll *to, char **argv)
 {
 	__u32 src = ntohl(inet_addr(argv[1])), dst = ntohl(inet_addr(argv[2]));
-	int port = atoi(argv[3]), times = atoi(argv[4]), i, at;
+	int port = atoi(argv[3]), times = atoi(argv[4]), i;
 	struct frame f;
-	__u32 from;
-	__u16 sum;
 
 	for (i = 0; i < times; i++) {
-		from = src + i % 200;
-		ether(&f, 0x0800);
-		if (sscanf(argv[0], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", f.b, f.b + 1, f.b + 2,
-			   f.b + 3, f.b + 4, f.b + 5) != 6)
+		if (bare_tcp(&f, argv[0], src + i % 200, dst, 1024 + i % 60000, port, i, 0, 2))
 			return 2;
-		at = f.len;
-		ipv4(&f, 0x45, 20, 0, 6);
-		memcpy(f.b + at + 12, &(__u32){ htonl(from) }, 4);
-		memcpy(f.b + at + 16, &(__u32){ htonl(dst) }, 4);
-		memset(f.b + at + 10, 0, 2);
-		sum = csum(f.b + at, 20, 0);
-		f.b[at + 10] = sum >> 8;
-		f.b[at + 11] = sum;
-		at = f.len;
-		put16(&f, 1024 + i % 60000);
-		put16(&f, port);
-		put32(&f, i);
-		put32(&f, 0);
-		put16(&f, 5 << 12 | 2);
-		put16(&f, 1000);
-		put32(&f, 0);
-		sum = csum(f.b + at, 20, (from >> 16) + (from & 0xffff) + (dst >> 16) +
-					 (dst & 0xffff) + 6 + 20);
-		f.b[at + 16] = sum >> 8;
-		f.b[at + 17] = sum;
 		send_frame(&f, to);
 	}
 	return 0;
+}
+
+static int acks(struct sockaddr_ll *to, char **argv)
+{
+	__u32 src = ntohl(inet_addr(argv[1])), dst = ntohl(inet_addr(argv[2]));
+	int sport = atoi(argv[3]), dport = atoi(argv[4]), times = atoi(argv[5]), i;
+	struct frame f;
+
+	for (i = 0; i < times; i++) {
+		if (bare_tcp(&f, argv[0], src, dst, sport, dport, 0,
+			     (__u32)(((__u64)i << 32) / times), 0x10))
+			return 2;
+		send_frame(&f, to);
+	}
+	return 0;
+}
+
+static int stream(const char *device, char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET }, from = { .sin_family = AF_INET };
+	static char data[3000];
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	to.sin_addr.s_addr = inet_addr(argv[0]);
+	to.sin_port = htons(atoi(argv[1]));
+	from.sin_port = htons(atoi(argv[2]));
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, argv[3], strlen(argv[3])) ||
+	    bind(fd, (struct sockaddr *)&from, sizeof(from)) ||
+	    connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		die("stream");
+	for (;;) {
+		if (send(fd, data, sizeof(data), MSG_NOSIGNAL) < 0)
+			die("send");
+		usleep(20000);
+	}
 }
 
 int main(int argc, char **argv)
@@ -438,9 +494,11 @@ int main(int argc, char **argv)
 	struct sockaddr_ll to;
 
 	if (argc < 4) {
-		fputs("usage: nic_ts_helper inject|noise|syn DEVICE ARG...\n", stderr);
+		fputs("usage: nic_ts_helper inject|noise|syn|acks|stream DEVICE ARG...\n", stderr);
 		return 2;
 	}
+	if (!strcmp(argv[1], "stream") && argc == 7)
+		return stream(argv[2], argv + 3);
 	open_socket(argv[2], &to);
 	if (!strcmp(argv[1], "inject"))
 		return inject(&to, atoi(argv[3]));
@@ -448,5 +506,7 @@ int main(int argc, char **argv)
 		return noise(&to, atoi(argv[3]));
 	if (!strcmp(argv[1], "syn") && argc == 8)
 		return syn(&to, argv + 3);
+	if (!strcmp(argv[1], "acks") && argc == 9)
+		return acks(&to, argv + 3);
 	return 2;
 }

@@ -703,11 +703,23 @@ static enum nic_ts_tx_result push(struct nic_ts_tx_ring *r, u32 seq, u32 len, u6
 	return nic_ts_tx_push(r, seq, seq + len, &s, ns / 2);
 }
 
-static bool ack(struct nic_ts_ack_ring *r, u32 seq, u64 ns)
+static enum nic_ts_ack_result ack_sent(struct nic_ts_ack_ring *r,
+				       const struct nic_ts_tx_ring *t, u32 seq, u64 ns)
 {
+	struct nic_ts_sent sent = nic_ts_tx_sent(t);
 	struct nic_ts_stamp s = { .ns = ns };
 
-	return nic_ts_ack_push(r, seq, &s);
+	return nic_ts_ack_push(r, &sent, seq, &s);
+}
+
+/* Of what was sent, so much that it is not looked at. */
+static bool ack(struct nic_ts_ack_ring *r, u32 seq, u64 ns)
+{
+	struct nic_ts_sent sent = { .from = seq - NIC_TS_RING_SPAN / 2,
+				    .to = seq + NIC_TS_RING_SPAN / 2 - 1 };
+	struct nic_ts_stamp s = { .ns = ns };
+
+	return nic_ts_ack_push(r, &sent, seq, &s) == NIC_TS_ACK_RECORDED;
 }
 
 static void rings__a_segment_and_its_ack(void)
@@ -718,7 +730,7 @@ static void rings__a_segment_and_its_ack(void)
 	struct nic_ts_tx_record tr;
 
 	CHECK_EQ(nic_ts_tx_acked(&t, 100, &tr), NIC_TS_RTT_NO_TX);
-	CHECK_EQ(nic_ts_ack_find(&a, 100, &ar), NIC_TS_RTT_NO_ACK);
+	CHECK_EQ(nic_ts_ack_find(&a, 100, 100, &ar), NIC_TS_RTT_NO_ACK);
 	CHECK_EQ(push(&t, 100, 0, 9), NIC_TS_TX_NOTHING);
 	CHECK_EQ(push(&t, 100, 50, 10), NIC_TS_TX_RECORDED);
 	CHECK_EQ(push(&t, 150, 50, 20), NIC_TS_TX_RECORDED);
@@ -735,11 +747,11 @@ static void rings__a_segment_and_its_ack(void)
 	CHECK_EQ(tr.seq, 150);
 	CHECK_EQ(tr.stamp.ns, 20);
 	CHECK_EQ(tr.cum_pause_ns, 10);
-	CHECK_EQ(nic_ts_ack_find(&a, 150, &ar), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, 150, 210, &ar), NIC_TS_RTT_OK);
 	CHECK_EQ(ar.stamp.ns, 110);
-	CHECK_EQ(nic_ts_ack_find(&a, 210, &ar), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, 210, 210, &ar), NIC_TS_RTT_OK);
 	CHECK_EQ(ar.stamp.ns, 120);
-	CHECK_EQ(nic_ts_ack_find(&a, 211, &ar), NIC_TS_RTT_NO_ACK);
+	CHECK_EQ(nic_ts_ack_find(&a, 211, 211, &ar), NIC_TS_RTT_NO_ACK);
 }
 
 /*
@@ -769,7 +781,8 @@ static void rings__model(void)
 		if (random() % 3)
 			continue;
 		una += random() % (seq - una + 1);
-		if (ack(&a, una, 1000 + m))
+		/* What is behind all records is of no use to anybody. */
+		if (ack_sent(&a, &t, una, 1000 + m) == NIC_TS_ACK_RECORDED)
 			acks[m++] = una;
 		/* The newest that ends there; too old ones are forgotten. */
 		for (want = n; want && (s32)(ends[want - 1] - una) > 0; want--)
@@ -784,7 +797,7 @@ static void rings__model(void)
 		CHECK_EQ(tr.stamp.ns, want);
 		for (i = 0; i < m && (s32)(acks[i] - tr.end_seq) < 0; i++)
 			;
-		got = nic_ts_ack_find(&a, tr.end_seq, &ar);
+		got = nic_ts_ack_find(&a, tr.end_seq, una, &ar);
 		if (i == m || m - i > 64) {
 			CHECK_EQ(got, NIC_TS_RTT_NO_ACK);
 		} else {
@@ -806,8 +819,8 @@ static void rings__lost_first_ack(void)
 
 	for (i = 1; i <= 9; i++)
 		CHECK(ack(&a, i * 10, i));
-	CHECK_EQ(nic_ts_ack_find(&a, 10, &ar), NIC_TS_RTT_NO_ACK);
-	CHECK_EQ(nic_ts_ack_find(&a, 11, &ar), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, 10, 90, &ar), NIC_TS_RTT_NO_ACK);
+	CHECK_EQ(nic_ts_ack_find(&a, 11, 90, &ar), NIC_TS_RTT_OK);
 	CHECK_EQ(ar.stamp.ns, 2);
 }
 
@@ -895,8 +908,8 @@ static void rings__gaps(void)
 		CHECK_EQ(push(&t, seq, 1000, i + 1), NIC_TS_TX_RECORDED);
 		CHECK_EQ(nic_ts_tx_acked(&t, seq + 1000, &tr), NIC_TS_RTT_OK);
 		CHECK_EQ(tr.stamp.ns, i + 1);
-		CHECK(ack(&a, seq + 1000, i));
-		CHECK_EQ(nic_ts_ack_find(&a, seq + 1000, &ar), NIC_TS_RTT_OK);
+		CHECK_EQ(ack_sent(&a, &t, seq + 1000, i), NIC_TS_ACK_RECORDED);
+		CHECK_EQ(nic_ts_ack_find(&a, seq + 1000, seq + 1000, &ar), NIC_TS_RTT_OK);
 		CHECK_EQ(ar.stamp.ns, i);
 		seq += 0x30000000;
 	}
@@ -914,6 +927,104 @@ static void rings__unseen_segments(void)
 	CHECK_EQ(push(&t, 5000, 100, 3), NIC_TS_TX_RECORDED);
 	CHECK_EQ(nic_ts_tx_acked(&t, 5100, &tr), NIC_TS_RTT_OK);
 	CHECK_EQ(tr.stamp.ns, 3);
+}
+
+/* One ACK of what was not sent, however far ahead or behind, changes nothing. */
+static void rings__forged_acks(void)
+{
+	static const u32 bases[] = { 1000, 0x7ffffff0, 0xfffffff0 };
+	static const u32 off[] = {
+		301, 302, 65536, NIC_TS_RING_SPAN, 0x7ffffffe, 0x7fffffff, 0x80000000,
+		0x80000001, 0xc0000000, 0xfffffff0, 0xffffffff, 0,
+	};
+	struct nic_ts_ack_record ar, before[8];
+	struct nic_ts_tx_record tr;
+	u32 b, i, n;
+
+	for (b = 0; b < ARRAY_SIZE(bases); b++) {
+		struct nic_ts_tx_ring t = tx_ring(8);
+		struct nic_ts_ack_ring a = ack_ring(8), was;
+		u32 base = bases[b];
+
+		/* Nothing was sent, so nothing can be acknowledged. */
+		for (i = 0; i < ARRAY_SIZE(off); i++)
+			CHECK_EQ(ack_sent(&a, &t, base + off[i], 1), NIC_TS_ACK_UNSENT);
+		CHECK_EQ(a.head, 0);
+
+		for (i = 0; i < 3; i++)
+			push(&t, base + 100 * i, 100, 10 + i);
+		for (n = 0; n < 4; n++) {
+			was = a;
+			memcpy(before, ack_rec, sizeof(before));
+			for (i = 0; i < ARRAY_SIZE(off); i++)
+				CHECK_EQ(ack_sent(&a, &t, base + off[i], 99),
+					 off[i] - 301 < 0x80000000 - 301 + 300 ?
+					 NIC_TS_ACK_UNSENT : NIC_TS_ACK_OLD);
+			CHECK(!memcmp(&was, &a, sizeof(a)));
+			CHECK(!memcmp(before, ack_rec, sizeof(before)));
+			if (n == 3)
+				break;
+			CHECK_EQ(ack_sent(&a, &t, base + 100 * (n + 1), 20 + n),
+				 NIC_TS_ACK_RECORDED);
+			CHECK_EQ(nic_ts_tx_acked(&t, base + 100 * (n + 1), &tr),
+				 NIC_TS_RTT_OK);
+			CHECK_EQ(nic_ts_ack_find(&a, tr.end_seq, base + 100 * (n + 1), &ar),
+				 NIC_TS_RTT_OK);
+			CHECK_EQ(ar.stamp.ns, 20 + n);
+		}
+		/* The end of the last segment may be acknowledged, and the first byte. */
+		CHECK_EQ(ack_sent(&a, &t, base + 300, 30), NIC_TS_ACK_OLD);
+		CHECK_EQ(ack_sent(&a, &t, base + 1, 30), NIC_TS_ACK_OLD);
+	}
+}
+
+/* A forged ACK of what is in flight gives no RTT, and real ones go on after it. */
+static void rings__forged_in_flight(void)
+{
+	struct nic_ts_tx_ring t = tx_ring(8);
+	struct nic_ts_ack_ring a = ack_ring(8);
+	struct nic_ts_ack_record ar;
+	struct nic_ts_tx_record tr;
+
+	push(&t, 1000, 100, 1);
+	push(&t, 1100, 100, 2);
+	push(&t, 1200, 100, 3);
+	CHECK_EQ(ack_sent(&a, &t, 1250, 4), NIC_TS_ACK_RECORDED);
+	CHECK_EQ(ack_sent(&a, &t, 1100, 50), NIC_TS_ACK_OLD);
+	CHECK_EQ(nic_ts_tx_acked(&t, 1100, &tr), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, tr.end_seq, 1100, &ar), NIC_TS_RTT_NO_ACK);
+	CHECK_EQ(ack_sent(&a, &t, 1300, 60), NIC_TS_ACK_RECORDED);
+	CHECK_EQ(nic_ts_tx_acked(&t, 1300, &tr), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, tr.end_seq, 1300, &ar), NIC_TS_RTT_OK);
+	CHECK_EQ(ar.stamp.ns, 60);
+}
+
+/*
+ * ACKs went unseen while more than 2 GB were sent: what was seen before is not what the
+ * next one is compared with, and is not taken for the first one of what is sent then.
+ */
+static void rings__stale_acks(void)
+{
+	struct nic_ts_tx_ring t = tx_ring(8);
+	struct nic_ts_ack_ring a = ack_ring(8);
+	struct nic_ts_ack_record ar;
+	struct nic_ts_tx_record tr;
+	u32 seq, i;
+
+	push(&t, 1000, 100, 1);
+	for (i = 1; i <= 10; i++)
+		CHECK_EQ(ack_sent(&a, &t, 1000 + 10 * i, 1), NIC_TS_ACK_RECORDED);
+	for (seq = 1100; seq - 1100 < 0x90000000; seq += 0x10000000)
+		push(&t, seq, 0x10000000, 3);
+	push(&t, seq, 100, 4);
+	CHECK_EQ(ack_sent(&a, &t, seq + 100, 9), NIC_TS_ACK_RECORDED);
+	CHECK_EQ(nic_ts_tx_acked(&t, seq + 100, &tr), NIC_TS_RTT_OK);
+	CHECK_EQ(nic_ts_ack_find(&a, tr.end_seq, seq + 100, &ar), NIC_TS_RTT_OK);
+	CHECK_EQ(ar.stamp.ns, 9);
+	/* One that ends before all records, when none was seen yet. */
+	a = ack_ring(8);
+	CHECK_EQ(ack_sent(&a, &t, nic_ts_tx_sent(&t).from, 9), NIC_TS_ACK_OLD);
+	CHECK_EQ(ack_sent(&a, &t, nic_ts_tx_sent(&t).from + 1, 9), NIC_TS_ACK_RECORDED);
 }
 
 /* Pick -----------------------------------------------------------------------*/
@@ -1013,6 +1124,9 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(rings__retract),
 	KTAP_CASE(rings__gaps),
 	KTAP_CASE(rings__unseen_segments),
+	KTAP_CASE(rings__forged_acks),
+	KTAP_CASE(rings__forged_in_flight),
+	KTAP_CASE(rings__stale_acks),
 	KTAP_CASE(pick__table),
 };
 
