@@ -151,7 +151,7 @@ static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
 {
 	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
 	struct or_acker_flow *f;
-#ifdef CONFIG_MEMCG
+#if defined(CONFIG_MEMCG) && defined(CONFIG_SOCK_CGROUP_DATA)
 	struct cgroup_subsys_state *css;
 	struct mem_cgroup *old;
 
