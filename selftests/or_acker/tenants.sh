@@ -4,7 +4,7 @@
 # Two network namespaces of one host, B of its administrator and H of an unprivileged user
 # with a user namespace of their own. What H sets and does is no matter of B, and H takes no
 # more of the host than the initial namespace allows. Forged data of a connection has no
-# effect on its OR-ACKs.
+# effect on its OR-ACKs, nor have many other namespaces on the same device.
 #
 #	A a0 ---------- b0 B
 #	  a1 ---------- h0 H
@@ -90,9 +90,16 @@ transfer() {
 	echo "measured: $1: $RATE OR-ACKs/s"
 }
 
+# defaults: whatever a case before has left.
+defaults() {
+	acker_set "$B" ack_packets 32 ack_delay_ns 50000 flow_age_s 30
+	tenant_set ack_packets 32 ack_bytes 65536 ack_delay_ns 50000 cpu_rate 1000000
+}
+
 cpu_rate() {
 	local alone
 
+	defaults
 	acker_set "$B" ack_packets 1
 	tenant_set ack_packets 1 cpu_rate 1
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
@@ -107,12 +114,11 @@ cpu_rate() {
 	expect "OR-ACKs/s of B" "$RATE" -ge "$(calc "$alone / 4")"
 	idle_tenant
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
-	acker_set "$B" ack_packets 32
-	tenant_set ack_packets 32 cpu_rate 1000000
 }
 
 # An OR-ACK by time of B has not waited for one of H.
 ack_delay() {
+	defaults
 	acker_set "$B" ack_packets 255 ack_delay_ns 50000
 	tenant_set ack_packets 255 ack_bytes 16777216 ack_delay_ns 10000000
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
@@ -127,8 +133,7 @@ ack_delay() {
 	expect "longest hold in B, ns" "$(said hold_max_ns)" -lt 3000000
 	idle_tenant
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
-	acker_set "$B" ack_packets 32
-	tenant_set ack_packets 32 ack_bytes 65536 ack_delay_ns 50000
+	defaults
 }
 
 # max_flows, max_subscribers, cpu_rate: at most those of the initial namespace.
@@ -209,8 +214,8 @@ charged() {
 	wait_for 20 acker_is "$B" Flows -eq 0
 	after=$(slab "$cgroup")
 	expect "bytes that no flow is charged" "$((after - before))" -lt $((640 * 100))
-	acker_set "$B" flow_age_s 30
 	stop "$SPAWNED" KILL
+	defaults
 }
 
 listens_at() {
@@ -250,7 +255,49 @@ long() {
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
-ksft_plan 9
+# crowd N: N more namespaces with a macvlan of a device of B, and a subscriber each.
+crowd() {
+	local i name
+
+	for i in $(seq "$1"); do
+		name=$(ns_name "C$i")
+		ns_add "$name"
+		ip -n "$B" link add link b0 name "m$i" type macvlan mode bridge
+		ip -n "$B" link set "m$i" netns "$name"
+		link_up "$name" "m$i" "10.77.1.$((100 + i))"
+		subscribe "$A" "$V4_A" "10.77.1.$((100 + i))"
+		wait_for 10 acker_is "$name" Devices -gt 0
+	done
+}
+
+# cost: of 10,000 packets to B in ms of virtual time; sets COST.
+cost() {
+	local from to
+
+	send "$A" "$V4_A" "$V4_B" 100000
+	from=$EPOCHREALTIME
+	send "$A" "$V4_A" "$V4_B" 14480000
+	to=$EPOCHREALTIME
+	COST=$(calc "1000 * ($to - $from)")
+	echo "measured: $1: $COST ms"
+}
+
+# In virtual time, a nanosecond is an instruction.
+many_namespaces() {
+	local alone
+
+	in_ns "$A" ethtool -K a0 tso off gso off
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	cost "10,000 packets, alone"
+	alone=$COST
+	crowd 20
+	cost "10,000 packets, beside 20 namespaces"
+	in_ns "$A" ethtool -K a0 tso on gso on
+	expect "ms for 10,000 packets" "$COST" -le "$(calc "$alone * 1.1 + 5")"
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+ksft_plan 10
 need_acker
 net_pair
 tenant_add
@@ -267,3 +314,4 @@ ksft_case "flows are charged to the cgroup of their socket" charged
 ksft_case "forged sequence numbers, IPv4" blind "$V4_A" "$V4_B"
 ksft_case "forged sequence numbers, IPv6" blind "$V6_A" "$V6_B"
 ksft_case "no packet of a long transfer is outside of the window" long
+ksft_case "a packet costs no more with many namespaces" many_namespaces
