@@ -218,7 +218,7 @@ jitter() {
 	expect "deviation of the RTT in ms" "${rtt[3]}" -ge 1
 }
 
-ksft_plan 12
+ksft_plan 13
 need_module labnic
 hosts "$A" "$B"
 ksft_case "propagation delay is exact" delay_exact
