@@ -20,6 +20,9 @@ typedef int64_t s64;
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val) __atomic_store_n(&(x), val, __ATOMIC_RELAXED)
 
+#define U32_MAX		0xffffffffU
+#define S64_MAX		0x7fffffffffffffffLL
+
 #define min_t(type, a, b) \
 	({ type _a = (a), _b = (b); _a < _b ? _a : _b; })
 #define max_t(type, a, b) \

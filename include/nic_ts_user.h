@@ -13,7 +13,6 @@
 
 #include "core_user.h"
 
-#define U32_MAX	UINT32_MAX
 
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))

@@ -204,6 +204,11 @@ struct onramp_stats {
 	u64	acks_no_peer;
 	u64	acks_no_flow;
 	u64	acks_no_map;
+	u64	acks_limited;
+	u64	pause_ends;
+	u64	pause_ends_empty;
+	u64	threshold_ns;
+	u64	slack_ns;
 };
 
 /**

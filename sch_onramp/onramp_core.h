@@ -31,6 +31,11 @@
  *    pauses for the shortest time until it has measured.
  *  - An OR-ACK about a packet sent before B is about the past, and ignored.
  *  - B is no reference for (3) when it was sent more than stale_ns before G.
+ *  - A pause that is shorter than T / 2 says nothing: what the flow itself sends between
+ *    two OR-ACKs is of that order. If the queue is empty when G arrives, beta_m is one: the
+ *    pause took all that was there, and was too long. If O_G is below T, beta does not
+ *    fall, for the same reason. Else a pause that is too long makes beta smaller,
+ *    and a small beta makes pauses longer: one flow alone loses a quarter of its link.
  *  - No packet of a flow is held for longer than max_pause_ns: the time is
  *    counted from the first pause after a packet left, over all pauses that
  *    follow without one.
@@ -98,6 +103,7 @@ enum onramp_verdict {
  * @mode:	enum onramp_mode
  * @gain:	g of the moving average (3), Q30, <= 1
  * @threshold_ns: T, ns, <= 10 s; with the error of the clocks already in it
+ * @empty_ns:	a queue is empty whose delay is below this, ns
  * @max_pause_ns: longest time that a packet is held, ns, <= 10 s
  * @stale_ns:	age at which a signal no longer counts, ns, <= 10 s
  */
@@ -105,6 +111,7 @@ struct onramp_params {
 	u8	mode;
 	u32	gain;
 	u64	threshold_ns;
+	u64	empty_ns;
 	u64	max_pause_ns;
 	u64	stale_ns;
 };
@@ -307,11 +314,17 @@ static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
 	u64 delta;
 
 	if (!f->acked || s->tx_ns - f->last_tx_ns > p->stale_ns ||
-	    s->tx_cum_ns <= f->last_cum_ns)
+	    s->tx_cum_ns <= f->last_cum_ns ||
+	    s->tx_cum_ns - f->last_cum_ns < p->threshold_ns / 2)
 		return;
 	res->p_bg_ns = s->tx_cum_ns - f->last_cum_ns;
 	res->beta_m = f->last_owd_ns > res->owd_ns ?
 		onramp_ratio(f->last_owd_ns - res->owd_ns, res->p_bg_ns) : 0;
+	/* A queue that has run empty cannot show all that the pause has taken from it. */
+	if (res->owd_ns < p->empty_ns)
+		res->beta_m = ONRAMP_ONE;
+	else if (res->beta_m < f->beta && res->owd_ns < p->threshold_ns)
+		return;
 	/* Both are fractions up to one: the result is between them. */
 	if (res->beta_m >= f->beta) {
 		delta = onramp_mul(res->beta_m - f->beta, p->gain);
@@ -461,16 +474,19 @@ static inline u64 onramp_own_ns(u64 byte_time, u32 start_seq, u32 end_seq)
 
 /**
  * struct onramp_tx - when a range of sequence numbers was sent
- * @tx_ns:	time; 0: unusable, part of it was sent more than once
+ * @tx_ns:	start on the wire, by the model of it; 0: unusable, part of the range was
+ *		sent more than once
  * @cum_ns:	onramp_ctrl_cum_pause() then
  * @start:	first sequence number
  * @end:	after the last one
+ * @wait_ns:	from the qdisc to @tx_ns, ONRAMP_FIFO_MAX_NS and a batch at most
  */
 struct onramp_tx {
 	u64	tx_ns;
 	u64	cum_ns;
 	u32	start;
 	u32	end;
+	u32	wait_ns;
 };
 
 /*
@@ -656,7 +672,8 @@ static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
  * @r: ring
  * @start: first sequence number of the packet or batch
  * @end: after its last one
- * @tx_ns: time, > 0
+ * @out_ns: the qdisc hands it to the driver, > 0
+ * @tx_ns: it starts on the wire, >= @out_ns
  * @cum_ns: onramp_ctrl_cum_pause() of that time
  * @byte_time: of onramp_byte_time()
  * @una: see onramp_tx_add()
@@ -666,11 +683,12 @@ static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
  * as with it.
  */
 static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
-				    u64 tx_ns, u64 cum_ns, u64 byte_time,
+				    u64 out_ns, u64 tx_ns, u64 cum_ns, u64 byte_time,
 				    const u32 *una)
 {
 	struct onramp_tx *t;
 	u64 next_ns;
+	u32 head = r->head;
 
 	if (r->count && byte_time && (s32)(end - start) > 0 &&
 	    onramp_tx_follows(tx_ns, r->end_ns)) {
@@ -687,6 +705,8 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 		}
 	}
 	onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
+	if (r->head != head)
+		onramp_tx_at(r, 0)->wait_ns = (u32)min_t(u64, tx_ns - out_ns, U32_MAX);
 	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
 }
 

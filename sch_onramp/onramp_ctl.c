@@ -12,10 +12,12 @@
  *	OR-ACK, the cheap checks first:
  *	  decode -> peer of the addresses -> tag -> connection of the ports -> count
  *	  record of the sequence number, or it is not in flight
+ *	  impossible by now: refuse it
  *	  delay = received - started on the wire - own batch before it
  *	    relative: above the baseline of the path (onramp_owd.h)
  *	    synced: as it is, by CLOCK_TAI or the NIC's clock; T is widened by the errors
  *	      of both hosts' clocks, and of the map to the NIC's
+ *	  bound it by the round trip, choose T (onramp_path.h)
  *	  decide (onramp_core.h), publish the end of the pause
  *	  shorter than before, and a flow waits for it: its qdisc looks again
  *
@@ -324,8 +326,9 @@ static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
 	owd_ns = peer->last_owd_ns;
 	at_ns = peer->last_owd_at_ns;
 	core = settings->core;
-	core.threshold_ns = onramp_threshold_ns(core.threshold_ns,
-						peer->last_error_ns);
+	core.threshold_ns = core.threshold_ns ?
+		onramp_threshold_ns(core.threshold_ns, peer->last_error_ns) :
+		peer->last_threshold_ns;
 	spin_unlock(&peer->lock);
 	if (!at_ns || !onramp_ctrl_inherit(&ctl->ctrl, &core, owd_ns, at_ns, now))
 		return;
@@ -553,24 +556,12 @@ u64 onramp_owd_class_end(u32 class)
 	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
 }
 
-/**
- * struct onramp_delay - what an OR-ACK says of a path
- * @owd_ns: delay that the threshold applies to
- * @baseline_ns: what was taken off for that
- * @error_ns: how far it may be too high
- * @epoch: of the peer
- */
-struct onramp_delay {
-	s64 owd_ns;
-	s64 baseline_ns;
-	u64 error_ns;
-	u32 epoch;
-};
-
 /* The excess over what an empty path takes; ONRAMP_BELOW, or why there is none. */
-static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *ack,
-				u64 tx_ns, u32 payload, struct onramp_delay *d)
+static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack,
+				u32 payload, struct onramp_delay *d)
 {
+	struct onramp_peer *peer = ctl->peer;
+	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
 
 	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
@@ -583,7 +574,10 @@ static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *a
 		peer->last_owd_at_ns = 0;
 		peer->epoch++;
 	}
-	d->epoch = peer->epoch;
+	if (ctl->epoch != peer->epoch) {
+		ctl->epoch = peer->epoch;
+		onramp_ctrl_forget(&ctl->ctrl);
+	}
 	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
 		return ONRAMP_G_LEARNING;
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
@@ -602,10 +596,10 @@ static u8 onramp_delay_relative(struct onramp_peer *peer, const struct or_ack *a
  */
 static u8 onramp_delay_synced(const struct onramp_gate *gate,
 			      const struct onramp_settings *settings,
-			      const struct or_ack *ack, u64 tx_ns, struct onramp_delay *d)
+			      const struct or_ack *ack, struct onramp_delay *d)
 {
+	u64 tx_ns = d->trip.tx_ns, at_ns;
 	u32 map_error_ns = 0;
-	u64 at_ns;
 
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
 		return ONRAMP_G_UNSYNCED;
@@ -624,34 +618,47 @@ static u8 onramp_delay_synced(const struct onramp_gate *gate,
 	return ONRAMP_BELOW;
 }
 
-/* The delay of a packet that was on the wire at @tx_ns; ONRAMP_BELOW, or why not. */
-static u8 onramp_delay(const struct onramp_ctl *ctl, const struct onramp_settings *settings,
-		       const struct or_ack *ack, u64 tx_ns, u32 payload, u64 now,
-		       struct onramp_delay *d)
+/*
+ * The delay, and what follows from it for the connection; an enum onramp_verdict, or why
+ * there is no delay. The path is locked from the one to the other: what a pause has done is
+ * compared with what has left since.
+ */
+static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *settings,
+			  const struct or_ack *ack, u32 payload, struct onramp_params *core,
+			  struct onramp_sample *s, struct onramp_delay *d,
+			  struct onramp_trust *trust, struct onramp_result *res)
 {
 	struct onramp_peer *peer = ctl->peer;
 	u8 verdict;
 
-	*d = (struct onramp_delay) { .owd_ns = 0 };
+	if (!onramp_trip_possible(&d->trip))
+		return ONRAMP_IMPLAUSIBLE;
 	spin_lock(&peer->lock);
-	if (settings->owd == ONRAMP_OWD_SYNCED)
-		verdict = onramp_delay_synced(ctl->gate, settings, ack, tx_ns, d);
+	if (d->absolute)
+		verdict = onramp_delay_synced(ctl->gate, settings, ack, d);
 	else
-		verdict = onramp_delay_relative(peer, ack, tx_ns, payload, d);
+		verdict = onramp_delay_relative(ctl, ack, payload, d);
+	if (verdict != ONRAMP_BELOW)
+		goto unlock;
+	onramp_path_update(&peer->path, &ctl->view, &ctl->ctrl, core, s, d, trust, res);
+	verdict = res->verdict;
 	/* For new connections, if it is newer than what they would get otherwise. */
-	if (verdict == ONRAMP_BELOW && (s64)(tx_ns - peer->last_owd_tx_ns) > 0) {
-		peer->last_owd_ns = max_t(s64, d->owd_ns, 0);
-		peer->last_owd_tx_ns = tx_ns;
-		peer->last_owd_at_ns = now;
+	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
+		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);
+		peer->last_owd_tx_ns = s->tx_ns;
+		peer->last_owd_at_ns = s->now_ns;
 		peer->last_error_ns = d->error_ns;
+		peer->last_threshold_ns = trust->threshold_ns;
 	}
+	WRITE_ONCE(ctl->gate->last_slack_ns, peer->path.slack_ns);
+unlock:
 	spin_unlock(&peer->lock);
 	return verdict;
 }
 
 /* For people: what an OR-ACK that counted has said. */
 static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d,
-			    const struct onramp_result *res)
+			    const struct onramp_trust *trust, const struct onramp_result *res)
 {
 	struct onramp_gate *gate = ctl->gate;
 	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
@@ -659,9 +666,13 @@ static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d
 	WRITE_ONCE(gate->last_owd_ns, res->owd_ns);
 	WRITE_ONCE(gate->last_baseline_ns, d->baseline_ns);
 	WRITE_ONCE(gate->last_error_ns, d->error_ns);
+	WRITE_ONCE(gate->last_threshold_ns, trust->threshold_ns);
 	WRITE_ONCE(gate->last_beta, ctl->ctrl.beta);
 	u64_stats_update_begin(&stats->syncp);
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
+	stats->n[ONRAMP_G_LIMITED] += trust->limited;
+	stats->n[ONRAMP_G_PAUSE_ENDS] += trust->returned;
+	stats->n[ONRAMP_G_PAUSE_ENDS_EMPTY] += trust->empty;
 	u64_stats_update_end(&stats->syncp);
 }
 
@@ -685,11 +696,12 @@ static bool onramp_counted(u8 verdict)
 static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 {
 	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
+	struct onramp_delay d = { .byte_ns = ctl->byte_ns };
 	const struct onramp_settings *settings;
+	struct onramp_trust trust = {};
 	struct onramp_result res = {};
-	const struct onramp_tx *tx;
 	struct onramp_params core;
-	struct onramp_delay d = {};
+	const struct onramp_tx *tx;
 	u8 verdict;
 
 	settings = rcu_dereference(ctl->gate->settings);
@@ -706,24 +718,24 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = ctl->ring.sent_ns;
-	verdict = onramp_delay(ctl, settings, ack, s.tx_ns,
-			       onramp_ctl_payload(ctl, tx, ack->seq), s.now_ns, &d);
-	s.owd_ns = d.owd_ns;
-	if (verdict != ONRAMP_BELOW)
-		goto out;
-	if (ctl->epoch != d.epoch) {
-		ctl->epoch = d.epoch;
-		onramp_ctrl_forget(&ctl->ctrl);
-	}
-	core.threshold_ns = onramp_threshold_ns(core.threshold_ns, d.error_ns);
+	d.trip = (struct onramp_trip) {
+		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
+		.hold_ns = ack->hold_ns,
+	};
+	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
+	d.is_auto = !core.threshold_ns;
 	onramp_ctl_account(ctl, s.now_ns);
-	onramp_ctrl_update(&ctl->ctrl, &core, &s, &res);
-	verdict = res.verdict;
+	verdict = onramp_ctl_path(ctl, settings, ack, onramp_ctl_payload(ctl, tx, ack->seq),
+				  &core, &s, &d, &trust, &res);
 	onramp_ctl_publish(ctl, s.now_ns);
-	if (onramp_counted(verdict))
-		onramp_ctl_note(ctl, &d, &res);
+	if (!onramp_counted(verdict))
+		goto out;
+	onramp_ctl_note(ctl, &d, &trust, &res);
+	if (trust.returned)
+		trace_onramp_pause_end(ctl, s.now_ns, trust.empty, res.owd_ns,
+				       READ_ONCE(ctl->gate->last_slack_ns));
 out:
-	trace_onramp_ack(ctl, ack, &s, d.baseline_ns, core.threshold_ns, &res, verdict);
+	trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
 	return verdict;
 }
 
@@ -747,10 +759,12 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
 	error = or_replay_accept(&ctl->replay, ack->count);
 	if (error) {
 		struct onramp_sample s = { .now_ns = ktime_get_ns() };
+		struct onramp_trust trust = {};
+		struct onramp_delay d = {};
 		struct onramp_result res = {};
 
 		verdict = error == OR_ERR_REPLAY ? ONRAMP_G_REPLAY : ONRAMP_G_OLD;
-		trace_onramp_ack(ctl, ack, &s, 0, 0, &res, verdict);
+		trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
 	} else {
 		ctl->acked = jiffies;
 		until_ns = ctl->ctrl.until_ns;

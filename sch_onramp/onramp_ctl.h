@@ -45,10 +45,11 @@
 #include "onramp_core.h"
 #include "onramp_fifo.h"
 #include "onramp_owd.h"
+#include "onramp_path.h"
 
 /*
  * Most connections and peers of a namespace. Those beyond are sent as by fq, and
- * counted. A connection takes 2 KB, a peer 1 KB.
+ * counted. A connection takes 2.6 KB, a peer 1.1 KB.
  */
 #define ONRAMP_CTLS_MAX		(1 << 18)
 #define ONRAMP_PEERS_MAX	(1 << 14)
@@ -80,6 +81,9 @@ enum onramp_gate_stat {
 	ONRAMP_G_RECHECKS,
 	ONRAMP_G_HELD,
 	ONRAMP_G_HELD_LATE_NS,
+	ONRAMP_G_LIMITED,
+	ONRAMP_G_PAUSE_ENDS,
+	ONRAMP_G_PAUSE_ENDS_EMPTY,
 	ONRAMP_G_STATS
 };
 
@@ -97,7 +101,7 @@ enum onramp_net_stat {
 
 /**
  * struct onramp_settings - what a qdisc wants, for the controller
- * @core: of the decision
+ * @core: of the decision; its threshold is 0 with threshold auto
  * @owd: enum onramp_owd_mode
  * @clock: enum onramp_clock, owd synced
  * @inherit: new connections start with the delay of their path
@@ -159,6 +163,8 @@ struct onramp_link {
  *		 and written without a lock
  * @last_baseline_ns: of its path, includes the difference of the clocks
  * @last_error_ns: that its delay may be too high by
+ * @last_threshold_ns: T for it
+ * @last_slack_ns: slack in that
  * @last_beta: Q30
  * @rcu: to free it
  */
@@ -173,6 +179,8 @@ struct onramp_gate {
 	u64			last_owd_ns;
 	s64			last_baseline_ns;
 	u64			last_error_ns;
+	u64			last_threshold_ns;
+	u64			last_slack_ns;
 	u32			last_beta;
 	struct rcu_head		rcu;
 };
@@ -227,6 +235,8 @@ struct onramp_net {
  * @last_owd_at_ns: when that was known; 0: not yet
  * @last_owd_tx_ns: of which packet that is
  * @last_error_ns: how far it may be too high
+ * @last_threshold_ns: T for it
+ * @path: what else is known of the path
  * @count: of SUBSCRIBEs, only @work
  * @tries: SUBSCRIBEs since the last OR-ACK, only @work
  * @nonce_at: jiffies when the nonce was made, only @work
@@ -256,7 +266,9 @@ struct onramp_peer {
 	u64			last_owd_at_ns;
 	u64			last_owd_tx_ns;
 	u64			last_error_ns;
+	u64			last_threshold_ns;
 	struct onramp_owd	owd;
+	struct onramp_path	path;
 
 	u32			count;
 	unsigned int		tries;
@@ -291,6 +303,7 @@ struct onramp_ctl_key {
  * @gate: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
  * @ctrl: the controller
+ * @view: what it has seen of its path
  * @replay: counts of OR-ACKs
  * @acked: jiffies of the last one of these
  * @epoch: of the peer, when the last OR-ACK came
@@ -320,6 +333,7 @@ struct onramp_ctl {
 	unsigned long		waiter;
 
 	struct onramp_ctrl	ctrl;
+	struct onramp_view	view;
 	struct or_replay	replay;
 	unsigned long		acked;
 	u32			epoch;
@@ -484,7 +498,7 @@ static inline void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *g
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(ctl, now);
-	onramp_tx_append(&ctl->ring, seq, seq + payload, tx_ns, cum_ns, ctl->byte_ns,
+	onramp_tx_append(&ctl->ring, seq, seq + payload, now, tx_ns, cum_ns, ctl->byte_ns,
 			 &tcp_sk(skb->sk)->snd_una);
 	if (tracepoint_enabled(onramp_sent))
 		onramp_ctl_sent_trace(ctl, now, tx_ns, seq, seq + payload, cum_ns);

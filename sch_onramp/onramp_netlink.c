@@ -319,6 +319,9 @@ static const u16 onramp_gate_offset[ONRAMP_G_STATS] = {
 	[ONRAMP_G_INHERITED] = offsetof(struct onramp_stats, inherited),
 	[ONRAMP_G_RECHECKS] = offsetof(struct onramp_stats, pause_shorter),
 	[ONRAMP_G_HELD] = offsetof(struct onramp_stats, held),
+	[ONRAMP_G_LIMITED] = offsetof(struct onramp_stats, acks_limited),
+	[ONRAMP_G_PAUSE_ENDS] = offsetof(struct onramp_stats, pause_ends),
+	[ONRAMP_G_PAUSE_ENDS_EMPTY] = offsetof(struct onramp_stats, pause_ends_empty),
 	[ONRAMP_BELOW] = offsetof(struct onramp_stats, acks_below),
 	[ONRAMP_PAUSED] = offsetof(struct onramp_stats, acks_paused),
 	[ONRAMP_CAPPED] = offsetof(struct onramp_stats, acks_capped),
@@ -413,6 +416,8 @@ static void onramp_collect_gate(const struct onramp_gate *gate, struct onramp_st
 	stats->owd_ns = READ_ONCE(gate->last_owd_ns);
 	stats->owd_baseline_ns = READ_ONCE(gate->last_baseline_ns);
 	stats->owd_error_ns = READ_ONCE(gate->last_error_ns);
+	stats->threshold_ns = READ_ONCE(gate->last_threshold_ns);
+	stats->slack_ns = READ_ONCE(gate->last_slack_ns);
 	stats->beta = ((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 

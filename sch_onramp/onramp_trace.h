@@ -101,10 +101,11 @@ static inline u32 onramp_trace_ppm(u32 frac)
 TRACE_EVENT(onramp_ack,
 
 	TP_PROTO(const struct onramp_ctl *ctl, const struct or_ack *ack,
-		 const struct onramp_sample *s, s64 baseline_ns, u64 threshold_ns,
-		 const struct onramp_result *res, u8 verdict),
+		 const struct onramp_sample *s, const struct onramp_delay *d,
+		 const struct onramp_trust *trust, const struct onramp_result *res,
+		 u8 verdict),
 
-	TP_ARGS(ctl, ack, s, baseline_ns, threshold_ns, res, verdict),
+	TP_ARGS(ctl, ack, s, d, trust, res, verdict),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -115,6 +116,8 @@ TRACE_EVENT(onramp_ack,
 		__field(s64, owd_ns)
 		__field(s64, baseline_ns)
 		__field(u64, threshold_ns)
+		__field(u64, limit_ns)
+		__field(u64, detour_ns)
 		__field(u64, p_bg_ns)
 		__field(u64, p_rtt_ns)
 		__field(u64, pause_ns)
@@ -134,8 +137,10 @@ TRACE_EVENT(onramp_ack,
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
 		__entry->owd_ns = s->owd_ns;
-		__entry->baseline_ns = baseline_ns;
-		__entry->threshold_ns = threshold_ns;
+		__entry->baseline_ns = d->baseline_ns;
+		__entry->threshold_ns = trust->threshold_ns;
+		__entry->limit_ns = trust->limit_ns;
+		__entry->detour_ns = trust->detour_ns;
 		__entry->p_bg_ns = res->p_bg_ns;
 		__entry->p_rtt_ns = res->p_rtt_ns;
 		__entry->pause_ns = res->pause_ns;
@@ -148,13 +153,45 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu",
 		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
 		  __entry->tx_ns, __entry->rx_ns, __entry->hold_ns,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
-		  __entry->p_rtt_ns, __entry->pause_ns)
+		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
+		  __entry->detour_ns)
+);
+
+/* The first packet of a path after a pause: did it find the queue empty? */
+TRACE_EVENT(onramp_pause_end,
+
+	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, bool empty, u64 owd_ns,
+		 u64 slack_ns),
+
+	TP_ARGS(ctl, now_ns, empty, owd_ns, slack_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, src, sizeof(struct sockaddr_in6))
+		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		__field(u64, now_ns)
+		__field(u64, owd_ns)
+		__field(u64, slack_ns)
+		__field(u8, empty)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
+		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->now_ns = now_ns;
+		__entry->owd_ns = owd_ns;
+		__entry->slack_ns = slack_ns;
+		__entry->empty = empty;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc now=%llu empty=%u owd=%llu slack=%llu",
+		  __entry->src, __entry->dest, __entry->now_ns, __entry->empty,
+		  __entry->owd_ns, __entry->slack_ns)
 );
 
 /* An OR-ACK that is not believed, or of no use. */

@@ -21,7 +21,7 @@
 #ifndef _UAPI_ONRAMP_H
 #define _UAPI_ONRAMP_H
 
-#define ONRAMP_UAPI_VERSION	3
+#define ONRAMP_UAPI_VERSION	4
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3
@@ -81,8 +81,8 @@ ONRAMP_X(WEIGHT2, weight[2], BYTES, 16384, 1073741824, 65536, \
 	 "bytes that band 2 may send per round") \
 ONRAMP_X(MODE, mode, WORD, 0, 2, 0, \
 	 "On-Ramp: final, strawman (for comparison), or off") \
-ONRAMP_X(THRESHOLD, threshold, TIME, 1000, 10000000000, 50000, \
-	 "flows are paused when the delay of their path is above this") \
+ONRAMP_X(THRESHOLD, threshold, TIME, 0, 10000000000, 0, \
+	 "pause flows when the delay of their path is above this, 0 or auto: by the path") \
 ONRAMP_X(GAIN, gain, PPM, 1000, 1000000, 62500, \
 	 "share of a new value in what a pause is believed to do to the delay") \
 ONRAMP_X(MAX_PAUSE, max_pause, TIME, 1000, 10000000000, 20000000, \
@@ -219,7 +219,13 @@ ONRAMP_X(ACKS_TAG, acks_tag, COUNT, "with a wrong tag") \
 ONRAMP_X(ACKS_NO_PEER, acks_no_peer, COUNT, "from hosts that no data is sent to") \
 ONRAMP_X(ACKS_NO_FLOW, acks_no_flow, COUNT, "for connections that there are not") \
 ONRAMP_X(ACKS_NO_MAP, acks_no_map, COUNT, \
-	 "of the qdisc: with clock nic, while nic_ts had no valid map of the NIC's clock")
+	 "of the qdisc: with clock nic, while nic_ts had no valid map of the NIC's clock") \
+ONRAMP_X(ACKS_LIMITED, acks_limited, COUNT, \
+	 "OR-ACKs that counted, with a delay cut to what their round trip allows") \
+ONRAMP_X(PAUSE_ENDS, pause_ends, COUNT, "ends of pauses after which the path was looked at") \
+ONRAMP_X(PAUSE_ENDS_EMPTY, pause_ends_empty, COUNT, "those that found an empty queue") \
+ONRAMP_X(THRESHOLD_NS, threshold_ns, GAUGE, "threshold of the last OR-ACK, all included") \
+ONRAMP_X(SLACK_NS, slack_ns, GAUGE, "part of it that pauses have raised it by")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

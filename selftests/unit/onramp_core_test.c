@@ -255,6 +255,55 @@ static void update__implausible(void)
 	CHECK_EQ(ack(1000060, 60, 0, 10), ONRAMP_BELOW);
 }
 
+/* T is 50: a pause of less than 25 says nothing of beta. */
+static void update__beta_of_short_pauses(void)
+{
+	setup();
+	ack(100, 50, 0, 80);
+	ack(250, 131, 24, 80);
+	CHECK_EQ(r.p_bg_ns, 0);
+	CHECK_EQ(f.beta, ONRAMP_ONE);
+
+	setup();
+	ack(100, 50, 0, 80);
+	ack(250, 131, 25, 80);
+	CHECK_EQ(r.p_bg_ns, 25 * US);
+	CHECK_EQ(f.beta, ONRAMP_ONE - ONRAMP_GAIN_DEFAULT);
+}
+
+/*
+ * The pause of 30 took all of 20, and the queue is empty: it was too long, and beta must
+ * not be smaller for it. Below T it may have been empty.
+ */
+static void update__beta_of_an_empty_queue(void)
+{
+	setup();
+	p.empty_ns = 10 * US;
+	f.beta = ONRAMP_ONE / 2;
+	ack(100, 50, 0, 80);
+	ack(250, 131, 30, 9);
+	CHECK_EQ(r.beta_m, ONRAMP_ONE);
+	CHECK_EQ(f.beta, ONRAMP_ONE / 2 + ONRAMP_GAIN_DEFAULT / 2);
+
+	setup();
+	p.empty_ns = 10 * US;
+	f.beta = ONRAMP_ONE / 2;
+	ack(100, 50, 0, 16);
+	onramp_ctrl_set_pause(&f, 100 * US, 130 * US);
+	ack(250, 131, 30, 10);
+	CHECK_EQ(r.beta_m, ONRAMP_ONE / 5);
+	CHECK_EQ(f.beta, ONRAMP_ONE / 2);
+	/* At T it was not. */
+	setup();
+	p.empty_ns = 10 * US;
+	f.beta = ONRAMP_ONE / 2;
+	ack(100, 50, 0, 56);
+	onramp_ctrl_set_pause(&f, 100 * US, 130 * US);
+	ack(250, 131, 30, 50);
+	CHECK_EQ(r.beta_m, ONRAMP_ONE / 5);
+	CHECK(f.beta < ONRAMP_ONE / 2);
+}
+
 /* B was sent more than 1 s ago: what the delay did since has other reasons. */
 static void update__old_reference(void)
 {
@@ -453,7 +502,7 @@ static void txring__merges_back_to_back(void)
 
 	ring_setup();
 	for (i = 0; i < 10; i++)
-		onramp_tx_append(&ring, i * 100, i * 100 + 100, 5000 + i * 100, 7, byte_time,
+		onramp_tx_append(&ring, i * 100, i * 100 + 100, 5000 + i * 100, 5000 + i * 100, 7, byte_time,
 				 &una);
 	CHECK_EQ(ring.count, 1);
 	CHECK_EQ(ring.sent_ns, 5900);
@@ -461,14 +510,14 @@ static void txring__merges_back_to_back(void)
 	CHECK_EQ(tx_of(1000), 5000);
 	CHECK_EQ(tx_of(1001), 0);
 	/* A little early or late is still the same batch, more is not. */
-	onramp_tx_append(&ring, 1000, 1100, 6000 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
-	onramp_tx_append(&ring, 1100, 1200, 6100 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1000, 1100, 6000 + ONRAMP_TX_MERGE_NS, 6000 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1100, 1200, 6100 - ONRAMP_TX_MERGE_NS, 6100 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 1);
-	onramp_tx_append(&ring, 1200, 1300, 6201 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1200, 1300, 6201 + ONRAMP_TX_MERGE_NS, 6201 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	CHECK_EQ(tx_of(1300), 6201 + ONRAMP_TX_MERGE_NS);
 	/* It is the record's start that counts: nothing adds up. */
-	onramp_tx_append(&ring, 1300, 1400, 6300 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1300, 1400, 6300 - ONRAMP_TX_MERGE_NS, 6300 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 3);
 }
 
@@ -478,39 +527,39 @@ static void txring__merges_no_more_than_that(void)
 
 	/* A gap in the sequence, which is a retransmission or lost to another queue. */
 	ring_setup();
-	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, 210, 310, 5110, 7, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 5000, 5000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 210, 310, 5110, 5110, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	CHECK_EQ(tx_of(205), 0);
 	/* A pause in between, be it of no length on the wire. */
 	ring_setup();
-	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, 200, 300, 5100, 8, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 5000, 5000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 200, 300, 5100, 5100, 8, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	/* The one before was sent again: its time is 0. */
 	ring_setup();
-	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, 100, 200, 1, 7, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 5000, 5000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 1, 1, 7, byte_time, &una);
 	CHECK_EQ(tx_of(200), 0);
-	onramp_tx_append(&ring, 200, 300, 100, 7, byte_time, &una);
+	onramp_tx_append(&ring, 200, 300, 100, 100, 7, byte_time, &una);
 	CHECK_EQ(tx_of(300), 100);
 	CHECK_EQ(tx_of(200), 0);
 	/* What was merged was sent. */
 	ring_setup();
-	onramp_tx_append(&ring, 100, 200, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, 200, 300, 5100, 7, byte_time, &una);
-	onramp_tx_append(&ring, 200, 300, 6000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 100, 200, 5000, 5000, 7, byte_time, &una);
+	onramp_tx_append(&ring, 200, 300, 5100, 5100, 7, byte_time, &una);
+	onramp_tx_append(&ring, 200, 300, 6000, 6000, 7, byte_time, &una);
 	CHECK_EQ(tx_of(300), 0);
 	/* The record is as long as it may be. */
 	ring_setup();
-	onramp_tx_append(&ring, 0, ONRAMP_TX_MERGE_BYTES, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1,
+	onramp_tx_append(&ring, 0, ONRAMP_TX_MERGE_BYTES, 5000, 5000, 7, byte_time, &una);
+	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1, 5000 + ONRAMP_TX_MERGE_BYTES,
 			 5000 + ONRAMP_TX_MERGE_BYTES, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	/* Without a rate there is no telling. */
 	ring_setup();
-	onramp_tx_append(&ring, 100, 200, 5000, 7, 0, &una);
-	onramp_tx_append(&ring, 200, 300, 5000, 7, 0, &una);
+	onramp_tx_append(&ring, 100, 200, 5000, 5000, 7, 0, &una);
+	onramp_tx_append(&ring, 200, 300, 5000, 5000, 7, 0, &una);
 	CHECK_EQ(ring.count, 2);
 }
 
@@ -655,6 +704,8 @@ int main(void)
 		KTAP_CASE(update__out_of_order),
 		KTAP_CASE(update__sequence_wraps),
 		KTAP_CASE(update__implausible),
+		KTAP_CASE(update__beta_of_short_pauses),
+		KTAP_CASE(update__beta_of_an_empty_queue),
 		KTAP_CASE(update__old_reference),
 		KTAP_CASE(update__off),
 		KTAP_CASE(update__progress),

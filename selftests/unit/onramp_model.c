@@ -70,10 +70,13 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 	}
 	g.owd = fmax(0, g.owd);
 	p_bg = g.paused - m->b.paused;
-	if (m->has_b && p_bg > 0 && g.tx - m->b.tx <= p->stale) {
+	if (m->has_b && p_bg > 0 && p_bg >= floor(p->t / 2) && g.tx - m->b.tx <= p->stale) {
 		double beta_m = fmin(1, fmax(0, (m->b.owd - g.owd) / p_bg));
 
-		m->beta = (1 - p->g) * m->beta + p->g * beta_m;
+		if (g.owd < p->empty)
+			beta_m = 1;
+		if (g.owd < p->empty || g.owd >= p->t || beta_m >= m->beta)
+			m->beta = (1 - p->g) * m->beta + p->g * beta_m;
 		v.learnt = true;
 	}
 	m->has_b = true;

@@ -16,7 +16,7 @@ enum model_rule { MODEL_NONE, MODEL_EQ2, MODEL_EQ4 };
 
 struct model_params {
 	enum model_rule rule;
-	double g, t, max_pause, stale;
+	double g, t, empty, max_pause, stale;
 };
 
 /* A packet and what an OR-ACK says of it. */

@@ -61,11 +61,12 @@ static void start(struct run *r)
 	r->p.gain = chance(0.1) ? ONRAMP_ONE : chance(0.05) ? 0 :
 		    ONRAMP_ONE >> (random_u64() % 7);
 	r->p.threshold_ns = (u64)log_uniform(1, 1e7);
+	r->p.empty_ns = chance(0.3) ? 0 : (u64)(r->p.threshold_ns * random_unit());
 	r->p.max_pause_ns = (u64)log_uniform(1e3, 1e9);
 	r->p.stale_ns = (u64)log_uniform(1e6, 1e10);
 	r->mp = (struct model_params) {
 		.rule = rules[r->p.mode], .g = r->p.gain / 1073741824.0,
-		.t = r->p.threshold_ns, .max_pause = r->p.max_pause_ns,
+		.t = r->p.threshold_ns, .empty = r->p.empty_ns, .max_pause = r->p.max_pause_ns,
 		.stale = r->p.stale_ns,
 	};
 	r->ring.rec = r->rec;

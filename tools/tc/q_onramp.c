@@ -193,6 +193,8 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 	char list[64], why[96];
 	uint64_t value;
 
+	if (attr == TCA_ONRAMP_THRESHOLD && !strcmp(text, "auto"))
+		return put_u64(n, attr, 0);
 	if (words) {
 		for (value = 0; words[value]; value++)
 			if (!strcmp(words[value], text))
@@ -363,6 +365,10 @@ static void print_param(int attr, uint64_t value)
 		return;
 	case TIME:
 		print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
+		if (attr == TCA_ONRAMP_THRESHOLD && !value) {
+			print_color_string(PRINT_FP, COLOR_NONE, NULL, "threshold %s ", "auto");
+			return;
+		}
 		snprintf(format, sizeof(format), "%s %%s ", p->name);
 		print_color_string(PRINT_FP, COLOR_NONE, NULL, format,
 				   sprint_time64(value, text));

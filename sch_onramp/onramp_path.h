@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How far the delays of a path are believed: pure functions on integers.
+ *
+ * A one-way delay is made of two clocks and of a model of the sender's own wire. Each of
+ * them can be wrong, by any amount. A round trip is measured by one clock, and needs no
+ * model. So on every OR-ACK
+ *
+ *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
+ *	limit = rtt - lowest rtt	of 30 to 60 s
+ *	O     = min(delay above the baseline, limit)
+ *
+ * and a delay that the round trip does not show pauses nobody. An OR-ACK that comes
+ * before the model has its packet on the wire refutes the model: the sample is refused
+ * before anything learns from it.
+ *
+ * Connections between two addresses can take different routes, with one baseline. Each
+ * keeps the lowest O of its last 67 to 134 ms, and so does the path:
+ *
+ *	O = O - (lowest O of the connection - lowest O of the path)
+ *
+ * threshold auto:
+ *
+ *	unit = max(50 us, 64 KB on the link); 150 us if the speed of the link is unknown
+ *	T    = unit + lowest rtt + slack
+ *
+ * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
+ * holds a unit when the first packet after the pause arrives. Where it arrives at an
+ * empty queue nevertheless, the pause has cost throughput, whatever the reason: CPUs
+ * that stall, timers that are late, a way back that is congested, a route that has become
+ * longer. The slack follows from that:
+ *
+ *	first packet of the path after a pause of P, at least half of T; p = max(unit, P):
+ *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
+ *		slack = slack + p / 4 + slack / 8
+ *	  else:	slack = slack - p / 12 - slack / 24
+ *	and slack = slack - slack / 16 in 268 ms
+ *
+ * It rises if more than a quarter of all pauses end at an empty queue. A unit is at least
+ * twice the mean step of O from one OR-ACK of the connection to the next, since steps are
+ * noise, or batches that take long on a later, slower link.
+ *
+ * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal (section
+ * 5.1), 150 us in VMs (section 5.3), and 2 sigma + min OWD where clocks are bad (section
+ * 7.1). Limit, routes and slack are not in the paper.
+ *
+ * Differences from the paper: without threshold auto only the limit and the routes.
+ */
+#ifndef _ONRAMP_PATH_H
+#define _ONRAMP_PATH_H
+
+#include "onramp_core.h"
+#include "onramp_owd.h"
+
+/* Lowest round trip, and lowest absolute delay: half the time that they are kept for, ns. */
+#define ONRAMP_PATH_LOW_NS	30000000000ULL
+
+/* Lowest delays of connections: the same, 67 ms. */
+#define ONRAMP_ROUTE_LOW_NS	(1ULL << 26)
+
+/*
+ * The receiver's clock may be fast, and its hold time too long: by less than this share,
+ * as a shift. 2^-9 is 1953 ppm; adjtime() slews by 500.
+ */
+#define ONRAMP_HOLD_SHIFT	9
+
+/* threshold auto: the unit on a fast link, and on one whose speed is unknown, ns. */
+#define ONRAMP_AUTO_MIN_NS	50000ULL
+#define ONRAMP_AUTO_UNKNOWN_NS	150000ULL
+
+/* The longest batch that a NIC is handed: 64 KB, as a shift. */
+#define ONRAMP_AUTO_BATCH_SHIFT	16
+
+/* Most slack, ns: more than the longest pause by default. */
+#define ONRAMP_SLACK_MAX_NS	40000000ULL
+
+/* The slack is less by a 16th after this time, ns: half of it is gone in 3 s. */
+#define ONRAMP_SLACK_AGE_NS	(1ULL << 28)
+#define ONRAMP_SLACK_AGE_SHIFT	4
+
+/* Ends of pauses that a lowest delay is of, at most half of them; and at least. */
+#define ONRAMP_RETURNS		16
+#define ONRAMP_RETURNS_MIN	4
+
+/* Share of a new step of O in the mean, as a shift. */
+#define ONRAMP_STEP_SHIFT	4
+
+/**
+ * struct onramp_low - lowest value of the last one to two times of a given length
+ * @from_ns: when the younger half began; 0: there is no value
+ * @now: lowest since then
+ * @before: lowest of the half before
+ */
+struct onramp_low {
+	u64	from_ns;
+	s64	now;
+	s64	before;
+};
+
+/* onramp_low() - the lowest value; there is one */
+static inline s64 onramp_low(const struct onramp_low *l)
+{
+	return min_t(s64, l->now, l->before);
+}
+
+/**
+ * onramp_low_add() - a value
+ * @l: lowest so far
+ * @half_ns: length of a half
+ * @at_ns: time of the value, > 0, not before the last one
+ * @value: the value
+ */
+static inline void onramp_low_add(struct onramp_low *l, u64 half_ns, u64 at_ns, s64 value)
+{
+	u64 age_ns = at_ns - l->from_ns;
+
+	if (!l->from_ns || age_ns >= 2 * half_ns) {
+		*l = (struct onramp_low) { .from_ns = at_ns, .now = value, .before = value };
+		return;
+	}
+	if (age_ns >= half_ns) {
+		l->before = l->now;
+		l->now = value;
+		l->from_ns = at_ns;
+	}
+	l->now = min_t(s64, l->now, value);
+}
+
+/**
+ * struct onramp_trip - a packet's way there, and its OR-ACK's way back; sender's clock, ns
+ * @now_ns:  the OR-ACK is here
+ * @out_ns:  the qdisc handed the packet, or the first of its batch, to the driver
+ * @tx_ns:   the packet was on the wire, by the model of it
+ * @hold_ns: the receiver held the OR-ACK for this time, by its clock
+ */
+struct onramp_trip {
+	u64	now_ns;
+	u64	out_ns;
+	u64	tx_ns;
+	u64	hold_ns;
+};
+
+/* The shortest time that the receiver has held the OR-ACK for. */
+static inline u64 onramp_trip_hold_ns(const struct onramp_trip *t)
+{
+	return t->hold_ns - (t->hold_ns >> ONRAMP_HOLD_SHIFT);
+}
+
+/**
+ * onramp_trip_possible() - could the OR-ACK have come by now?
+ * @t: times
+ *
+ * Return: false if the packet left too late for it, which refutes the model of the wire,
+ * the hold time, or the record.
+ */
+static inline bool onramp_trip_possible(const struct onramp_trip *t)
+{
+	return t->out_ns <= t->tx_ns && t->tx_ns <= t->now_ns &&
+	       t->now_ns - t->tx_ns >= onramp_trip_hold_ns(t);
+}
+
+/**
+ * struct onramp_path - what is known of a path, besides its baseline
+ * @rtt: round trips
+ * @synced: one-way delays by synchronised clocks, as they are
+ * @owd: O of all connections
+ * @last_tx_ns: when the newest packet left that an OR-ACK counted for
+ * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
+ * @slack_at_ns: when it was last aged
+ */
+struct onramp_path {
+	struct onramp_low	rtt;
+	struct onramp_low	synced;
+	struct onramp_low	owd;
+	u64			last_tx_ns;
+	u64			slack_ns;
+	u64			slack_at_ns;
+};
+
+/**
+ * struct onramp_view - what a connection has seen of its path
+ * @owd: its O
+ * @since_ns: when the first of them came, 0: none yet
+ * @step_ns: mean step from one O to the next, if there was no pause between them
+ * @return_now: lowest O after a pause, of the last @returns pauses
+ * @return_before: the same, of the ONRAMP_RETURNS before those
+ * @returns: < ONRAMP_RETURNS
+ * @returned: there were ONRAMP_RETURNS_MIN
+ */
+struct onramp_view {
+	struct onramp_low	owd;
+	u64			since_ns;
+	u64			step_ns;
+	u64			return_now;
+	u64			return_before;
+	u8			returns;
+	bool			returned;
+};
+
+/**
+ * struct onramp_delay - what an OR-ACK and the record of its packet say
+ * @trip: times, onramp_trip_possible()
+ * @owd_ns: delay that the threshold applies to
+ * @baseline_ns: what was taken off for that, to be shown
+ * @error_ns: how far it may be too high
+ * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
+ *	     onramp_byte_time(); 0: unknown
+ * @absolute: @owd_ns is by synchronised clocks, not above a baseline
+ * @is_auto: threshold auto
+ */
+struct onramp_delay {
+	struct onramp_trip	trip;
+	s64			owd_ns;
+	s64			baseline_ns;
+	u64			error_ns;
+	u64			byte_ns;
+	bool			absolute;
+	bool			is_auto;
+};
+
+/**
+ * struct onramp_trust - what was made of that
+ * @limit_ns: longest delay that the round trip allows
+ * @detour_ns: what the connection's route is longer than others of the path
+ * @threshold_ns: T
+ * @limited: the delay was cut to the limit by more than its error
+ * @returned: the first packet after a pause,
+ * @empty: which found an empty queue
+ */
+struct onramp_trust {
+	u64	limit_ns;
+	u64	detour_ns;
+	u64	threshold_ns;
+	bool	limited;
+	bool	returned;
+	bool	empty;
+};
+
+/**
+ * onramp_auto_unit() - the unit of threshold auto
+ * @byte_ns: see struct onramp_delay
+ *
+ * Return: ns, < 2^38
+ */
+static inline u64 onramp_auto_unit(u64 byte_ns)
+{
+	if (!byte_ns)
+		return ONRAMP_AUTO_UNKNOWN_NS;
+	return max_t(u64, ONRAMP_AUTO_MIN_NS,
+		     byte_ns >> (ONRAMP_BYTE_SHIFT - ONRAMP_AUTO_BATCH_SHIFT));
+}
+
+/* The delay that is believed: no longer than the round trip allows, without detours. */
+static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view *v,
+				      const struct onramp_delay *d, struct onramp_trust *trust)
+{
+	u64 now_ns = d->trip.now_ns;
+	s64 rtt_ns = (s64)(now_ns - d->trip.out_ns - onramp_trip_hold_ns(&d->trip));
+	s64 owd_ns = d->owd_ns, limit_ns = rtt_ns;
+
+	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, now_ns, rtt_ns);
+	if (d->absolute)
+		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
+	/* A threshold that is set by hand is one of the whole delay. */
+	if (d->absolute && d->is_auto)
+		owd_ns -= onramp_low(&p->synced);
+	if (!d->absolute || d->is_auto)
+		limit_ns -= onramp_low(&p->rtt);
+	trust->limit_ns = (u64)limit_ns;
+	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
+	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
+
+	if (!v->since_ns)
+		v->since_ns = now_ns;
+	onramp_low_add(&v->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
+	onramp_low_add(&p->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
+	/* Only what both have seen for as long can be compared. */
+	if (now_ns - v->since_ns >= ONRAMP_ROUTE_LOW_NS)
+		trust->detour_ns = (u64)max_t(s64, onramp_low(&v->owd) - onramp_low(&p->owd), 0);
+	return owd_ns - (s64)trust->detour_ns;
+}
+
+/* The lowest O of pauses' ends: is @owd_ns near it? And add it. */
+static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 near_ns)
+{
+	u64 low_ns = min_t(u64, v->return_now, v->return_before);
+	bool near = v->returned && owd_ns <= low_ns + near_ns && low_ns <= owd_ns + near_ns;
+
+	v->return_now = v->returns ? min_t(u64, v->return_now, owd_ns) : owd_ns;
+	v->returns++;
+	if (!v->returned) {
+		v->return_before = v->return_now;
+		v->returned = v->returns == ONRAMP_RETURNS_MIN;
+	}
+	if (v->returns == ONRAMP_RETURNS) {
+		v->return_before = v->return_now;
+		v->returns = 0;
+	}
+	return near;
+}
+
+/* The first packet of the path after a pause; @pause_ns is its length, or a unit. */
+static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool empty)
+{
+	if (empty)
+		p->slack_ns = min_t(u64, p->slack_ns + p->slack_ns / 8 + pause_ns / 4,
+				    ONRAMP_SLACK_MAX_NS);
+	else
+		p->slack_ns -= min_t(u64, p->slack_ns, p->slack_ns / 24 + pause_ns / 12);
+}
+
+/* Time passes. */
+static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
+{
+	if (now_ns - p->slack_at_ns < ONRAMP_SLACK_AGE_NS)
+		return;
+	p->slack_ns -= p->slack_ns >> ONRAMP_SLACK_AGE_SHIFT;
+	p->slack_at_ns = now_ns;
+}
+
+/**
+ * onramp_path_update() - one OR-ACK, from its delay to the decision
+ * @p: path
+ * @v: connection
+ * @f: its controller
+ * @core: parameters; those of T are written
+ * @s: what the OR-ACK says; owd_ns is written
+ * @d: its delay
+ * @trust: what was made of that
+ * @res: what was decided
+ *
+ * The caller serialises updates of a path.
+ */
+static inline void onramp_path_update(struct onramp_path *p, struct onramp_view *v,
+				      struct onramp_ctrl *f, struct onramp_params *core,
+				      struct onramp_sample *s, const struct onramp_delay *d,
+				      struct onramp_trust *trust, struct onramp_result *res)
+{
+	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
+	bool acked = f->acked;
+
+	*trust = (struct onramp_trust) { .limit_ns = 0 };
+	onramp_path_age(p, s->now_ns);
+	s->owd_ns = onramp_path_believe(p, v, d, trust);
+	if (d->is_auto) {
+		unit_ns = onramp_auto_unit(d->byte_ns);
+		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + p->slack_ns;
+		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
+	}
+	core->empty_ns = unit_ns / 2 + d->error_ns;
+	core->threshold_ns = onramp_threshold_ns(core->threshold_ns, d->error_ns);
+	trust->threshold_ns = core->threshold_ns;
+	paused_ns = s->tx_cum_ns - f->last_cum_ns;
+	onramp_ctrl_update(f, core, s, res);
+	if (res->verdict > ONRAMP_IS_OFF || !acked)
+		goto out;
+
+	if (!paused_ns) {
+		step_ns = res->owd_ns > last_owd_ns ? res->owd_ns - last_owd_ns :
+						      last_owd_ns - res->owd_ns;
+		if (step_ns > v->step_ns)
+			v->step_ns += (step_ns - v->step_ns) >> ONRAMP_STEP_SHIFT;
+		else
+			v->step_ns -= (v->step_ns - step_ns) >> ONRAMP_STEP_SHIFT;
+	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
+		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
+		trust->returned = true;
+		trust->empty = onramp_view_return(v, res->owd_ns, unit_ns / 8) ||
+			       res->owd_ns < core->empty_ns;
+		onramp_path_return(p, max_t(u64, unit_ns, paused_ns), trust->empty);
+	}
+out:
+	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);
+}
+
+#endif /* _ONRAMP_PATH_H */

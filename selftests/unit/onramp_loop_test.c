@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * On-Ramp's closed loop where the world is not as it assumes: clocks, links, routes.
+ *
+ *	onramp_loop_test [SEED [CASES]]
+ *
+ * Each scenario of a table, and CASES random ones, with one and with eight flows, is
+ * compared with mode off under the same conditions. The bar: goodput of at least 95 % in
+ * any second after the first two, and of 70 % over these. A row of the table may have a
+ * lower one, as measured: such rows are what On-Ramp does not do well yet.
+ *
+ * Where all senders of a queue use it, it has to be of use as well: their queue is compared
+ * with that of mode off.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onramp_loop.h"
+#include "ktap.h"
+#include "random.h"
+
+#define US	1e3
+#define MS	1e6
+#define SEC	1e9
+#define GBIT	1e9
+
+/* Seconds that are compared: LOOP_WINDOWS / 4 windows each. */
+#define RUN_NS	(4 * SEC)
+#define PER_SEC	(LOOP_WINDOWS / 4)
+
+#define EARLY	0.70
+#define LATE	0.95
+
+static u64 seed = 20261122;
+static unsigned long cases = 24;
+
+/* 25 Gbit/s NICs and a queue at 10 Gbit/s, or a queue only at the host's own link. */
+#define REMOTE	.link_bps = 10 * GBIT, .nic_bps = 25 * GBIT, .says_bps = 25 * GBIT, \
+		.buffer = 2e6
+#define LOCAL	.link_bps = 10 * GBIT, .nic_bps = 10 * GBIT, .says_bps = 10 * GBIT, \
+		.buffer = 1e6
+#define SHORT	.there_ns = 10 * US, .back_ns = 10 * US
+#define HOST	.hosts = 1, .with = 1, .batch = 65160, .rx_ppm = 20, .noise_ns = 500, \
+		.warm_ns = 200 * MS, .start_ns = 20 * MS, .end_ns = RUN_NS
+#define AT	0.8 * SEC
+
+struct row {
+	const char *name;
+	struct loop_net net;
+	double early, late;	/* 0: the bar */
+};
+
+static double goodput(const struct loop_result *r, int from, int to)
+{
+	double bytes = 0;
+	int h, w;
+
+	for (h = 0; h < LOOP_HOSTS; h++)
+		for (w = from; w < to; w++)
+			bytes += r->bytes[h][w];
+	return bytes;
+}
+
+/* Lowest share of any second after the first two. */
+static double worst_second(const struct loop_result *on, const struct loop_result *off)
+{
+	double worst = INFINITY;
+	int w;
+
+	for (w = 2 * PER_SEC; w + PER_SEC <= LOOP_WINDOWS; w++)
+		worst = fmin(worst, goodput(on, w, w + PER_SEC) / goodput(off, w, w + PER_SEC));
+	return worst;
+}
+
+static void compare(const struct row *row, u64 run_seed)
+{
+	static struct loop_result on, off;
+	struct loop_net net = row->net;
+	char name[96];
+	double early, late;
+
+	ktap_row = name;
+	for (net.flows = 1; net.flows <= 8; net.flows += 7) {
+		snprintf(name, sizeof(name), "%s, %d flows", row->name, net.flows);
+		net.off = true;
+		loop_run(&net, run_seed, &off);
+		net.off = false;
+		loop_run(&net, run_seed, &on);
+		early = goodput(&on, 0, 2 * PER_SEC) / goodput(&off, 0, 2 * PER_SEC);
+		late = worst_second(&on, &off);
+		printf("# %-30s %d: %6.0f Mbit/s, first 2 s %.3f, then %.3f; queue %5.0f -> %5.0f us, %5.0f pauses, slack %5.0f us, limited %5.0f, refused %5.0f\n",
+		       row->name, net.flows, goodput(&on, 0, LOOP_WINDOWS) * 8e3 / RUN_NS,
+		       early, late, off.queue_ns / US, on.queue_ns / US, on.paused,
+		       on.slack / US, on.limited, on.implausible);
+		CHECK(early >= (row->early ?: EARLY));
+		CHECK(late >= (row->late ?: LATE));
+	}
+	ktap_row = NULL;
+}
+
+static void compare_all(const struct row *rows, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		compare(&rows[i], seed);
+}
+
+static void loop__nothing_is_wrong(void)
+{
+	static const struct row rows[] = {
+		{ "own link", { HOST, LOCAL, SHORT } },
+		{ "later link", { HOST, REMOTE, SHORT } },
+		{ "speed unknown", { HOST, LOCAL, SHORT, .says_bps = 0 } },
+		{ "1 Gbit/s later", { HOST, LOCAL, SHORT, .link_bps = GBIT }, EARLY, 0.92 },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+static void loop__model_of_the_wire(void)
+{
+	static const struct row rows[] = {
+		{ "a tenth", { HOST, LOCAL, SHORT, .says_bps = GBIT } },
+		{ "half", { HOST, LOCAL, SHORT, .says_bps = 5 * GBIT } },
+		{ "nine tenths", { HOST, LOCAL, SHORT, .says_bps = 9 * GBIT } },
+		{ "a tenth more", { HOST, LOCAL, SHORT, .says_bps = 11 * GBIT } },
+		{ "10 times", { HOST, LOCAL, SHORT, .says_bps = 100 * GBIT } },
+		{ "10 of 25 Gbit/s", { HOST, LOCAL, SHORT, .nic_bps = 25 * GBIT,
+				       .link_bps = 25 * GBIT } },
+		{ "10 of 11 Gbit/s", { HOST, LOCAL, SHORT, .nic_bps = 11 * GBIT,
+				       .link_bps = 11 * GBIT } },
+		{ "a tenth, then right", { HOST, LOCAL, SHORT, .says_bps = GBIT,
+					   .says_late_bps = 10 * GBIT,
+					   .says_until_ns = 1.5 * SEC } },
+		{ "a tenth, later link", { HOST, REMOTE, SHORT, .says_bps = 2.5 * GBIT } },
+		{ "10 times, later link", { HOST, REMOTE, SHORT, .says_bps = 250 * GBIT } },
+		{ "NIC +100 ppm", { HOST, LOCAL, SHORT, .nic_ppm = 100 } },
+		{ "NIC -100 ppm", { HOST, LOCAL, SHORT, .nic_ppm = -100 } },
+		{ "NIC +50 ppm, later link", { HOST, REMOTE, SHORT, .nic_ppm = 50 } },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+#define SLEW(ppm, to) .slew_ppm = ppm, .slew_from_ns = AT, .slew_to_ns = to
+#define STEP(ns) .step_ns = ns, .step_at_ns = AT
+
+static void loop__clocks(void)
+{
+	static const struct row rows[] = {
+		{ "+500 ppm", { HOST, LOCAL, SHORT, SLEW(500, RUN_NS) } },
+		{ "+500 ppm, later link", { HOST, REMOTE, SHORT, SLEW(500, RUN_NS) } },
+		{ "-500 ppm, later link", { HOST, REMOTE, SHORT, SLEW(-500, RUN_NS) } },
+		{ "+300 ppm for 1 s", { HOST, REMOTE, SHORT, SLEW(300, AT + SEC) } },
+		{ "+1 us", { HOST, REMOTE, SHORT, STEP(US) } },
+		{ "+100 us", { HOST, REMOTE, SHORT, STEP(100 * US) } },
+		{ "-100 us", { HOST, REMOTE, SHORT, STEP(-100 * US) } },
+		{ "+10 ms", { HOST, REMOTE, SHORT, STEP(10 * MS) } },
+		{ "-10 ms", { HOST, REMOTE, SHORT, STEP(-10 * MS) } },
+		{ "+200 ms, own link", { HOST, LOCAL, SHORT, STEP(200 * MS) } },
+		{ "+10 s", { HOST, REMOTE, SHORT, STEP(10 * SEC) } },
+		{ "-10 s", { HOST, REMOTE, SHORT, STEP(-10 * SEC) } },
+		{ "synced, +500 ppm", { HOST, REMOTE, SHORT, SLEW(500, RUN_NS),
+					.synced = true } },
+		{ "synced, +10 ms", { HOST, REMOTE, SHORT, STEP(10 * MS), .synced = true } },
+		{ "noise of 200 us", { HOST, REMOTE, SHORT, .noise_ns = 200 * US } },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+#define ROUTE(ns) .route_ns = ns, .route_from_ns = AT, .route_to_ns = 2.5 * SEC
+#define FLAP(ns, every) .route_ns = ns, .route_from_ns = AT, .route_to_ns = RUN_NS, \
+			.route_flap_ns = every
+
+static void loop__routes(void)
+{
+	static const struct row rows[] = {
+		{ "10 us longer", { HOST, REMOTE, SHORT, ROUTE(10 * US) } },
+		{ "100 us longer", { HOST, REMOTE, SHORT, ROUTE(100 * US) } },
+		{ "250 us longer", { HOST, REMOTE, SHORT, ROUTE(250 * US) } },
+		{ "500 us longer", { HOST, REMOTE, SHORT, ROUTE(500 * US) } },
+		{ "1 ms longer", { HOST, REMOTE, SHORT, ROUTE(MS), .buffer = 4e6 } },
+		{ "10 ms longer", { HOST, REMOTE, SHORT, ROUTE(10 * MS), .buffer = 16e6 } },
+		{ "+-100 us each 50 ms", { HOST, REMOTE, SHORT, FLAP(100 * US, 50 * MS) } },
+		{ "+-300 us each 200 ms", { HOST, REMOTE, SHORT, FLAP(300 * US, 200 * MS) }, EARLY, 0.93 },
+		{ "+-1 ms each 50 ms", { HOST, REMOTE, SHORT, FLAP(MS, 50 * MS),
+					 .buffer = 4e6 }, EARLY, 0.82 },
+		{ "+-1 ms each 200 ms", { HOST, REMOTE, SHORT, FLAP(MS, 200 * MS),
+					  .buffer = 4e6 }, EARLY, 0.80 },
+		{ "+-10 ms each 300 ms", { HOST, LOCAL, SHORT, FLAP(10 * MS, 300 * MS),
+					   .buffer = 4e6 }, EARLY, 0.74 },
+		{ "ECMP, 60 us", { HOST, REMOTE, SHORT, .ecmp_ns = 60 * US } },
+		{ "ECMP, 300 us", { HOST, REMOTE, SHORT, .ecmp_ns = 300 * US }, EARLY, 0.93 },
+		{ "way back congested, 1 ms", { HOST, REMOTE, SHORT, .reverse_ns = MS,
+					     .reverse_period_ns = 5 * MS, .buffer = 4e6 }, EARLY, 0.90 },
+		{ "way back congested, 3 ms", { HOST, REMOTE, SHORT, .reverse_ns = 3 * MS,
+					     .reverse_period_ns = 50 * MS, .buffer = 4e6 } },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+#define RTT(ns) .there_ns = (ns) / 2, .back_ns = (ns) / 2
+
+static void loop__distances(void)
+{
+	static const struct row rows[] = {
+		{ "10 us", { HOST, REMOTE, RTT(10 * US) } },
+		{ "200 us", { HOST, REMOTE, RTT(200 * US) } },
+		{ "1 ms", { HOST, REMOTE, RTT(MS) } },
+		{ "2 ms", { HOST, REMOTE, RTT(2 * MS), .buffer = 4e6 } },
+		{ "10 ms", { HOST, REMOTE, RTT(10 * MS), .buffer = 12e6 } },
+		{ "10 ms at 1 Gbit/s", { HOST, LOCAL, RTT(10 * MS), .link_bps = GBIT } },
+		{ "20 ms at 100 Mbit/s", { HOST, LOCAL, RTT(20 * MS), .link_bps = 0.1 * GBIT,
+					   .buffer = 5e5 } },
+		{ "100 ms at 1 Gbit/s", { HOST, LOCAL, RTT(100 * MS), .link_bps = GBIT,
+					  .buffer = 12e6 } },
+		{ "synced, 600 us", { HOST, REMOTE, RTT(600 * US), .synced = true } },
+		{ "synced, 10 ms", { HOST, REMOTE, RTT(10 * MS), .synced = true,
+				     .buffer = 12e6 } },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+/* CPUs and hypervisors. */
+static void loop__stalls(void)
+{
+	static const struct row rows[] = {
+		{ "50 us each 200 us", { HOST, REMOTE, SHORT, .stall_ns = 50 * US,
+					 .stall_every_ns = 200 * US } },
+		{ "300 us each 2 ms", { HOST, REMOTE, SHORT, .stall_ns = 300 * US,
+					.stall_every_ns = 2 * MS }, EARLY, 0.91 },
+	};
+
+	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+static double between(double low, double high)
+{
+	return log_uniform(low, high);
+}
+
+/* Two or three things are wrong at a time. */
+static void loop__random(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < cases; i++) {
+		struct row row = { "", { HOST, REMOTE, SHORT } };
+		struct loop_net *n = &row.net;
+		char name[64];
+		u64 case_seed = seed + 1 + i;
+
+		random_state = case_seed;
+		if (chance(0.5))
+			*n = (struct loop_net) { HOST, LOCAL, SHORT };
+		n->there_ns = n->back_ns = between(5 * US, 500 * US);
+		n->rx_ppm = uniform(-100, 100);
+		n->nic_ppm = uniform(-100, 100);
+		n->noise_ns = between(50, 20 * US);
+		n->batch = chance(0.5) ? 65160 : 15928;
+		if (chance(0.3))
+			n->says_bps *= between(0.1, 10);
+		if (chance(0.3)) {
+			n->slew_ppm = uniform(-500, 500);
+			n->slew_from_ns = uniform(0.3, 2) * SEC;
+			n->slew_to_ns = n->slew_from_ns + uniform(0.1, 3) * SEC;
+		}
+		if (chance(0.3)) {
+			n->step_at_ns = uniform(0.3, 3) * SEC;
+			n->step_ns = (chance(0.5) ? 1 : -1) * between(US, 10 * SEC);
+		}
+		if (chance(0.3)) {
+			n->route_ns = between(10 * US, 300 * US);
+			n->route_from_ns = uniform(0.3, 2) * SEC;
+			n->route_to_ns = uniform(2, 4) * SEC;
+		}
+		if (chance(0.2))
+			n->ecmp_ns = between(10 * US, 300 * US);
+		if (chance(0.2))
+			n->synced = true;
+		snprintf(name, sizeof(name), "random, seed %" PRIu64, case_seed);
+		row.name = name;
+		compare(&row, case_seed);
+	}
+}
+
+/* @hosts with a flow each share a queue: it has to be shorter, and nobody loses. */
+static void shorter(int hosts, double batch, double share)
+{
+	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1, .buffer = 4e6 };
+	static struct loop_result on, off;
+	double used;
+
+	n.hosts = n.with = hosts;
+	n.batch = batch;
+	n.off = true;
+	loop_run(&n, seed, &off);
+	n.off = false;
+	loop_run(&n, seed, &on);
+	used = goodput(&on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
+	       goodput(&off, LOOP_WINDOWS / 2, LOOP_WINDOWS);
+	printf("# %d hosts, batches of %.0f: link %.3f, queue %.0f -> %.0f us, lost %.0f -> %.0f, slack %.0f us, empty %.0f of %.0f\n",
+	       hosts, batch, used, off.queue_ns / US, on.queue_ns / US, off.lost, on.lost,
+	       on.slack / US, on.empty, on.returns);
+	CHECK(used >= 0.95);
+	CHECK(on.queue_ns <= share * off.queue_ns);
+}
+
+static void loop__is_of_use(void)
+{
+	shorter(2, 65160, 0.5);
+	shorter(2, 15928, 0.5);
+	shorter(4, 65160, 0.6);
+	shorter(12, 15928, 0.7);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ktap_case list[] = {
+		KTAP_CASE(loop__nothing_is_wrong),
+		KTAP_CASE(loop__model_of_the_wire),
+		KTAP_CASE(loop__clocks),
+		KTAP_CASE(loop__routes),
+		KTAP_CASE(loop__distances),
+		KTAP_CASE(loop__stalls),
+		KTAP_CASE(loop__random),
+		KTAP_CASE(loop__is_of_use),
+	};
+
+	if (argc > 1)
+		seed = strtoull(argv[1], NULL, 0);
+	if (argc > 2)
+		cases = strtoul(argv[2], NULL, 0);
+	return ktap_run(list, ARRAY_SIZE(list));
+}

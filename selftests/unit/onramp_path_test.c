@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/* onramp_path.h by cases computed by hand; in the closed loop: onramp_loop_test.c. */
+#include <string.h>
+
+#include "onramp_path.h"
+#include "ktap.h"
+
+#define US	1000ULL
+#define MS	1000000ULL
+#define SEC	1000000000ULL
+
+static struct onramp_path p;
+static struct onramp_view v;
+static struct onramp_ctrl f;
+static struct onramp_params core;
+static struct onramp_trust trust;
+static struct onramp_result res;
+static u64 now;
+static u32 seq;
+static u8 mode;
+
+static void setup(void)
+{
+	memset(&p, 0, sizeof(p));
+	memset(&v, 0, sizeof(v));
+	onramp_ctrl_init(&f);
+	now = 1000 * SEC;
+	seq = 0;
+	mode = ONRAMP_MODE_FINAL;
+}
+
+/* Another connection of the same path. */
+static void setup_view(struct onramp_view *view, struct onramp_ctrl *ctrl)
+{
+	memset(view, 0, sizeof(*view));
+	onramp_ctrl_init(ctrl);
+}
+
+/* An OR-ACK now, for a packet that left rtt_ns ago; delays in ns. */
+static void ack_to(struct onramp_view *view, struct onramp_ctrl *ctrl,
+		   const struct onramp_delay *set, u64 rtt_ns, s64 owd_ns, u64 cum_ns)
+{
+	struct onramp_delay d = *set;
+	struct onramp_sample s = {
+		.now_ns = now, .tx_ns = now - rtt_ns, .sent_ns = now - rtt_ns,
+		.tx_cum_ns = cum_ns, .seq = ++seq,
+	};
+
+	core = (struct onramp_params) {
+		.mode = mode, .gain = ONRAMP_GAIN_DEFAULT,
+		.threshold_ns = d.is_auto ? 0 : 50 * US,
+		.max_pause_ns = 20 * MS, .stale_ns = SEC,
+	};
+	d.owd_ns = owd_ns;
+	d.trip.now_ns = now;
+	d.trip.out_ns = d.trip.tx_ns = s.tx_ns;
+	onramp_path_update(&p, view, ctrl, &core, &s, &d, &trust, &res);
+}
+
+static const struct onramp_delay by_hand = { .error_ns = 0 };
+static const struct onramp_delay automatic = { .is_auto = true };
+
+static void ack(const struct onramp_delay *set, u64 rtt_ns, s64 owd_ns)
+{
+	ack_to(&v, &f, set, rtt_ns, owd_ns, onramp_ctrl_cum_pause(&f, now - rtt_ns));
+}
+
+static void low__of_one_to_two_halves(void)
+{
+	struct onramp_low l = { .from_ns = 0 };
+
+	onramp_low_add(&l, 10, 100, 7);
+	CHECK_EQ(onramp_low(&l), 7);
+	onramp_low_add(&l, 10, 101, 9);
+	CHECK_EQ(onramp_low(&l), 7);
+	/* The second half: the first one is kept, */
+	onramp_low_add(&l, 10, 110, 8);
+	CHECK_EQ(onramp_low(&l), 7);
+	/* until the third. */
+	onramp_low_add(&l, 10, 120, 10);
+	CHECK_EQ(onramp_low(&l), 8);
+	onramp_low_add(&l, 10, 129, -3);
+	CHECK_EQ(onramp_low(&l), -3);
+	/* Two halves without a value: nothing is left. */
+	onramp_low_add(&l, 10, 140, 50);
+	CHECK_EQ(onramp_low(&l), 50);
+}
+
+static void trip__what_is_possible(void)
+{
+	struct onramp_trip t = { .now_ns = 1000, .out_ns = 500, .tx_ns = 500 };
+
+	CHECK(onramp_trip_possible(&t));
+	t.tx_ns = 1000;
+	CHECK(onramp_trip_possible(&t));
+	t.tx_ns = 1001;
+	CHECK(!onramp_trip_possible(&t));
+	t.tx_ns = 499;
+	CHECK(!onramp_trip_possible(&t));
+	/* Held for longer than it was away, by more than clocks differ. */
+	t.tx_ns = 500;
+	t.hold_ns = 500;
+	CHECK(onramp_trip_possible(&t));
+	t.hold_ns = 502;
+	CHECK(!onramp_trip_possible(&t));
+	t = (struct onramp_trip) { .now_ns = 10 * MS, .out_ns = 1, .tx_ns = 1,
+				   .hold_ns = 10 * MS + 10 * US };
+	CHECK(onramp_trip_possible(&t));
+	t.hold_ns = 10 * MS + 25 * US;
+	CHECK(!onramp_trip_possible(&t));
+}
+
+/* The lowest round trip is 20: of 120, 100 can be queue, whatever the clocks say. */
+static void limit__by_the_round_trip(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	CHECK_EQ(trust.limit_ns, 0);
+	now += MS;
+	ack(&by_hand, 120 * US, 20 * MS);
+	CHECK_EQ(trust.limit_ns, 100 * US);
+	CHECK(trust.limited);
+	CHECK_EQ(res.owd_ns, 100 * US);
+	CHECK_EQ(res.pause_ns, 50 * US);
+	now += MS;
+	ack(&by_hand, 120 * US, 80 * US);
+	CHECK(!trust.limited);
+	CHECK_EQ(res.owd_ns, 80 * US);
+	now += MS;
+	ack(&by_hand, 120 * US, -80 * (s64)US);
+	CHECK_EQ(res.owd_ns, 0);
+}
+
+/* What the receiver has held is no queue; what it claims to have held may be too much. */
+static void limit__without_the_hold_time(void)
+{
+	struct onramp_delay d = by_hand;
+
+	setup();
+	ack(&d, 20 * US, 0);
+	now += MS;
+	d.trip.hold_ns = 512 * US;
+	ack(&d, 632 * US, MS);
+	CHECK_EQ(trust.limit_ns, 101 * US);
+	now += MS;
+	/* Cut by less than its error. */
+	d.error_ns = 2 * US;
+	ack(&d, 632 * US, 103 * US);
+	CHECK(!trust.limited);
+	ack(&d, 632 * US, 104 * US);
+	CHECK(trust.limited);
+}
+
+/* The round trip is from the qdisc: a model that is slow makes it no shorter. */
+static void limit__without_the_model(void)
+{
+	struct onramp_delay d = { .owd_ns = 0 };
+	struct onramp_sample s = { .now_ns = now };
+
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	core = (struct onramp_params) { .threshold_ns = 50 * US, .stale_ns = SEC,
+					.max_pause_ns = MS };
+	now += MS;
+	d = (struct onramp_delay) {
+		.owd_ns = MS,
+		.trip = { .now_ns = now, .out_ns = now - 100 * US, .tx_ns = now - 3 * US },
+	};
+	s = (struct onramp_sample) { .now_ns = now, .tx_ns = now - 3 * US, .seq = ++seq };
+	onramp_path_update(&p, &v, &f, &core, &s, &d, &trust, &res);
+	CHECK_EQ(trust.limit_ns, 80 * US);
+	now += MS;
+	ack(&by_hand, 20 * US, MS);
+	CHECK_EQ(trust.limit_ns, 0);
+}
+
+/* A lowest round trip is forgotten after 60 s at most. */
+static void limit__forgets(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	now += 29 * SEC;
+	ack(&by_hand, 120 * US, 0);
+	now += SEC;
+	ack(&by_hand, 120 * US, MS);
+	CHECK_EQ(trust.limit_ns, 100 * US);
+	now += 30 * SEC;
+	ack(&by_hand, 120 * US, MS);
+	CHECK_EQ(trust.limit_ns, 0);
+}
+
+/* By hand T is one of the whole delay, and no delay is longer than its round trip. */
+static void absolute__by_hand_and_auto(void)
+{
+	struct onramp_delay d = { .absolute = true };
+
+	setup();
+	ack(&d, 620 * US, 300 * US);
+	CHECK_EQ(trust.limit_ns, 620 * US);
+	CHECK_EQ(res.owd_ns, 300 * US);
+	CHECK_EQ(res.pause_ns, 250 * US);
+	now += MS;
+	ack(&d, 620 * US, 5 * SEC);
+	CHECK_EQ(res.owd_ns, 620 * US);
+
+	/* Auto: T = 2 sigma + min OWD, section 7.1: what counts is the excess over that. */
+	setup();
+	d.is_auto = true;
+	ack(&d, 620 * US, 300 * US);
+	CHECK_EQ(res.owd_ns, 0);
+	now += MS;
+	ack(&d, 820 * US, 400 * US);
+	CHECK_EQ(res.owd_ns, 100 * US);
+	now += MS;
+	ack(&d, 820 * US, 5 * SEC);
+	CHECK_EQ(res.owd_ns, 200 * US);
+	CHECK_EQ(trust.limit_ns, 200 * US);
+}
+
+/* T: 50 us at 10 Gbit/s and above, 64 KB below, 150 us if nobody knows. */
+static void auto__unit(void)
+{
+	CHECK_EQ(onramp_auto_unit(0), 150 * US);
+	CHECK_EQ(onramp_auto_unit(onramp_byte_time(12500000000ULL, 1, 1)), 50 * US);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(1250000000ULL, 1, 1)), 52428, 1);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1)), 524288, 10);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1)), 5242880, 100);
+}
+
+static void auto__adds_the_round_trip(void)
+{
+	struct onramp_delay d = automatic;
+
+	setup();
+	d.byte_ns = onramp_byte_time(12500000000ULL, 1, 1);
+	d.error_ns = 3 * US;
+	ack(&d, 20 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 73 * US);
+	now += MS;
+	ack(&d, 500 * US, 200 * US);
+	CHECK_EQ(trust.threshold_ns, 73 * US);
+	CHECK_EQ(res.pause_ns, 127 * US);
+	/* Empty is half a unit and the error. */
+	CHECK_EQ(core.empty_ns, 28 * US);
+}
+
+/* Of two connections one has a route that is 100 longer. */
+static void route__is_no_queue(void)
+{
+	struct onramp_view w;
+	struct onramp_ctrl g;
+	int i;
+
+	setup();
+	setup_view(&w, &g);
+	for (i = 0; i < 70; i++) {
+		now += MS;
+		ack(&by_hand, 20 * US, 5 * US);
+		ack_to(&w, &g, &by_hand, 220 * US, 105 * US, onramp_ctrl_cum_pause(&g, now - 220 * US));
+		if (i < 60)
+			CHECK_EQ(trust.detour_ns, 0);
+	}
+	CHECK_EQ(trust.detour_ns, 105 * US);
+	CHECK_EQ(res.owd_ns, 0);
+	/* The queue of 60 is one on both. */
+	now += MS;
+	ack_to(&w, &g, &by_hand, 320 * US, 165 * US, onramp_ctrl_cum_pause(&g, now - 320 * US));
+	CHECK_EQ(res.owd_ns, 60 * US);
+	now += MS;
+	ack(&by_hand, 80 * US, 60 * US);
+	CHECK_EQ(trust.detour_ns, 0);
+	CHECK_EQ(res.owd_ns, 60 * US);
+}
+
+/* One connection alone: what never drains is a queue, and no detour. */
+static void route__of_one_connection(void)
+{
+	int i;
+
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	for (i = 0; i < 300; i++) {
+		now += MS;
+		ack(&by_hand, 120 * US, 100 * US);
+		CHECK_EQ(trust.detour_ns, 0);
+	}
+}
+
+/* The packet before a pause of 5 ms, and the first one after it, with a delay of @owd_ns. */
+static void pause_5ms(u64 owd_ns)
+{
+	now += 10 * MS;
+	ack(&automatic, 420 * US, 400 * US);
+	f.cum_ns += 5 * MS;
+	now += 10 * MS;
+	ack(&automatic, 20 * US + owd_ns, (s64)owd_ns);
+}
+
+static void slack__rises_if_queues_run_empty(void)
+{
+	u64 unit = 150 * US;
+
+	setup();
+	ack(&automatic, 20 * US, 0);
+	pause_5ms(10 * US);
+	CHECK(trust.returned);
+	CHECK(trust.empty);
+	CHECK_EQ(p.slack_ns, unit / 4);
+	pause_5ms(10 * US);
+	CHECK_EQ(p.slack_ns, unit / 4 + unit / 4 + unit / 32);
+	CHECK_EQ(trust.threshold_ns, unit + 20 * US + unit / 4);
+	/* Queues that have not: it falls by a third of that. */
+	pause_5ms(110 * US);
+	CHECK(trust.returned);
+	CHECK(!trust.empty);
+	CHECK_EQ(p.slack_ns, 17 * unit / 32 - unit / 12 - 17 * unit / 32 / 24);
+}
+
+/* One that never seems to be empty, but is always the same when it should be. */
+static void slack__rises_if_the_lowest_delay_is_wrong(void)
+{
+	int i;
+
+	setup();
+	ack(&automatic, 20 * US, 0);
+	for (i = 0; i < 40; i++) {
+		pause_5ms(100 * US + i % 3 * US);
+		CHECK(trust.returned || trust.threshold_ns > 10 * MS);
+		CHECK_EQ(trust.empty, trust.returned && i >= ONRAMP_RETURNS_MIN);
+	}
+	/* Until such a pause does not come about any more. */
+	CHECK(p.slack_ns > 9 * MS);
+}
+
+/* Queues that differ are queues. */
+static void slack__stays_where_queues_do_not_run_empty(void)
+{
+	int i;
+
+	setup();
+	ack(&automatic, 20 * US, 0);
+	for (i = 0; i < 100; i++)
+		pause_5ms(300 * US + i * 37 % 10 * 60 * US);
+	CHECK(p.slack_ns < 150 * US);
+}
+
+/* Others of the path have sent meanwhile: the queue is not what the pause has left. */
+static void slack__by_the_first_packet_of_the_path(void)
+{
+	struct onramp_view w;
+	struct onramp_ctrl g;
+
+	setup();
+	setup_view(&w, &g);
+	ack(&automatic, 20 * US, 0);
+	now += 10 * MS;
+	ack(&automatic, 420 * US, 400 * US);
+	f.cum_ns += 200 * US;
+	now += MS;
+	ack_to(&w, &g, &automatic, 20 * US + 100, 0, 0);
+	ack(&automatic, 20 * US, 0);
+	CHECK(!trust.returned);
+	CHECK_EQ(p.slack_ns, 0);
+}
+
+static void slack__is_bounded_and_forgotten(void)
+{
+	int i;
+
+	setup();
+	ack(&automatic, 20 * US, 0);
+	for (i = 0; i < 200; i++)
+		onramp_path_return(&p, 150 * US, true);
+	CHECK_EQ(p.slack_ns, ONRAMP_SLACK_MAX_NS);
+	now += ONRAMP_SLACK_AGE_NS;
+	ack(&automatic, 20 * US, 0);
+	CHECK(p.slack_ns < ONRAMP_SLACK_MAX_NS);
+	for (i = 0; i < 40; i++) {
+		now += ONRAMP_SLACK_AGE_NS;
+		ack(&automatic, 20 * US, 0);
+	}
+	CHECK(p.slack_ns < ONRAMP_SLACK_MAX_NS / 3);
+	CHECK(p.slack_ns > ONRAMP_SLACK_MAX_NS / 5);
+}
+
+/* By hand: the threshold is as it was set. */
+static void slack__is_for_auto(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	p.slack_ns = MS;
+	now += MS;
+	ack(&by_hand, 220 * US, 150 * US);
+	CHECK_EQ(trust.threshold_ns, 50 * US);
+	CHECK_EQ(res.pause_ns, 100 * US);
+}
+
+/* Batches that take long on a later link make the unit longer. */
+static void step__makes_the_unit(void)
+{
+	int i;
+
+	setup();
+	mode = ONRAMP_MODE_OFF;
+	for (i = 0; i < 200; i++) {
+		now += MS;
+		ack(&automatic, i % 2 ? 520 * US : 20 * US, i % 2 * 500 * US);
+	}
+	CHECK_NEAR(v.step_ns, 500 * US, US);
+	CHECK_NEAR(core.empty_ns, 500 * US, US);
+	/* Steps that the round trip does not show are the clocks'. */
+	setup();
+	mode = ONRAMP_MODE_OFF;
+	for (i = 0; i < 200; i++) {
+		now += MS;
+		ack(&automatic, 20 * US, i % 2 * 500 * US);
+	}
+	CHECK_EQ(v.step_ns, 0);
+	CHECK_EQ(core.empty_ns, 75 * US);
+}
+
+int main(void)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(low__of_one_to_two_halves),
+		KTAP_CASE(trip__what_is_possible),
+		KTAP_CASE(limit__by_the_round_trip),
+		KTAP_CASE(limit__without_the_hold_time),
+		KTAP_CASE(limit__without_the_model),
+		KTAP_CASE(limit__forgets),
+		KTAP_CASE(absolute__by_hand_and_auto),
+		KTAP_CASE(auto__unit),
+		KTAP_CASE(auto__adds_the_round_trip),
+		KTAP_CASE(route__is_no_queue),
+		KTAP_CASE(route__of_one_connection),
+		KTAP_CASE(slack__rises_if_queues_run_empty),
+		KTAP_CASE(slack__rises_if_the_lowest_delay_is_wrong),
+		KTAP_CASE(slack__stays_where_queues_do_not_run_empty),
+		KTAP_CASE(slack__by_the_first_packet_of_the_path),
+		KTAP_CASE(slack__is_bounded_and_forgotten),
+		KTAP_CASE(slack__is_for_auto),
+		KTAP_CASE(step__makes_the_unit),
+	};
+
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
