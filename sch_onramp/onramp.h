@@ -212,6 +212,20 @@ struct onramp_stats {
 };
 
 /**
+ * struct onramp_leaving - the packet that leaves next, out of its flow
+ * @skb: the packet, or NULL
+ * @flow: that it was in
+ * @departure_ns: of onramp_departure_ns(); this and @held not of the fast queue
+ * @held: it has waited for the end of a pause
+ */
+struct onramp_leaving {
+	struct sk_buff		*skb;
+	struct onramp_flow	*flow;
+	u64			departure_ns;
+	bool			held;
+};
+
+/**
  * struct onramp_sched - private data of the qdisc
  * @cfg: settings
  * @table: cfg.buckets trees of flows by their key; NULL until there are settings
@@ -220,6 +234,7 @@ struct onramp_stats {
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
  * @last: the flow that was last looked for, or @fast, whose key is no flow's
+ * @peeked: what a qdisc above has asked for, and not taken yet
  * @gate: for the controller
  * @link: what all queues of the device share
  * @now_ns: the time, as of the latest look at the clock
@@ -241,6 +256,7 @@ struct onramp_sched {
 	struct onramp_band	bands[ONRAMP_BANDS];
 	struct onramp_flow	fast;
 	struct onramp_flow	*last;
+	struct onramp_leaving	peeked;
 	u64			now_ns;
 	bool			exact;
 	bool			precise;

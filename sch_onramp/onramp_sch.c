@@ -28,6 +28,11 @@
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
  *
+ *	peek (tbf, drr, qfq, ets, hfsc ask for the next packet, and take it later):
+ *	  choose the packet as dequeue does, and set it aside
+ *	  dequeue then takes that one, whatever has come since; marks, the record for
+ *	  On-Ramp and the flow's pace are of that time
+ *
  * A flow that has been throttled takes its turn as an old one of its band, so that
  * waiting gives no priority. Fresh flows go first, for a quantum, and are then made old
  * even if they are empty: who sends one packet at a time can't starve the others.
@@ -159,6 +164,7 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  * onramp_departure_ns() - when the next packet of a flow may leave, at the earliest
  * @f: the flow
  * @skb: its next packet
+ * @held: set if it is a pause that the packet waits for, not its rate or its EDT
  *
  * The one place that decides it: whatever else has to hold a flow back is one more
  * term of the maximum. It is asked before each packet leaves, and again when a flow
@@ -166,26 +172,28 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  * is seen. To have a flow go on earlier than it was told, call onramp_unthrottle().
  * What it returns is also what lateness is measured from, for pacing and marks.
  *
+ * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so
+ * that the time and the reason for it belong together: a flow that is taken for one that
+ * its rate holds back would not be told of a shorter pause.
+ *
  * Packets in the fast queue are not asked about: see onramp_may_be_fast().
  *
  * Context: the qdisc's lock.
  * Return: CLOCK_MONOTONIC, ns.
  */
-static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb)
+static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb,
+			       bool *held)
 {
-	u64 departure = max_t(u64, skb->tstamp, f->next_tx_ns);
+	u64 departure = max_t(u64, skb->tstamp, f->next_tx_ns), until_ns;
 
-	if (f->ctl && onramp_cb(skb)->headers)
-		departure = max_t(u64, departure, atomic64_read(&f->ctl->until));
-	return departure;
-}
-
-/* Is it the end of a pause that the packet leaves at, and not its rate or its EDT? */
-static bool onramp_held(const struct onramp_flow *f, const struct sk_buff *skb, u64 departure)
-{
-	return unlikely(departure > max_t(u64, onramp_cb(skb)->send_ns, f->next_tx_ns)) &&
-	       f->ctl && onramp_cb(skb)->headers &&
-	       departure == atomic64_read(&f->ctl->until);
+	*held = false;
+	if (!f->ctl || !onramp_cb(skb)->headers)
+		return departure;
+	until_ns = atomic64_read(&f->ctl->until);
+	if (until_ns <= departure)
+		return departure;
+	*held = until_ns > onramp_cb(skb)->send_ns;
+	return until_ns;
 }
 
 static bool onramp_earlier(struct rb_node *node, const struct rb_node *other)
@@ -516,6 +524,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
 	u64 send_ns;
+	bool held;
 	u8 band;
 
 	band = onramp_band_of(q, skb);
@@ -556,7 +565,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	onramp_flow_add(f, skb);
 	/* It may leave before the packet that the flow was waiting for. */
 	if (unlikely(f->state == ONRAMP_THROTTLED) && onramp_flow_peek(f) == skb &&
-	    onramp_departure_ns(f, skb) < f->wait_ns)
+	    onramp_departure_ns(f, skb, &held) < f->wait_ns)
 		onramp_unthrottle(q, f);
 	q->stats.band_packets[band]++;
 	qdisc_qstats_backlog_inc(sch, skb);
@@ -579,9 +588,8 @@ static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list)
 	f->idle_ns = q->now_ns;
 }
 
-/* The next packet that may leave, its flow and since when; NULL if none may for now. */
-static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
-				   u64 *departure)
+/* The next packet of a flow that may leave; NULL if none may for now. */
+static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_list *list;
@@ -602,20 +610,20 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_flow **from,
 			onramp_exhausted(q, list);
 			continue;
 		}
-		*from = f;
-		*departure = onramp_departure_ns(f, skb);
-		if (likely(*departure <= q->now_ns))
+		l->flow = f;
+		l->departure_ns = onramp_departure_ns(f, skb, &l->held);
+		if (likely(l->departure_ns <= q->now_ns))
 			return skb;
 		now = onramp_clock(q);
-		if (*departure > now && onramp_held(f, skb, *departure)) {
+		if (l->departure_ns > now && l->held) {
 			onramp_gate_arm(q->gate, sch);
 			onramp_ctl_wait(f->ctl, q->gate, f->key, now);
 			/* From now on changes are told; it may have changed before. */
-			*departure = onramp_departure_ns(f, skb);
+			l->departure_ns = onramp_departure_ns(f, skb, &l->held);
 		}
-		if (*departure <= now)
+		if (l->departure_ns <= now)
 			return skb;
-		onramp_throttle(q, onramp_list_pop(list), *departure);
+		onramp_throttle(q, onramp_list_pop(list), l->departure_ns);
 	}
 	return NULL;
 }
@@ -650,18 +658,18 @@ static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct sk_b
 }
 
 /* The same for a packet of a flow, with what On-Ramp notes of data. */
-static void onramp_sent(struct onramp_sched *q, struct onramp_flow *f,
-			const struct sk_buff *skb, u64 departure, u64 now)
+static void onramp_sent(struct onramp_sched *q, const struct onramp_leaving *l, u64 now)
 {
-	u32 headers = onramp_cb(skb)->headers;
+	u32 headers = onramp_cb(l->skb)->headers;
+	struct onramp_flow *f = l->flow;
 	u64 start_q, time_q;
 
-	start_q = onramp_wire(q, skb, now, &time_q);
+	start_q = onramp_wire(q, l->skb, now, &time_q);
 	if (!headers || !f->ctl)
 		return;
-	if (onramp_held(f, skb, departure))
+	if (l->held)
 		onramp_ctl_held(f->ctl, q->gate, now);
-	onramp_ctl_sent(f->ctl, q->gate, skb, headers, q->line_bps, start_q, time_q, now);
+	onramp_ctl_sent(f->ctl, q->gate, l->skb, headers, q->line_bps, start_q, time_q, now);
 	f->slot = onramp_ctl_slot(f->ctl);
 }
 
@@ -673,49 +681,117 @@ static noinline void onramp_fast_sent(struct onramp_sched *q, const struct sk_bu
 	onramp_wire(q, skb, onramp_clock(q), &time_q);
 }
 
-static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
+/*
+ * Choose the packet that leaves next, and take it out of its flow; false if none may for
+ * now, and then the qdisc runs again when one may.
+ */
+static __always_inline bool onramp_choose(struct Qdisc *sch, struct onramp_leaving *l)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_flow *f;
 	struct sk_buff *skb;
-	u64 departure;
 
-	if (!sch->q.qlen)
-		return NULL;
-	q->exact = false;
 	skb = onramp_flow_peek(&q->fast);
 	if (skb) {
+		l->flow = &q->fast;
 		onramp_flow_remove(sch, &q->fast, skb);
-		if (q->cfg.mode != ONRAMP_MODE_OFF)
-			onramp_fast_sent(q, skb);
-		goto out;
+		l->skb = skb;
+		return true;
 	}
-	onramp_recheck(q);
 	if (q->precise || q->wake_ns != U64_MAX) {
 		onramp_clock(q);
 		if (q->wake_ns <= q->now_ns)
 			onramp_wake(q, q->now_ns);
 	}
-	skb = onramp_next(sch, &f, &departure);
+	skb = onramp_next(sch, l);
 	if (!skb) {
 		if (q->wake_ns != U64_MAX)
 			qdisc_watchdog_schedule_range_ns(&q->watchdog, q->wake_ns,
 							 q->cfg.timer_slack);
-		return NULL;
+		return false;
 	}
-	onramp_flow_remove(sch, f, skb);
-	f->credit -= qdisc_pkt_len(skb);
+	onramp_flow_remove(sch, l->flow, skb);
+	l->flow->credit -= qdisc_pkt_len(skb);
 	q->bands[q->turn].credit -= qdisc_pkt_len(skb);
-	if (q->precise) {
-		if (q->marks)
-			onramp_mark(q, skb, departure, q->now_ns);
+	l->skb = skb;
+	return true;
+}
+
+/* The packet that was chosen leaves: what follows from when it does. */
+static __always_inline struct sk_buff *onramp_leave(struct Qdisc *sch,
+						    const struct onramp_leaving *l)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	if (unlikely(l->flow == &q->fast)) {
 		if (q->cfg.mode != ONRAMP_MODE_OFF)
-			onramp_sent(q, f, skb, departure, q->now_ns);
+			onramp_fast_sent(q, l->skb);
+	} else {
+		if (q->precise) {
+			if (q->marks)
+				onramp_mark(q, l->skb, l->departure_ns, onramp_clock(q));
+			if (q->cfg.mode != ONRAMP_MODE_OFF)
+				onramp_sent(q, l, onramp_clock(q));
+		}
+		onramp_pace(q, l->flow, l->skb, l->departure_ns);
 	}
-	onramp_pace(q, f, skb, departure);
-out:
-	qdisc_bstats_update(sch, skb);
-	return skb;
+	qdisc_bstats_update(sch, l->skb);
+	return l->skb;
+}
+
+/* The packet that was set aside is in the qdisc no more. */
+static void onramp_unpeek(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	q->stats.band_packets[onramp_cb(q->peeked.skb)->band]--;
+	qdisc_qstats_backlog_dec(sch, q->peeked.skb);
+	qdisc_qlen_dec(sch);
+	q->peeked.skb = NULL;
+}
+
+/*
+ * Who peeks may take the packet much later, when it has tokens for it; what follows from
+ * when it leaves waits until then. Until then it is part of the queue, and its flow
+ * stays: a flow is given up only after a later turn has found it empty. A pause that
+ * begins meanwhile does not hold the packet, as who has seen it relies on it.
+ */
+static struct sk_buff *onramp_peek(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	if (q->peeked.skb)
+		return q->peeked.skb;
+	onramp_recheck(q);
+	if (!sch->q.qlen)
+		return NULL;
+	q->exact = false;
+	if (!onramp_choose(sch, &q->peeked))
+		return NULL;
+	q->stats.band_packets[onramp_cb(q->peeked.skb)->band]++;
+	qdisc_qstats_backlog_inc(sch, q->peeked.skb);
+	qdisc_qlen_inc(sch);
+	return q->peeked.skb;
+}
+
+static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	struct onramp_leaving l;
+
+	if (unlikely(q->peeked.skb)) {
+		l = q->peeked;
+		onramp_unpeek(sch);
+		q->exact = false;
+		return onramp_leave(sch, &l);
+	}
+	/* It holds references, be there packets or not. */
+	onramp_recheck(q);
+	if (!sch->q.qlen)
+		return NULL;
+	q->exact = false;
+	if (!onramp_choose(sch, &l))
+		return NULL;
+	return onramp_leave(sch, &l);
 }
 
 /* The device goes down, or the qdisc goes: what is queued is thrown away. */
@@ -726,6 +802,13 @@ static void onramp_reset(struct Qdisc *sch)
 	/* Flows hold what the gate may name. */
 	if (q->gate)
 		onramp_gate_disarm(q->gate);
+	if (q->peeked.skb) {
+		struct sk_buff *skb = q->peeked.skb;
+
+		onramp_unpeek(sch);
+		rtnl_kfree_skbs(skb, skb);
+		q->stats.purged++;
+	}
 	onramp_purge(sch);
 	memset(q->bands, 0, sizeof(q->bands));
 	q->waiting = RB_ROOT_CACHED;
@@ -748,7 +831,7 @@ static struct Qdisc_ops onramp_qdisc_ops __read_mostly = {
 	.priv_size	= sizeof(struct onramp_sched),
 	.enqueue	= onramp_enqueue,
 	.dequeue	= onramp_dequeue,
-	.peek		= qdisc_peek_dequeued,
+	.peek		= onramp_peek,
 	.init		= onramp_init,
 	.reset		= onramp_reset,
 	.destroy	= onramp_destroy,
