@@ -243,6 +243,8 @@ struct onramp_leaving {
  * @marks: there is a threshold for marks
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
+ * @given: bytes that left since the driver was last seen to be given some
+ * @driver_queued: bytes that it had been given then, ever; it wraps
  * @waiting: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
@@ -265,6 +267,8 @@ struct onramp_sched {
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;
+	u32			given;
+	u32			driver_queued;
 	struct rb_root_cached	waiting;
 	u64			wake_ns;
 	struct qdisc_watchdog	watchdog;

@@ -137,10 +137,11 @@ struct onramp_net_stats {
  * @list: in the list of all links
  * @dev: the device; a qdisc on it holds it
  * @users: qdiscs
- * @auto_bps: its speed, bytes/s; 0 if it does not say
+ * @auto_bps: speed of its wire, bytes/s; 0 if it does not say, or has none
  * @fifo_q: end of what has left, see onramp_fifo.h
+ * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT when that was compared with what is in flight
  *
- * RTNL, except for @auto_bps and @fifo_q, which packets read and write.
+ * RTNL, except for @auto_bps, @fifo_q and @checked, which packets read and write.
  */
 struct onramp_link {
 	struct list_head	list;
@@ -148,6 +149,7 @@ struct onramp_link {
 	unsigned int		users;
 	u64			auto_bps;
 	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
+	u32			checked;
 };
 
 /**
@@ -417,6 +419,8 @@ int onramp_link_module_init(void);
 void onramp_link_module_exit(void);
 struct onramp_link *onramp_link_get(struct net_device *dev);
 void onramp_link_put(struct onramp_link *link);
+void onramp_link_restart(struct onramp_link *link);
+bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
 
 /* Each packet -------------------------------------------------------------- */
 

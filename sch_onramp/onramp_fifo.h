@@ -19,8 +19,9 @@
  * start, which makes single packets of any size exact.
  *
  * The link may be slower or faster than it says, by 100 ppm. Slower: the model loses its
- * backlog, and part of the wait counts as delay. Faster: its backlog grows, and is
- * forgotten at a limit.
+ * backlog, and part of the wait counts as delay. Faster: its backlog grows. It is never
+ * longer than what is really in flight explains, where the driver counts that
+ * (onramp_fifo_bound()), and is forgotten at a limit.
  */
 #ifndef _ONRAMP_FIFO_H
 #define _ONRAMP_FIFO_H
@@ -39,6 +40,12 @@
  * long.
  */
 #define ONRAMP_FIFO_MAX_NS	20000000ULL
+
+/*
+ * The bound is looked at once in so many ns, 66 us: a rate that is wrong by 100 ppm adds
+ * 7 ns in that time.
+ */
+#define ONRAMP_FIFO_CHECK_SHIFT	16
 
 /* On the wire, but not in the packet: preamble, check sequence, gap. */
 #define ONRAMP_WIRE_EXTRA	24U
@@ -81,6 +88,24 @@ static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
 	if (ahead <= 0 || ahead > (s64)(ONRAMP_FIFO_MAX_NS << ONRAMP_FIFO_SHIFT))
 		return now_q;
 	return end_q;
+}
+
+/**
+ * onramp_fifo_bound() - the latest end of what has left
+ * @byte_ns: time of a byte on the wire, Q20 ns, < 2^40
+ * @bytes: that have left the qdisc and are not known to be sent
+ * @now_ns: current time
+ *
+ * Drivers count headers of a batch once or for each frame, and not the 24 bytes between
+ * frames; an eighth more makes up for both but with the shortest frames.
+ *
+ * Return: Q8 ns. With more than 2^23 bytes it is that of so many; 2^40 times 2^23.2 has
+ * 63.2 bits.
+ */
+static inline u64 onramp_fifo_bound(u64 byte_ns, u64 bytes, u64 now_ns)
+{
+	bytes = min_t(u64, bytes, 1U << 23);
+	return (now_ns << ONRAMP_FIFO_SHIFT) + onramp_fifo_time(byte_ns, bytes + bytes / 8);
 }
 
 /**

@@ -2,8 +2,17 @@
 /*
  * onramp: devices, shared by all qdiscs on them
  *
- * What all queues of a device have in common is the wire: its rate, and the model of what
- * waits for it, see onramp_fifo.h.
+ * All queues of a device share its wire: the rate of it, and the model of what waits for
+ * it, see onramp_fifo.h. The model helps where it is right, and where it is not it
+ * makes packets leave later than they do. So
+ *
+ *	the rate is the speed that the device reports, if it has a wire:
+ *	  a device on top of others, like a VLAN or a bond, has one if all of them have one
+ *	  a device of no bus, like a veth or a tun, has none; its speed is a constant
+ *	  a device that a hypervisor makes has none; its speed is the hypervisor's choice
+ *	the model begins anew when the rate changes
+ *	the model is never further ahead than what the driver has been given and has not
+ *	completed (BQL) takes on the wire
  */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
@@ -15,23 +24,107 @@
 /* bytes/s in a Mbit/s */
 #define ONRAMP_MBIT		125000ULL
 
+/* Buses of devices that a hypervisor makes. */
+static const char * const onramp_virtual_buses[] = { "virtio", "vmbus", "xen" };
+
 /* All of them, under RTNL. */
 static LIST_HEAD(onramp_links);
 
-/* The speed that the device says it has. */
+/*
+ * Does a wire limit what the device sends? A device that no bus has found is one that
+ * software makes, and sends as fast as a CPU does.
+ */
+static bool onramp_link_wired(struct net_device *dev)
+{
+	const struct device *parent = dev->dev.parent;
+	struct net_device *lower;
+	struct list_head *iter;
+	bool stacked = false;
+	unsigned int i;
+
+	ASSERT_RTNL();
+	/* The core limits the depth. */
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		if (!onramp_link_wired(lower))
+			return false;
+		stacked = true;
+	}
+	if (stacked)
+		return true;
+	if (!parent)
+		return false;
+	for (i = 0; parent->bus && i < ARRAY_SIZE(onramp_virtual_buses); i++)
+		if (!strcmp(parent->bus->name, onramp_virtual_buses[i]))
+			return false;
+	return true;
+}
+
+/* The speed of the wire, as the device reports it. */
 static void onramp_link_speed(struct onramp_link *link)
 {
 	struct ethtool_link_ksettings settings = {};
 	u64 bps = 0;
 
 	ASSERT_RTNL();
-	if (!__ethtool_get_link_ksettings(link->dev, &settings) &&
+	if (onramp_link_wired(link->dev) &&
+	    !__ethtool_get_link_ksettings(link->dev, &settings) &&
 	    ethtool_validate_speed(settings.base.speed) &&
 	    settings.base.speed != (u32)SPEED_UNKNOWN)
 		bps = settings.base.speed * ONRAMP_MBIT;
 	/* Read by who sends; any speed that there was will do for a packet. */
 	WRITE_ONCE(link->auto_bps, bps);
 }
+
+/**
+ * onramp_link_restart() - the rate is another one: forget what waits by the former one
+ * @link: the device
+ *
+ * Context: any. What is really waiting then passes for sent, until it is: for the length of
+ * the driver's queue packets seem to leave too early, never too late.
+ */
+void onramp_link_restart(struct onramp_link *link)
+{
+	atomic64_set(&link->fifo_q, ktime_get_ns() << ONRAMP_FIFO_SHIFT);
+}
+
+#ifdef CONFIG_BQL
+/**
+ * onramp_link_in_flight() - bytes that the driver has been given and has not completed
+ * @link: the device
+ * @bytes: set to them
+ *
+ * The counters are the driver's, read without its locks: the completed ones first, so that
+ * what completes meanwhile counts as in flight.
+ *
+ * Context: a qdisc of the device is in use.
+ * Return: false if the driver does not count them.
+ */
+bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes)
+{
+	const struct net_device *dev = link->dev;
+	unsigned int i, queued, completed;
+	bool counts = false;
+
+	*bytes = 0;
+	for (i = 0; i < READ_ONCE(dev->real_num_tx_queues); i++) {
+		const struct dql *dql = &netdev_get_tx_queue(dev, i)->dql;
+
+		completed = READ_ONCE(dql->num_completed);
+		/* Not to be read before that. */
+		smp_rmb();
+		queued = READ_ONCE(dql->num_queued);
+		counts |= queued;
+		/* Both wrap. A queue that was reset in between has nothing in flight. */
+		*bytes += max_t(s32, queued - completed, 0);
+	}
+	return counts;
+}
+#else
+bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes)
+{
+	return false;
+}
+#endif
 
 static struct onramp_link *onramp_link_find(const struct net_device *dev)
 {

@@ -628,13 +628,54 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 	return NULL;
 }
 
+/*
+ * Bytes that this qdisc has let go and the driver may not have been given yet: one run of
+ * a qdisc can take several packets before the driver sees the first of them.
+ */
+static u64 onramp_on_the_way(struct onramp_sched *q, const struct Qdisc *sch, u32 len)
+{
+	u64 bytes = q->given;
+
+#ifdef CONFIG_BQL
+	u32 queued = READ_ONCE(sch->dev_queue->dql.num_queued);
+
+	/* With many queues, packets go one by one. */
+	if (queued != q->driver_queued || !(sch->flags & TCQ_F_ONETXQUEUE)) {
+		q->driver_queued = queued;
+		bytes = 0;
+	}
+	q->given = min_t(u64, bytes + len, U32_MAX);
+#endif
+	return bytes;
+}
+
+/* The model's end is at most that of what is really in flight. */
+static noinline u64 onramp_wire_bound(struct onramp_sched *q, u64 on_the_way, u64 end_q, u64 now)
+{
+	u64 bytes, bound_q;
+
+	WRITE_ONCE(q->link->checked, now >> ONRAMP_FIFO_CHECK_SHIFT);
+	if (!onramp_link_in_flight(q->link, &bytes))
+		return end_q;
+	bound_q = onramp_fifo_bound(q->byte_ns, bytes + on_the_way, now);
+	if ((s64)(end_q - bound_q) <= 0)
+		return end_q;
+	/* What others add meanwhile is not lost: then it is bound the next time. */
+	return atomic64_try_cmpxchg(&q->link->fifo_q, (s64 *)&end_q, bound_q) ? bound_q : end_q;
+}
+
 /* What leaves is added to the model of what waits for the wire. Return: when it starts. */
-static u64 onramp_to_wire(struct onramp_sched *q, u64 time_q, u64 now)
+static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 len, u64 time_q,
+			  u64 now)
 {
 	atomic64_t *fifo_q = &q->link->fifo_q;
+	u64 on_the_way = onramp_on_the_way(q, sch, len), start_q;
 	s64 end_q = atomic64_read(fifo_q);
-	u64 start_q;
 
+	/* Read without a lock: to look twice, or a bit later, does no harm. */
+	if (end_q - (s64)(now << ONRAMP_FIFO_SHIFT) > 0 &&
+	    (u32)(now >> ONRAMP_FIFO_CHECK_SHIFT) != READ_ONCE(q->link->checked))
+		end_q = onramp_wire_bound(q, on_the_way, end_q, now);
 	/* Other queues of the device add to it as well. */
 	do {
 		start_q = onramp_fifo_start(end_q, now);
@@ -643,8 +684,8 @@ static u64 onramp_to_wire(struct onramp_sched *q, u64 time_q, u64 now)
 }
 
 /* A packet leaves: what it adds to the wire. Return: when it starts on it. */
-static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct sk_buff *skb,
-				       u64 now, u64 *time_q)
+static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdisc *sch,
+				       const struct sk_buff *skb, u64 now, u64 *time_q)
 {
 	u64 line_bps = q->cfg.line_rate ?: READ_ONCE(q->link->auto_bps);
 	u32 segs = skb_shinfo(skb)->gso_segs ?: 1;
@@ -652,19 +693,25 @@ static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct sk_b
 	if (unlikely(line_bps != q->line_bps)) {
 		q->line_bps = line_bps;
 		q->byte_ns = onramp_byte_time(line_bps, 1, 1);
+		onramp_link_restart(q->link);
 	}
+	*time_q = 0;
+	/* Nothing waits for a wire that there is not. */
+	if (!q->byte_ns)
+		return now << ONRAMP_FIFO_SHIFT;
 	*time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
-	return onramp_to_wire(q, *time_q, now);
+	return onramp_to_wire(q, sch, qdisc_pkt_len(skb), *time_q, now);
 }
 
 /* The same for a packet of a flow, with what On-Ramp notes of data. */
-static void onramp_sent(struct onramp_sched *q, const struct onramp_leaving *l, u64 now)
+static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
+			const struct onramp_leaving *l, u64 now)
 {
 	u32 headers = onramp_cb(l->skb)->headers;
 	struct onramp_flow *f = l->flow;
 	u64 start_q, time_q;
 
-	start_q = onramp_wire(q, l->skb, now, &time_q);
+	start_q = onramp_wire(q, sch, l->skb, now, &time_q);
 	if (!headers || !f->ctl)
 		return;
 	if (l->held)
@@ -674,11 +721,12 @@ static void onramp_sent(struct onramp_sched *q, const struct onramp_leaving *l, 
 }
 
 /* A packet that needs no flow leaves. */
-static noinline void onramp_fast_sent(struct onramp_sched *q, const struct sk_buff *skb)
+static noinline void onramp_fast_sent(struct onramp_sched *q, const struct Qdisc *sch,
+				      const struct sk_buff *skb)
 {
 	u64 time_q;
 
-	onramp_wire(q, skb, onramp_clock(q), &time_q);
+	onramp_wire(q, sch, skb, onramp_clock(q), &time_q);
 }
 
 /*
@@ -724,13 +772,13 @@ static __always_inline struct sk_buff *onramp_leave(struct Qdisc *sch,
 
 	if (unlikely(l->flow == &q->fast)) {
 		if (q->cfg.mode != ONRAMP_MODE_OFF)
-			onramp_fast_sent(q, l->skb);
+			onramp_fast_sent(q, sch, l->skb);
 	} else {
 		if (q->precise) {
 			if (q->marks)
 				onramp_mark(q, l->skb, l->departure_ns, onramp_clock(q));
 			if (q->cfg.mode != ONRAMP_MODE_OFF)
-				onramp_sent(q, l, onramp_clock(q));
+				onramp_sent(q, sch, l, onramp_clock(q));
 		}
 		onramp_pace(q, l->flow, l->skb, l->departure_ns);
 	}

@@ -96,7 +96,7 @@ ONRAMP_X(CLOCK_ERROR, clock_error, TIME, 0, 1000000000, 0, \
 ONRAMP_X(INHERIT, inherit, BOOL, 0, 1, 1, \
 	 "a new connection starts with the delay of its path") \
 ONRAMP_X(LINE_RATE, line_rate, RATE, 0, 1000000000000, 0, \
-	 "rate of the link, 0: what the device says") \
+	 "rate of the link, 0: the speed of the device, none if it has no wire") \
 ONRAMP_X(CLOCK, clock, WORD, 0, 1, 0, \
 	 "of this host, for owd synced: system, CLOCK_TAI, or nic, that of the device's NIC")
 

@@ -100,6 +100,43 @@ static void start__wraps(void)
 	CHECK_EQ(leaves(now + 10000, 1514, 1), now + 10000);
 }
 
+/*
+ * A link that is 100 ppm faster than it says and never idle: a batch leaves the qdisc when
+ * the one before it starts on the wire, 55362 ns before it does so itself. Without a bound
+ * the model is 600 us ahead in the end. With it, it is by an eighth of what is in flight.
+ */
+static void bound__of_a_faster_link(void)
+{
+	u64 now = 1000000, bound, ahead = 0;
+	int i;
+
+	setup();
+	leaves(now, 45 * 1514, 45);
+	for (i = 0; i < 100000; i++) {
+		bound = onramp_fifo_bound(byte_ns, 45 * 1514, now);
+		if (!(i % 2) && (s64)(end_q - bound) > 0)
+			end_q = bound;
+		ahead = max_t(u64, ahead, leaves(now, 45 * 1514, 45) - now);
+		now += 55362;
+	}
+	/* 68130 bytes take 54504 ns, and an eighth more 61317; and 6 ns for each batch. */
+	CHECK(ahead <= 61317 + 12);
+	CHECK(ahead > 61000);
+}
+
+static void bound__of_bytes(void)
+{
+	setup();
+	CHECK_EQ(onramp_fifo_bound(byte_ns, 0, 1000000), Q(1000000));
+	/* 8000 bytes, and 1000 more, at 0.8 ns. */
+	CHECK_NEAR(onramp_fifo_bound(byte_ns, 8000, 1000000), Q(1007200), 256);
+	/* No overflow, and no rate. */
+	CHECK(onramp_fifo_bound((1ULL << 40) - 1, ~0ULL, 1) > 1ULL << 50);
+	CHECK_EQ(onramp_fifo_bound(1ULL << 40, 1ULL << 40, 1),
+		 onramp_fifo_bound(1ULL << 40, 1ULL << 23, 1));
+	CHECK_EQ(onramp_fifo_bound(0, 8000, 1000000), Q(1000000));
+}
+
 /* Without a rate nothing waits. */
 static void start__unknown_rate(void)
 {
@@ -143,6 +180,8 @@ int main(void)
 		KTAP_CASE(start__of_many),
 		KTAP_CASE(start__lost_touch),
 		KTAP_CASE(start__wraps),
+		KTAP_CASE(bound__of_a_faster_link),
+		KTAP_CASE(bound__of_bytes),
 		KTAP_CASE(start__unknown_rate),
 		KTAP_CASE(rest__of_short_packets),
 	};

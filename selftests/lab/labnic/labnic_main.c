@@ -413,9 +413,13 @@ EXPORT_SYMBOL_GPL(labnic_is);
 			(NETIF_F_HW_VLAN_CTAG_TX | NETIF_F_HW_VLAN_CTAG_RX | \
 			 NETIF_F_HW_VLAN_STAG_TX | NETIF_F_HW_VLAN_STAG_RX)
 
+/* Parent of all of them: a NIC is found on a bus, and qdiscs look for that. */
+static struct device *labnic_bus;
+
 static void labnic_setup(struct net_device *dev)
 {
 	ether_setup(dev);
+	SET_NETDEV_DEV(dev, labnic_bus);
 	dev->netdev_ops = &labnic_netdev_ops;
 	dev->ethtool_ops = &labnic_ethtool_ops;
 	dev->needs_free_netdev = true;
@@ -699,15 +703,24 @@ static struct rtnl_link_ops labnic_link_ops __read_mostly = {
 
 static int __init labnic_module_init(void)
 {
+	int err;
+
 	BUILD_BUG_ON(sizeof(struct labnic_tx_cb) > sizeof_field(struct sk_buff, cb));
 	BUILD_BUG_ON(sizeof(struct labnic_rx_cb) > sizeof_field(struct sk_buff, cb));
 	BUILD_BUG_ON(sizeof(struct labnic_stamp_cb) > sizeof_field(struct sk_buff, cb));
-	return rtnl_link_register(&labnic_link_ops);
+	labnic_bus = root_device_register(DRV_NAME);
+	if (IS_ERR(labnic_bus))
+		return PTR_ERR(labnic_bus);
+	err = rtnl_link_register(&labnic_link_ops);
+	if (err)
+		root_device_unregister(labnic_bus);
+	return err;
 }
 
 static void __exit labnic_module_exit(void)
 {
 	rtnl_link_unregister(&labnic_link_ops);
+	root_device_unregister(labnic_bus);
 }
 
 module_init(labnic_module_init);
