@@ -133,6 +133,7 @@ struct onramp_config {
 	u64	inherit;
 	u64	line_rate;
 	u64	clock;
+	u64	bound;
 	u32	priomap;
 };
 

@@ -724,6 +724,7 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	};
 	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
 	d.is_auto = !core.threshold_ns;
+	d.bound = settings->bound;
 	onramp_ctl_account(ctl, s.now_ns);
 	verdict = onramp_ctl_path(ctl, settings, ack, onramp_ctl_payload(ctl, tx, ack->seq),
 				  &core, &s, &d, &trust, &res);

@@ -105,6 +105,7 @@ enum onramp_net_stat {
  * @owd: enum onramp_owd_mode
  * @clock: enum onramp_clock, owd synced
  * @inherit: new connections start with the delay of their path
+ * @bound: believe no delay that is longer than the round trip allows
  * @clock_error_ns: of that clock, owd synced
  * @rcu: to free it
  */
@@ -113,6 +114,7 @@ struct onramp_settings {
 	u8			owd;
 	u8			clock;
 	bool			inherit;
+	bool			bound;
 	u64			clock_error_ns;
 	struct rcu_head		rcu;
 };

@@ -180,6 +180,7 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
 	s->owd = cfg->owd;
 	s->clock = cfg->clock;
 	s->inherit = cfg->inherit;
+	s->bound = cfg->bound;
 	s->clock_error_ns = cfg->clock_error;
 	return s;
 }

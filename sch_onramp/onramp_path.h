@@ -44,7 +44,8 @@
  * 5.1), 150 us in VMs (section 5.3), and 2 sigma + min OWD where clocks are bad (section
  * 7.1). Limit, routes and slack are not in the paper.
  *
- * Differences from the paper: without threshold auto only the limit and the routes.
+ * Differences from the paper: without threshold auto only the limit and the routes; the
+ * setting nobound takes the limit away.
  */
 #ifndef _ONRAMP_PATH_H
 #define _ONRAMP_PATH_H
@@ -207,6 +208,7 @@ struct onramp_view {
  *	     onramp_byte_time(); 0: unknown
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @is_auto: threshold auto
+ * @bound: no delay is longer than its round trip allows
  */
 struct onramp_delay {
 	struct onramp_trip	trip;
@@ -216,6 +218,7 @@ struct onramp_delay {
 	u64			byte_ns;
 	bool			absolute;
 	bool			is_auto;
+	bool			bound;
 };
 
 /**
@@ -266,6 +269,8 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 		owd_ns -= onramp_low(&p->synced);
 	if (!d->absolute || d->is_auto)
 		limit_ns -= onramp_low(&p->rtt);
+	if (!d->bound)
+		limit_ns = S64_MAX;
 	trust->limit_ns = (u64)limit_ns;
 	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);

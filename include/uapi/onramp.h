@@ -98,7 +98,9 @@ ONRAMP_X(INHERIT, inherit, BOOL, 0, 1, 1, \
 ONRAMP_X(LINE_RATE, line_rate, RATE, 0, 1000000000000, 0, \
 	 "rate of the link, 0: the speed of the device, none if it has no wire") \
 ONRAMP_X(CLOCK, clock, WORD, 0, 1, 0, \
-	 "of this host, for owd synced: system, CLOCK_TAI, or nic, that of the device's NIC")
+	 "of this host, for owd synced: system, CLOCK_TAI, or nic, that of the device's NIC") \
+ONRAMP_X(BOUND, bound, BOOL, 0, 1, 1, \
+	 "believe no delay that is longer than the round trip allows")
 
 /* Words of the settings of that kind, from 0 on. */
 #define ONRAMP_MODE_WORDS	"final", "strawman", "off"

@@ -23,7 +23,7 @@ state() {
 }
 
 good() {
-	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
+	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
 	ip -n "$B" addr add 10.77.1.99/24 dev b0
 	load "$A" --to "$B4" --flows 1 --warmup 1 --duration 0.2
 	expect acks "$(stat acks)" -gt 0
@@ -99,7 +99,7 @@ answers() {
 # Data that went out twice: the receiver can't know which of them it got. At a rate that the
 # helper can follow.
 ambiguous() {
-	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
+	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
 	tc -n "$B" qdisc replace dev b0 root netem loss 5%
 	load_until acks 1 --to "$B4" --flows 2 --rate-limit 10mbit
 	load_until acks_ambiguous 1 --to "$B4" --flows 2 --rate-limit 10mbit

@@ -29,6 +29,8 @@ args() {
 	horizon_drop:0)	echo horizon_cap ;;
 	inherit:1)	echo inherit ;;
 	inherit:0)	echo noinherit ;;
+	bound:1)	echo bound ;;
+	bound:0)	echo nobound ;;
 	weight*)
 		printf weights
 		for i in 0 1 2; do
@@ -58,8 +60,8 @@ reads() {
 		expect_same "$1" "$(settings | grep -o '"weights":\[[^]]*\]' |
 			tr -d 'a-z":[]' | cut -d, -f$((i + 1)))" "$2" ;;
 	*)	case $1:$2 in
-		pacing:1|horizon_drop:1|inherit:1) want=true ;;
-		pacing:0|horizon_drop:0|inherit:0) want=false ;;
+		pacing:1|horizon_drop:1|inherit:1|bound:1) want=true ;;
+		pacing:0|horizon_drop:0|inherit:0|bound:0) want=false ;;
 		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
 		esac
 		expect_same "$1" "$(stat "$1")" "$want" ;;
@@ -190,7 +192,7 @@ round_trip() {
 		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
 		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
 		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
-		owd synced clock_error 2us noinherit line_rate 10gbit clock nic
+		owd synced clock_error 2us noinherit line_rate 10gbit clock nic nobound
 	settings >"$KSFT_TMP/first"
 	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
 	echo "words: $words"

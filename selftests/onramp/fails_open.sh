@@ -5,7 +5,7 @@
 . "$(dirname "$0")/onramp_lib.sh"
 
 # OR-ACKs are late on a busy machine.
-synced='owd synced line_rate 400gbit threshold 500ms ack_timeout 10s'
+synced='owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s'
 
 transfer() {
 	load "$A" --to "$B4" --flows 4 --warmup 1 --duration 0.3 "$@"

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/onramp_lib.sh"
 
 # Far above what a packet takes here, on a busy machine too.
-nic='owd synced clock nic line_rate 400gbit threshold 500ms ack_timeout 10s noinherit'
+nic='owd synced clock nic nobound line_rate 400gbit threshold 500ms ack_timeout 10s noinherit'
 
 # CLOCK_TAI less CLOCK_MONOTONIC_RAW, about, and 100 s: too many digits for awk.
 offset_s=$(($(date +%s) - $(cut -d. -f1 /proc/uptime) + 100))

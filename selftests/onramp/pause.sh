@@ -7,7 +7,7 @@
 . "$(dirname "$0")/onramp_lib.sh"
 
 # Far above what a packet takes here, on a busy machine too.
-quiet='owd synced threshold 500ms ack_timeout 10s'
+quiet='owd synced nobound threshold 500ms ack_timeout 10s'
 
 # transfer [OPTION...]: two connections, for a while.
 transfer() {

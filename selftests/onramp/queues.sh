@@ -4,7 +4,7 @@
 # A device with several queues, IPv6, and VLANs: one state for each connection.
 . "$(dirname "$0")/onramp_lib.sh"
 
-synced='owd synced threshold 500ms max_pause 5ms ack_timeout 10s noinherit'
+synced='owd synced nobound threshold 500ms max_pause 5ms ack_timeout 10s noinherit'
 
 # The first onramp below mq is of queue 1, the second of queue 2.
 queue() {

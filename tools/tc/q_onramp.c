@@ -94,9 +94,10 @@ static void explain(void)
 		fprintf(stderr, "  %-25s %s\n", text, p->help);
 	}
 	fprintf(stderr,
-		"  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n",
+		"  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n",
 		"[no]pacing", params[TCA_ONRAMP_PACING].help,
 		"[no]inherit", params[TCA_ONRAMP_INHERIT].help,
+		"[no]bound", params[TCA_ONRAMP_BOUND].help,
 		"horizon_drop|horizon_cap", "packets beyond the horizon: drop, or send at it",
 		"bands 3 priomap P0..P15", "the band, 0 to 2, of each priority",
 		"weights W0 W1 W2", "bytes that each band may send per round");
@@ -268,6 +269,8 @@ static int parse_word(struct nlmsghdr *n, int argc, char **argv)
 		{ "nopacing", TCA_ONRAMP_PACING, 0 },
 		{ "inherit", TCA_ONRAMP_INHERIT, 1 },
 		{ "noinherit", TCA_ONRAMP_INHERIT, 0 },
+		{ "bound", TCA_ONRAMP_BOUND, 1 },
+		{ "nobound", TCA_ONRAMP_BOUND, 0 },
 		{ "horizon_drop", TCA_ONRAMP_HORIZON_DROP, 1 },
 		{ "horizon_cap", TCA_ONRAMP_HORIZON_DROP, 0 },
 	};
@@ -392,7 +395,7 @@ static bool worth_printing(int attr, uint64_t value)
 static void print_flags(struct rtattr *tb[])
 {
 	struct rtattr *pacing = tb[TCA_ONRAMP_PACING], *drop = tb[TCA_ONRAMP_HORIZON_DROP];
-	struct rtattr *inherit = tb[TCA_ONRAMP_INHERIT];
+	struct rtattr *inherit = tb[TCA_ONRAMP_INHERIT], *bound = tb[TCA_ONRAMP_BOUND];
 
 	if (has_u64(pacing)) {
 		print_color_bool(PRINT_JSON, COLOR_NONE, "pacing", NULL, get_u64_attr(pacing));
@@ -404,6 +407,11 @@ static void print_flags(struct rtattr *tb[])
 				 get_u64_attr(inherit));
 		if (!get_u64_attr(inherit))
 			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "noinherit");
+	}
+	if (has_u64(bound)) {
+		print_color_bool(PRINT_JSON, COLOR_NONE, "bound", NULL, get_u64_attr(bound));
+		if (!get_u64_attr(bound))
+			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "nobound");
 	}
 	if (has_u64(drop)) {
 		print_color_bool(PRINT_JSON, COLOR_NONE, "horizon_drop", NULL,
