@@ -559,6 +559,40 @@ static const char * const bad_log[] = {
 };
 
 /*
+ * KCSAN reports races in all of the kernel. Those in which no code of ours takes part are
+ * the kernel's: they are said, and fail nothing.
+ */
+static bool others_race(const char *msg)
+{
+	char ours[80];
+	unsigned int i;
+
+	if (!strstr(msg, "KCSAN: "))
+		return false;
+	for (i = 0; i < nr_mods; i++) {
+		snprintf(ours, sizeof(ours), "[%s]", mod_name[i]);
+		if (strstr(msg, ours))
+			return false;
+	}
+	say("vm-race: %s", msg);
+	return true;
+}
+
+/* The kernel shows the stack of an allocation that it was told to fail. */
+static bool forced_trace(const char *msg)
+{
+	static bool forced;
+
+	if (strstr(msg, "FAULT_INJECTION: forcing a failure")) {
+		forced = true;
+	} else if (forced && strstr(msg, "Call Trace:")) {
+		forced = false;
+		return true;
+	}
+	return false;
+}
+
+/*
  * Only records of the kernel itself (facility 0) count. What a process writes
  * to /dev/kmsg gets another facility, so a test can annotate the log freely.
  */
@@ -590,6 +624,8 @@ static void scan_log(void)
 		end = strchr(++msg, '\n');
 		if (end)
 			*end = '\0';
+		if (forced_trace(msg) || others_race(msg))
+			continue;
 		for (i = 0; i < ARRAY_SIZE(bad_log); i++)
 			if (strstr(msg, bad_log[i]))
 				break;

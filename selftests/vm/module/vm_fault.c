@@ -5,6 +5,9 @@
  *
  *	warn	WARN(), taints and goes on
  *	lockdep	the headline of a lockdep report; distribution kernels have none
+ *	race	the headline of a KCSAN report about this module
+ *	others	one about the kernel alone, and the stack of a forced failure
+ *	trace	a stack
  *	oops	write through a null pointer
  *	bug	BUG()
  *	spin	every CPU loops with interrupts off, for ever
@@ -44,6 +47,14 @@ static int inject_set(const char *val, const struct kernel_param *kp)
 		WARN(1, "injected\n");
 	} else if (sysfs_streq(val, "lockdep")) {
 		pr_warn("possible circular locking dependency detected (injected)\n");
+	} else if (sysfs_streq(val, "race")) {
+		pr_err("BUG: KCSAN: data-race in tcp_ack / inject [vm_fault]\n");
+	} else if (sysfs_streq(val, "others")) {
+		pr_err("BUG: KCSAN: data-race in tcp_ack / tcp_sendmsg\n");
+		pr_notice("FAULT_INJECTION: forcing a failure.\n");
+		dump_stack();
+	} else if (sysfs_streq(val, "trace")) {
+		dump_stack();
 	} else if (sysfs_streq(val, "oops")) {
 		*nowhere = 1;
 	} else if (sysfs_streq(val, "bug")) {
@@ -68,7 +79,7 @@ static const struct kernel_param_ops inject_ops = {
 };
 
 module_param_cb(inject, &inject_ops, NULL, 0200);
-MODULE_PARM_DESC(inject, "fault to inject: warn, lockdep, oops, bug, spin, pin, leave or end");
+MODULE_PARM_DESC(inject, "fault to inject: warn, lockdep, race, others, trace, oops, bug, spin, pin, leave or end");
 
 static int __init vm_fault_init(void)
 {
