@@ -59,12 +59,15 @@ is_unprivileged() {
 	tenant_set ack_packets 32
 }
 
+# Data to both comes in on the CPU that sends it: the same.
+ONE_CPU="taskset 1"
+
 # busy_tenant FLOWS: data to H without end; sets BUSY.
 busy_tenant() {
 	subscribed "$A" "$V4_AH" "$V4_H" "$H"
 	spawn bash -c "
 		while :; do
-			nsenter --net=/run/netns/$A '$HELPER' send $V4_AH $V4_H 7001 \
+			nsenter --net=/run/netns/$A $ONE_CPU '$HELPER' send $V4_AH $V4_H 7001 \
 				1000000 chunk=1000 wait=1 flows=$1
 		done"
 	BUSY=$SPAWNED
@@ -83,7 +86,9 @@ transfer() {
 
 	mark "$B"
 	from=$EPOCHREALTIME
-	send "$A" "$V4_A" "$V4_B" 500000 chunk=1000 wait=1
+	# shellcheck disable=SC2086
+	in_ns "$A" $ONE_CPU timeout 60 "$HELPER" send "$V4_A" "$V4_B" 7001 500000 \
+		chunk=1000 wait=1
 	to=$EPOCHREALTIME
 	RATE=$(calc "$(since "$B" AckSent) / ($to - $from)")
 	wait_for 10 calm "$B"
