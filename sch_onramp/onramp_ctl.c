@@ -512,11 +512,26 @@ void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
  * @headers: bytes before that
  * @line_bps: of the link, bytes/s; 0: unknown
  *
+ * Times by two models of the wire can't be compared: what was recorded by the former one is
+ * forgotten, and the baseline of the path with it.
+ *
  * Context: the control block's lock.
  */
 void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps)
 {
+	struct onramp_peer *peer = ctl->peer;
+
 	lockdep_assert_held(&ctl->lock);
+	if (ctl->line_bps != line_bps)
+		ctl->ring.count = 0;
+	spin_lock(&peer->lock);
+	if (peer->line_bps != line_bps) {
+		peer->line_bps = line_bps;
+		/* As with another clock. */
+		peer->has_domain = false;
+		peer->last_owd_at_ns = 0;
+	}
+	spin_unlock(&peer->lock);
 	ctl->mss = min(mss, 65535U);
 	ctl->line_bps = line_bps;
 	ctl->byte_ns = onramp_byte_time(line_bps, ctl->mss,
@@ -636,6 +651,9 @@ static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *
 	spin_lock(&peer->lock);
 	if (d->absolute)
 		verdict = onramp_delay_synced(ctl->gate, settings, ack, d);
+	else if (ctl->line_bps != peer->line_bps)
+		/* Another connection has seen that the rate is another one. */
+		verdict = ONRAMP_G_LEARNING;
 	else
 		verdict = onramp_delay_relative(ctl, ack, payload, d);
 	if (verdict != ONRAMP_BELOW)

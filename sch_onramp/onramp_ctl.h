@@ -234,6 +234,7 @@ struct onramp_net {
  * @has_domain: @domain is valid
  * @domain: of the peer's clock
  * @epoch: changes when delays can't be compared with earlier ones
+ * @line_bps: of the link that @owd is of, bytes/s; 0: unknown
  * @owd: baseline
  * @last_owd_ns: the path's last delay, for new connections
  * @last_owd_at_ns: when that was known; 0: not yet
@@ -271,6 +272,7 @@ struct onramp_peer {
 	u64			last_owd_tx_ns;
 	u64			last_error_ns;
 	u64			last_threshold_ns;
+	u64			line_bps;
 	struct onramp_owd	owd;
 	struct onramp_path	path;
 
