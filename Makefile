@@ -118,6 +118,11 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 		--mem 8192 selftests/onramp/bench/onramp-cpu
 	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
 
+.PHONY: matrix-vm
+matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASES=...]
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/onramp/matrix $(CASES)
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@selftests/lab/run --list
