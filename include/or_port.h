@@ -11,7 +11,8 @@
  *		or_port_unregister(&user)
  *
  * Messages are taken before any socket sees them. What nobody wants is counted in
- * /proc/net/or_port and dropped; nothing is ever answered from here.
+ * /proc/net/or_port and dropped; nothing is ever answered from here. The pre-shared key of a
+ * namespace is net.or_port.key, for both sides.
  * include/or_proto.h has the format.
  */
 #ifndef _OR_PORT_H
@@ -19,7 +20,11 @@
 
 #include <linux/build_bug.h>
 #include <linux/module.h>
+#include <linux/socket.h>
+#include <linux/string.h>
 #include <linux/types.h>
+
+#include <or_proto.h>
 
 struct net;
 
@@ -43,12 +48,25 @@ struct or_addrs {
 static_assert(sizeof(struct or_addrs) == 40);
 
 /**
+ * or_addrs_pair() - the pair of addresses of data, for keys and cookies
+ * @addrs:	of a message
+ * @sends:	this host is the sender of data
+ * @pair:	written
+ */
+static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struct or_pair *pair)
+{
+	*pair = (struct or_pair) { .version = addrs->family == AF_INET ? 4 : 6 };
+	memcpy(pair->sender, sends ? addrs->laddr : addrs->raddr, sizeof(pair->sender));
+	memcpy(pair->receiver, sends ? addrs->raddr : addrs->laddr, sizeof(pair->receiver));
+}
+
+/**
  * struct or_port_user - who handles a type of message
  * @type:	enum or_type
  * @owner:	module of @rcv
  * @rcv:	called for each message of the type, under RCU with BH disabled:
  *		@addrs of it; @ifindex of the device it came in on; @msg with
- *		min(@len, OR_MSG_LEN) bytes that may be read; @len as received, which
+ *		min(@len, OR_MSG_MAX) bytes that may be read; @len as received, which
  *		may be wrong, at least 1. Its version and type are right, the UDP
  *		checksum is, and nothing else has been checked.
  */
@@ -64,6 +82,7 @@ void or_port_unregister(const struct or_port_user *user);
 int or_port_open(struct net *net);
 void or_port_close(struct net *net);
 int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
-		 u8 tos, u32 priority, u32 mark);
+		 unsigned int len, u8 tos, u32 priority, u32 mark);
+void or_port_key(const struct net *net, u8 *key);
 
 #endif /* _OR_PORT_H */

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wire format of On-Ramp: SUBSCRIBE and OR-ACK, version 1.
+ * The wire format of On-Ramp, version 2: SUBSCRIBE, CHALLENGE and OR-ACK.
  *
- * Both are UDP datagrams from and to OR_PORT; Documentation/or-protocol.md has every
- * byte, and who sends what when. Both
- * have OR_MSG_LEN bytes, are big endian and end in a tag: SipHash-2-4 of the bytes
- * before it, keyed by a nonce that the sender of data chose for this ordered pair
- * of addresses. The addresses of the flow are those of the OR-ACK, reversed.
+ * All are UDP datagrams from and to OR_PORT; Documentation/or-protocol.md has every
+ * byte, the messages that are not sent yet, and the protocol's attackers. They are big
+ * endian and end in a tag: SipHash-2-4 of the bytes before it. Its key follows from a
+ * nonce that the sender of data chose, from the two addresses, and from the pre-shared
+ * key if there is one. The addresses of a flow are those of its OR-ACKs, reversed.
  *
  *	encode: struct -> bytes, then or_sign()
  *	decode: length, type, version, reserved bits, values -> struct; then the
- *	        caller finds the nonce, or_verify(), or_replay_check()
+ *	        caller finds or derives the key, or_verify(), or_replay_check()
+ *
+ *	receiver, SUBSCRIBE:
+ *		or_derive() the key of its nonce, or_verify()
+ *		the key of a living subscription of this address:
+ *			count is new		-> renew or end it
+ *		else, or_cookie_valid():	-> start it, or take it over
+ *		else				-> CHALLENGE with or_cookie()
  *
  * Pure functions: every error is one enum or_error, for a counter each, and leaves
  * the output as it was. SipHash is Aumasson and Bernstein, "SipHash: a fast
@@ -21,6 +28,7 @@
 
 #ifdef __KERNEL__
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/siphash.h>
 #include <linux/string.h>
@@ -30,42 +38,59 @@
 #include "siphash_user.h"
 #endif
 
-/* UDP port of both ends, from the dynamic range; nothing is registered. */
-#define OR_PORT			51966
+/*
+ * UDP port of both ends: privileged; not assigned to anybody; and below 512, where no
+ * library binds sockets that want any reserved port.
+ */
+#define OR_PORT			299
 
 /* High nibble of byte 0. */
-#define OR_VERSION		1
+#define OR_VERSION		2
 
 /* Low nibble of byte 0. */
 enum or_type {
 	OR_TYPE_SUBSCRIBE = 1,	/* sender of data -> receiver */
 	OR_TYPE_ACK = 2,	/* receiver -> sender of data */
+	OR_TYPE_CHALLENGE = 3,	/* receiver -> sender of data */
 };
 
 /*
- * Length of both, bytes. With Ethernet, IPv4 and UDP headers 14 + 20 + 8 + 36 = 78
- * bytes, the paper's size (section 4.1); IPv6 has 98.
+ * Lengths, bytes. An OR-ACK with Ethernet, IPv4 and UDP headers has 14 + 20 + 8 + 36 = 78
+ * bytes, the paper's size (section 4.1); IPv6 has 98. A CHALLENGE is shorter than the
+ * SUBSCRIBE that it answers.
  */
-#define OR_MSG_LEN		36
-#define OR_TAG_OFFSET		28
+#define OR_ACK_LEN		36
+#define OR_SUBSCRIBE_LEN	44
+#define OR_CHALLENGE_LEN	24
+#define OR_MSG_MAX		44	/* the longest of them */
+#define OR_TAG_LEN		8
 #define OR_NONCE_LEN		16
+#define OR_KEY_LEN		16
+
+/* Each further connection of an OR-ACK, which no one sends yet, bytes. */
+#define OR_ACK_RECORD_LEN	24
+
+/* Byte 1, bits 6-5: addresses that the message is about, if they are not its own. */
+#define OR_ADDRS_SHIFT		5
+#define OR_ADDRS_V4		1
+#define OR_ADDRS_V6		2
 
 /* Transport protocols with sequence numbers that OR-ACKs can be about: TCP. */
 #define OR_PROTO_TCP		6
 
-/*
- * Beside the transport protocol, whose numbers from 128 on can not be told: the stamp is
- * of a NIC's clock.
- */
+/* Byte 1 of an OR-ACK: the timestamp is of a NIC's clock. */
 #define OR_STAMP_NIC		0x80
 
 /* Largest hold time, ns: 24 bits, 16.8 ms. It stands for all longer ones. */
 #define OR_HOLD_MAX_NS		0xffffffU
 
-/* Lifetime of a subscription, s: 1 to 1 h; a nonce is used no longer than that. */
-#define OR_LIFETIME_MAX_S	3600
+/* Lifetime of a subscription, s. */
+#define OR_LIFETIME_MAX_S	120
 
-/* Capabilities of a SUBSCRIBE; all other bits are reserved. */
+/* A cookie is valid until the period after the one that it was made in ends, s. */
+#define OR_COOKIE_PERIOD_S	60
+
+/* Capabilities of a sender of data; receivers ignore bits that they do not know. */
 #define OR_CAP_RELATIVE		0x0001	/* needs no synchronised clock */
 #define OR_CAP_SYNCED		0x0002	/* uses the clock error */
 #define OR_CAP_ALL		0x0003
@@ -83,14 +108,16 @@ enum or_error {
 	OR_OK,
 	OR_ERR_SHORT,		/* fewer bytes than the message has */
 	OR_ERR_LONG,		/* more */
-	OR_ERR_VERSION,		/* not version 1 */
+	OR_ERR_VERSION,		/* not version 2 */
 	OR_ERR_TYPE,		/* not the expected type */
 	OR_ERR_RESERVED,	/* a reserved bit or code is set */
 	OR_ERR_PROTOCOL,	/* not a transport protocol with sequence numbers */
 	OR_ERR_VALUE,		/* a value outside its range */
+	OR_ERR_UNSUPPORTED,	/* other addresses, or several connections */
 	OR_ERR_TAG,		/* the tag is wrong */
 	OR_ERR_REPLAY,		/* seen before */
 	OR_ERR_OLD,		/* too old to know whether it was seen */
+	OR_ERR_COOKIE,		/* a SUBSCRIBE whose address is not proven */
 	OR_ERRORS
 };
 
@@ -126,16 +153,44 @@ struct or_ack {
 
 /**
  * struct or_subscribe - a SUBSCRIBE
- * @nonce:	random, the key of all tags of this subscription
+ * @nonce:	random; the key of all tags of this subscription follows from it
+ * @cookie:	of the receiver's last CHALLENGE, 0: there was none
  * @count:	number of the SUBSCRIBE under this nonce, from 1 on
  * @lifetime_s:	how long OR-ACKs are wanted, 0 (no longer) to OR_LIFETIME_MAX_S
- * @caps:	OR_CAP_*
+ * @caps:	OR_CAP_*, and bits of later ones
  */
 struct or_subscribe {
 	u8	nonce[OR_NONCE_LEN];
+	u64	cookie;
 	u32	count;
 	u16	lifetime_s;
 	u16	caps;
+};
+
+/**
+ * struct or_challenge - a CHALLENGE
+ * @cookie:	to be sent back in a SUBSCRIBE with the same nonce, not 0
+ * @count:	of the SUBSCRIBE that it answers
+ */
+struct or_challenge {
+	u64	cookie;
+	u32	count;
+};
+
+/**
+ * struct or_pair - an ordered pair of addresses
+ * @version:	4 or 6
+ * @zero:	0
+ * @sender:	of data; IPv4 in the first four bytes, the rest 0; network byte order
+ * @receiver:	likewise
+ *
+ * It is hashed as it lies in memory.
+ */
+struct or_pair {
+	u8	version;
+	u8	zero[3];
+	u8	sender[16];
+	u8	receiver[16];
 };
 
 /* --- bytes ------------------------------------------------------------------ */
@@ -192,52 +247,144 @@ static inline u64 or_clock_decode(u8 code)
 	return (u64)(8 | (code & 7)) << ((code >> 3) - 1);
 }
 
-/* --- tag -------------------------------------------------------------------- */
+/* --- keys and tags ---------------------------------------------------------- */
 
-/**
- * or_tag() - SipHash-2-4 of a message
- * @msg: OR_MSG_LEN bytes
- * @nonce: the key
- */
-static inline u64 or_tag(const u8 *msg, const u8 nonce[OR_NONCE_LEN])
+/* As in the paper of SipHash: two little endian words. */
+static inline siphash_key_t or_siphash_key(const u8 bytes[OR_KEY_LEN])
 {
 	siphash_key_t key = { { 0, 0 } };
 	int i;
 
-	/* As in the paper: two little endian words. */
-	for (i = 0; i < OR_NONCE_LEN; i++)
-		key.key[i / 8] |= (u64)nonce[i] << (8 * (i % 8));
-	return siphash(msg, OR_TAG_OFFSET, &key);
+	for (i = 0; i < OR_KEY_LEN; i++)
+		key.key[i / 8] |= (u64)bytes[i] << (8 * (i % 8));
+	return key;
+}
+
+/**
+ * or_derive() - the key of the tags between two addresses
+ * @psk: the pre-shared key, all 0 without one
+ * @pair: the addresses
+ * @nonce: of the SUBSCRIBE
+ * @key: OR_KEY_LEN bytes, written
+ *
+ * Two words of SipHash-2-4 under @psk, of the addresses, the nonce and the word's number.
+ */
+static inline void or_derive(const u8 psk[OR_KEY_LEN], const struct or_pair *pair,
+			     const u8 nonce[OR_NONCE_LEN], u8 key[OR_KEY_LEN])
+{
+	u8 in[sizeof(*pair) + OR_NONCE_LEN + 1];
+	siphash_key_t k = or_siphash_key(psk);
+	u64 word = 0;
+	int i;
+
+	memcpy(in, pair, sizeof(*pair));
+	memcpy(in + sizeof(*pair), nonce, OR_NONCE_LEN);
+	for (i = 0; i < OR_KEY_LEN; i++) {
+		if (i % 8 == 0) {
+			in[sizeof(in) - 1] = (u8)(i / 8);
+			word = siphash(in, sizeof(in), &k);
+		}
+		key[i] = (u8)(word >> (8 * (i % 8)));
+	}
+}
+
+/**
+ * or_tag() - SipHash-2-4 of a message
+ * @msg: @len bytes, the last OR_TAG_LEN of which are not read
+ * @len: length of the message with its tag, at least OR_TAG_LEN
+ * @key: of or_derive()
+ */
+static inline u64 or_tag(const u8 *msg, size_t len, const u8 key[OR_KEY_LEN])
+{
+	siphash_key_t k = or_siphash_key(key);
+
+	return siphash(msg, len - OR_TAG_LEN, &k);
 }
 
 /**
  * or_sign() - write the tag of an encoded message
- * @msg: OR_MSG_LEN bytes
- * @nonce: the key
+ * @msg: @len bytes
+ * @len: length of the message with its tag
+ * @key: of or_derive()
  */
-static inline void or_sign(u8 *msg, const u8 nonce[OR_NONCE_LEN])
+static inline void or_sign(u8 *msg, size_t len, const u8 key[OR_KEY_LEN])
 {
-	or_put(msg + OR_TAG_OFFSET, or_tag(msg, nonce), 8);
+	or_put(msg + len - OR_TAG_LEN, or_tag(msg, len, key), OR_TAG_LEN);
 }
 
 /**
- * or_verify() - is the tag that of the message under this nonce?
- * @msg: OR_MSG_LEN bytes
- * @nonce: the key
+ * or_verify() - is the tag that of the message under this key?
+ * @msg: @len bytes
+ * @len: length of the message with its tag
+ * @key: of or_derive()
  *
  * One comparison of words: its time says nothing about the tag.
  */
-static inline enum or_error or_verify(const u8 *msg, const u8 nonce[OR_NONCE_LEN])
+static inline enum or_error or_verify(const u8 *msg, size_t len, const u8 key[OR_KEY_LEN])
 {
-	return or_get(msg + OR_TAG_OFFSET, 8) == or_tag(msg, nonce) ?
+	return or_get(msg + len - OR_TAG_LEN, OR_TAG_LEN) == or_tag(msg, len, key) ?
 	       OR_OK : OR_ERR_TAG;
+}
+
+/* --- cookies ---------------------------------------------------------------- */
+
+/**
+ * or_cookie() - what only a host at an address can know
+ * @secret: of the receiver, known to nobody else
+ * @pair: the addresses
+ * @scope: device of a link-local address, else 0
+ * @nonce: of the SUBSCRIBE
+ * @period: number of the period that it is made in, see OR_COOKIE_PERIOD_S
+ *
+ * The receiver needs no memory of it: it computes the cookie again.
+ *
+ * Return: the cookie, never 0.
+ */
+static inline u64 or_cookie(const siphash_key_t *secret, const struct or_pair *pair,
+			    u32 scope, const u8 nonce[OR_NONCE_LEN], u64 period)
+{
+	u8 in[sizeof(*pair) + OR_NONCE_LEN + 4 + 8];
+
+	memcpy(in, pair, sizeof(*pair));
+	memcpy(in + sizeof(*pair), nonce, OR_NONCE_LEN);
+	or_put(in + sizeof(*pair) + OR_NONCE_LEN, scope, 4);
+	or_put(in + sizeof(*pair) + OR_NONCE_LEN + 4, period, 8);
+	return siphash(in, sizeof(in), secret) ?: 1;
+}
+
+/**
+ * or_cookie_valid() - was a cookie made for this address and nonce, and lately?
+ * @cookie: of a SUBSCRIBE
+ * @secret: as for or_cookie()
+ * @pair: as there
+ * @scope: as there
+ * @nonce: as there
+ * @now_s: current time, s, at least OR_COOKIE_PERIOD_S
+ *
+ * A cookie is valid for one to two periods.
+ */
+static inline bool or_cookie_valid(u64 cookie, const siphash_key_t *secret,
+				   const struct or_pair *pair, u32 scope,
+				   const u8 nonce[OR_NONCE_LEN], u64 now_s)
+{
+	u64 period = div_u64(now_s, OR_COOKIE_PERIOD_S);
+
+	return cookie == or_cookie(secret, pair, scope, nonce, period) ||
+	       cookie == or_cookie(secret, pair, scope, nonce, period - 1);
 }
 
 /* --- messages --------------------------------------------------------------- */
 
-/* What both have in common. */
-static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type type)
+/*
+ * What all have in common. @fixed: their length without other addresses; @record: what may
+ * follow once or more often, 0: nothing; @flags: bits of byte 1 that have a meaning.
+ */
+static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type type,
+				     size_t fixed, size_t record, u8 flags)
 {
+	static const u8 room[4] = { [OR_ADDRS_V4] = 2 * 4, [OR_ADDRS_V6] = 2 * 16 };
+	u8 addrs;
+
 	/* A message of another version may have another length. */
 	if (len < 1)
 		return OR_ERR_SHORT;
@@ -245,30 +392,39 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 		return OR_ERR_VERSION;
 	if ((msg[0] & 15) != type)
 		return OR_ERR_TYPE;
-	if (len != OR_MSG_LEN)
-		return len < OR_MSG_LEN ? OR_ERR_SHORT : OR_ERR_LONG;
-	return OR_OK;
+	if (len < fixed)
+		return OR_ERR_SHORT;
+	addrs = msg[1] >> OR_ADDRS_SHIFT & 3;
+	if (addrs == 3 || msg[1] & ~(flags | 3 << OR_ADDRS_SHIFT))
+		return OR_ERR_RESERVED;
+	if (len < fixed + room[addrs])
+		return OR_ERR_SHORT;
+	len -= fixed + room[addrs];
+	if (len && (!record || len % record))
+		return OR_ERR_LONG;
+	/* As the document has it, but this host has not asked for it. */
+	return addrs || len ? OR_ERR_UNSUPPORTED : OR_OK;
 }
 
 /**
  * or_ack_encode() - bytes of an OR-ACK, without its tag
  * @a: what it says; values beyond their range are saturated
- * @msg: OR_MSG_LEN bytes
+ * @msg: OR_ACK_LEN bytes
  */
 static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 {
 	msg[0] = OR_VERSION << 4 | OR_TYPE_ACK;
 	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0);
-	msg[2] = a->packets;
-	msg[3] = a->clock_error;
+	msg[2] = a->clock_error;
+	msg[3] = a->domain;
 	or_put(msg + 4, a->sport, 2);
 	or_put(msg + 6, a->dport, 2);
 	or_put(msg + 8, a->seq, 4);
 	or_put(msg + 12, a->rx_ns, 8);
-	msg[20] = a->domain;
+	msg[20] = a->packets;
 	or_put(msg + 21, min_t(u32, a->hold_ns, OR_HOLD_MAX_NS), 3);
 	or_put(msg + 24, a->count, 4);
-	or_put(msg + OR_TAG_OFFSET, 0, 8);
+	or_put(msg + 28, 0, OR_TAG_LEN);
 }
 
 /**
@@ -283,26 +439,27 @@ static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 					  struct or_ack *a)
 {
-	enum or_error error = or_check(msg, len, OR_TYPE_ACK);
+	enum or_error error = or_check(msg, len, OR_TYPE_ACK, OR_ACK_LEN,
+				       OR_ACK_RECORD_LEN, OR_STAMP_NIC | 15);
 
 	if (error)
 		return error;
-	if ((msg[1] & ~OR_STAMP_NIC) != OR_PROTO_TCP)
+	if ((msg[1] & 15) != OR_PROTO_TCP)
 		return OR_ERR_PROTOCOL;
-	if (msg[3] > OR_CLOCK_LAST && msg[3] != OR_CLOCK_UNSYNCED)
+	if (msg[2] > OR_CLOCK_LAST && msg[2] != OR_CLOCK_UNSYNCED)
 		return OR_ERR_RESERVED;
-	if (!msg[2] || !or_get(msg + 4, 2) || !or_get(msg + 6, 2))
+	if (!msg[20] || !or_get(msg + 4, 2) || !or_get(msg + 6, 2))
 		return OR_ERR_VALUE;
 	*a = (struct or_ack) {
 		.protocol = OR_PROTO_TCP,
 		.nic = msg[1] & OR_STAMP_NIC,
-		.packets = msg[2],
-		.clock_error = msg[3],
+		.clock_error = msg[2],
+		.domain = msg[3],
 		.sport = (u16)or_get(msg + 4, 2),
 		.dport = (u16)or_get(msg + 6, 2),
 		.seq = (u32)or_get(msg + 8, 4),
 		.rx_ns = or_get(msg + 12, 8),
-		.domain = msg[20],
+		.packets = msg[20],
 		.hold_ns = (u32)or_get(msg + 21, 3),
 		.count = (u32)or_get(msg + 24, 4),
 	};
@@ -312,7 +469,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 /**
  * or_subscribe_encode() - bytes of a SUBSCRIBE, without its tag
  * @s: what it says
- * @msg: OR_MSG_LEN bytes
+ * @msg: OR_SUBSCRIBE_LEN bytes
  */
 static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
 {
@@ -323,7 +480,8 @@ static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
 	or_put(msg + 6, 0, 2);
 	memcpy(msg + 8, s->nonce, OR_NONCE_LEN);
 	or_put(msg + 24, s->count, 4);
-	or_put(msg + OR_TAG_OFFSET, 0, 8);
+	or_put(msg + 28, s->cookie, 8);
+	or_put(msg + 36, 0, OR_TAG_LEN);
 }
 
 /**
@@ -332,16 +490,16 @@ static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
  * @len: its length
  * @s: what it says, if it is valid; else not touched
  *
- * The tag is not checked, see or_subscribe_accept().
+ * Neither its tag nor its cookie is checked, see or_subscribe_accept().
  */
 static inline enum or_error or_subscribe_decode(const u8 *msg, size_t len,
 						struct or_subscribe *s)
 {
-	enum or_error error = or_check(msg, len, OR_TYPE_SUBSCRIBE);
+	enum or_error error = or_check(msg, len, OR_TYPE_SUBSCRIBE, OR_SUBSCRIBE_LEN, 0, 0);
 
 	if (error)
 		return error;
-	if (msg[1] || or_get(msg + 6, 2) || or_get(msg + 2, 2) & ~(u64)OR_CAP_ALL)
+	if (or_get(msg + 6, 2))
 		return OR_ERR_RESERVED;
 	if (or_get(msg + 4, 2) > OR_LIFETIME_MAX_S || !or_get(msg + 24, 4))
 		return OR_ERR_VALUE;
@@ -349,6 +507,45 @@ static inline enum or_error or_subscribe_decode(const u8 *msg, size_t len,
 	s->lifetime_s = (u16)or_get(msg + 4, 2);
 	memcpy(s->nonce, msg + 8, OR_NONCE_LEN);
 	s->count = (u32)or_get(msg + 24, 4);
+	s->cookie = or_get(msg + 28, 8);
+	return OR_OK;
+}
+
+/**
+ * or_challenge_encode() - bytes of a CHALLENGE, without its tag
+ * @c: what it says
+ * @msg: OR_CHALLENGE_LEN bytes
+ */
+static inline void or_challenge_encode(const struct or_challenge *c, u8 *msg)
+{
+	msg[0] = OR_VERSION << 4 | OR_TYPE_CHALLENGE;
+	msg[1] = 0;
+	/* Capabilities of a receiver; there are none yet. */
+	or_put(msg + 2, 0, 2);
+	or_put(msg + 4, c->count, 4);
+	or_put(msg + 8, c->cookie, 8);
+	or_put(msg + 16, 0, OR_TAG_LEN);
+}
+
+/**
+ * or_challenge_decode() - a CHALLENGE of bytes
+ * @msg: a datagram
+ * @len: its length
+ * @c: what it says, if it is valid; else not touched
+ *
+ * The tag is not checked.
+ */
+static inline enum or_error or_challenge_decode(const u8 *msg, size_t len,
+						struct or_challenge *c)
+{
+	enum or_error error = or_check(msg, len, OR_TYPE_CHALLENGE, OR_CHALLENGE_LEN, 0, 0);
+
+	if (error)
+		return error;
+	if (!or_get(msg + 4, 4) || !or_get(msg + 8, 8))
+		return OR_ERR_VALUE;
+	c->count = (u32)or_get(msg + 4, 4);
+	c->cookie = or_get(msg + 8, 8);
 	return OR_OK;
 }
 
@@ -359,10 +556,10 @@ static inline enum or_error or_subscribe_decode(const u8 *msg, size_t len,
  * @newest:	highest count
  * @seen:	bit i: newest - i
  *
- * All 0: nothing yet. A receiver starts the counts of a flow at its time in us and
- * adds one for each OR-ACK, of which a flow has fewer than one per us: when it has
- * forgotten a flow and starts again, it is ahead of all that it used before. Half of
- * the numbers are 35 minutes; a flow whose last OR-ACK is older starts over with
+ * All 0: nothing yet. A receiver starts the counts of a flow at its time in us plus a secret
+ * number of the flow, and adds one for each OR-ACK, of which a flow has fewer than one per
+ * us: when it has forgotten a flow and starts again, it is ahead of all that it used before.
+ * Half of the numbers are 35 minutes; a flow whose last OR-ACK is older starts over with
  * an empty window, since one of that age is not about a sequence in flight.
  */
 struct or_replay {
@@ -411,44 +608,59 @@ static inline enum or_error or_replay_accept(struct or_replay *w, u32 count)
 
 /**
  * struct or_subscription - what a receiver knows of a sender of data
- * @nonce:	key of its tags
+ * @key:	of its tags, or_derive()
  * @replay:	counts of its SUBSCRIBEs
  * @until_s:	when it ends, s; 0: there is none
  */
 struct or_subscription {
-	u8	nonce[OR_NONCE_LEN];
+	u8	key[OR_KEY_LEN];
 	struct or_replay replay;
 	u64	until_s;
 };
 
 /**
- * or_subscribe_accept() - let a SUBSCRIBE start, renew or end a subscription
+ * or_subscription_lives() - does a subscription with this key exist?
+ * @sub: subscription of an address
+ * @key: of a SUBSCRIBE from there
+ * @now_s: current time, s, > 0
+ */
+static inline bool or_subscription_lives(const struct or_subscription *sub,
+					 const u8 key[OR_KEY_LEN], u64 now_s)
+{
+	return now_s < sub->until_s && !memcmp(sub->key, key, OR_KEY_LEN);
+}
+
+/**
+ * or_subscribe_accept() - let a SUBSCRIBE start, take over, renew or end a subscription
  * @sub: subscription of the address that it came from; changed only on success
- * @s: decoded SUBSCRIBE
- * @msg: its bytes
+ * @s: decoded SUBSCRIBE, whose tag is right under @key
+ * @key: its key
+ * @proven: its cookie is valid
  * @now_s: current time, s, > 0
  *
- * While a subscription lives, only who knows its nonce may change it: the tag is
- * keyed by the nonce that is held, also for a new nonce. Otherwise it is keyed by
- * the nonce in the message, and only says that the bytes are whole.
+ * The address of a subscription has been proven when it started. So the key is enough to
+ * renew it. Another key needs a cookie, and no more than that: a host that lost its nonce
+ * is never locked out by a subscription in its name.
+ *
+ * Return: OR_OK, OR_ERR_COOKIE, OR_ERR_REPLAY or OR_ERR_OLD.
  */
 static inline enum or_error or_subscribe_accept(struct or_subscription *sub,
 						const struct or_subscribe *s,
-						const u8 *msg, u64 now_s)
+						const u8 key[OR_KEY_LEN], bool proven,
+						u64 now_s)
 {
-	bool lives = now_s < sub->until_s;
+	bool renewal = or_subscription_lives(sub, key, now_s);
 	struct or_replay replay = { 0 };
 	enum or_error error;
 
-	error = or_verify(msg, lives ? sub->nonce : s->nonce);
-	if (error)
-		return error;
-	if (lives && !memcmp(sub->nonce, s->nonce, OR_NONCE_LEN))
+	if (!renewal && !proven)
+		return OR_ERR_COOKIE;
+	if (renewal)
 		replay = sub->replay;
 	error = or_replay_accept(&replay, s->count);
 	if (error)
 		return error;
-	memcpy(sub->nonce, s->nonce, OR_NONCE_LEN);
+	memcpy(sub->key, key, OR_KEY_LEN);
 	sub->replay = replay;
 	sub->until_s = s->lifetime_s ? now_s + s->lifetime_s : 0;
 	return OR_OK;

@@ -59,12 +59,22 @@ enum or_acker_stamps {
 			"always 0, in the place of an error that OR-ACKs alone can have") \
 	OR_ACKER_STAT(SUBSCRIBE_VALUE, SubscribeValue, \
 			"refused: a value outside its range") \
+	OR_ACKER_STAT(SUBSCRIBE_UNSUPPORTED, SubscribeUnsupported, \
+			"refused: about other addresses than its own") \
 	OR_ACKER_STAT(SUBSCRIBE_TAG, SubscribeTag, \
-			"refused: the tag is wrong, or of another nonce than is held") \
+			"refused: the tag is wrong, or of another pre-shared key") \
 	OR_ACKER_STAT(SUBSCRIBE_REPLAY, SubscribeReplay, \
 			"refused: its count has been seen") \
 	OR_ACKER_STAT(SUBSCRIBE_OLD, SubscribeOld, \
 			"refused: its count is 64 or more behind") \
+	OR_ACKER_STAT(SUBSCRIBE_COOKIE, SubscribeNoCookie, \
+			"without a valid cookie: nothing is kept, a CHALLENGE is due") \
+	OR_ACKER_STAT(CHALLENGE, ChallengeSent, \
+			"CHALLENGEs") \
+	OR_ACKER_STAT(CHALLENGE_LIMIT, ChallengeLimit, \
+			"not sent: challenge_rate") \
+	OR_ACKER_STAT(CHALLENGE_FAILED, ChallengeFailed, \
+			"no route, no memory, or dropped by the stack") \
 	OR_ACKER_STAT(SUBSCRIBE_NOTHING, SubscribeEndsNothing, \
 			"in order, and would end a subscription that there is not") \
 	OR_ACKER_STAT(SUBSCRIBE_FULL, SubscribeTableFull, \
@@ -73,6 +83,8 @@ enum or_acker_stamps {
 			"in order, but no memory for a subscriber") \
 	OR_ACKER_STAT(SUB_NEW, SubscribersNew, \
 			"subscribers that were added") \
+	OR_ACKER_STAT(SUB_TAKEN, SubscribersTaken, \
+			"subscriptions that a host with another nonce has taken over") \
 	OR_ACKER_STAT(SUB_EVICTED, SubscribersEvicted, \
 			"subscribers without flows that made room for new ones") \
 	OR_ACKER_STAT(SUB_EXPIRED, SubscribersExpired, \
@@ -125,6 +137,8 @@ enum or_acker_stamps {
 			"not sent: cpu_rate") \
 	OR_ACKER_STAT(SEND_FAILED, AckSendFailed, \
 			"no route, no memory, or dropped by the stack; see /proc/net/or_port") \
+	OR_ACKER_STAT(SEARCHES, DeviceSearches, \
+			"searches for the devices to look at; each takes RTNL") \
 	OR_ACKER_STAT(NO_STAMPS, DeviceNoStamps, \
 			"devices not looked at: no nic_ts, or no tracepoints in the kernel") \
 	OR_ACKER_STAT(NO_HARDWARE, DeviceNoHardware, \
@@ -140,7 +154,7 @@ enum or_acker_stat_id {
 };
 
 static_assert(OR_ACKER_SUBSCRIBE_TAG - OR_ACKER_SUBSCRIBE_OK == OR_ERR_TAG);
-static_assert(OR_ACKER_SUBSCRIBE_OLD - OR_ACKER_SUBSCRIBE_OK == OR_ERRORS - 1);
+static_assert(OR_ACKER_SUBSCRIBE_COOKIE - OR_ACKER_SUBSCRIBE_OK == OR_ERRORS - 1);
 
 struct or_acker_stats {
 	unsigned long cnt[OR_ACKER_STAT_MAX];
@@ -155,6 +169,7 @@ static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH)
  * @granted:		bit of each value that the administrator of the host wrote
  * @rules:		as the decisions need them
  * @cpu_interval_ns:	between two OR-ACKs of one CPU at its rate
+ * @challenge_interval_ns: between two CHALLENGEs at their rate
  * @clock_error:	code for the message
  * @all:		mode all
  * @hardware:		stamps of the NIC are wanted
@@ -165,6 +180,7 @@ struct or_acker_conf {
 	unsigned long	granted;
 	struct or_acker_rules rules;
 	u32		cpu_interval_ns;
+	u32		challenge_interval_ns;
 	u8		clock_error;
 	bool		all;
 	bool		hardware;
@@ -325,6 +341,11 @@ struct or_acker_dev {
  * @nsubs:	in @subs; under @lock, read locklessly
  * @nflows:	in @flows, likewise
  * @unused:	subscribers without flows, oldest first; under @lock
+ * @secret:	of cookies and of first counts; constant
+ * @rx_offset_ns: added to timestamps of clocks that nobody synchronises, so that they do
+ *		not tell how long the host has been up; constant
+ * @domain_base:	domain of CLOCK_MONOTONIC; constant
+ * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
  * @sync_work:	registers at devices, when somebody subscribed
@@ -348,6 +369,10 @@ struct or_acker_net {
 	unsigned int			nsubs;
 	unsigned int			nflows;
 	struct list_head		unused;
+	siphash_key_t			secret;
+	u64				rx_offset_ns;
+	u8				domain_base;
+	atomic64_t			challenge_tat_ns;
 	struct list_head		devs;
 	unsigned int			ndevs;
 	struct work_struct		sync_work;
@@ -475,7 +500,7 @@ struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
 struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 				      const struct nic_ts_key *key);
 void or_acker_sub_put(struct or_acker_sub *sub);
-bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *nonce, bool *synced);
+bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *key, bool *synced);
 void or_acker_sub_age(struct or_acker_net *an, bool all);
 int or_acker_sub_init(struct or_acker_net *an);
 void or_acker_sub_exit(struct or_acker_net *an);

@@ -35,7 +35,6 @@
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
-#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -49,8 +48,8 @@
 #include "or_acker_trace.h"
 
 /* IP lengths: of an OR-ACK, and of a packet before its payload, at least. */
-#define OR_ACKER_COST4		(20 + 8 + OR_MSG_LEN)
-#define OR_ACKER_COST6		(40 + 8 + OR_MSG_LEN)
+#define OR_ACKER_COST4		(20 + 8 + OR_ACK_LEN)
+#define OR_ACKER_COST6		(40 + 8 + OR_ACK_LEN)
 #define OR_ACKER_HEADERS4	(20 + 20)
 #define OR_ACKER_HEADERS6	(40 + 20)
 
@@ -58,9 +57,6 @@
 static_assert(sizeof(struct or_acker_flow) <= 256 || sizeof(spinlock_t) > 4);
 
 static struct kmem_cache *or_acker_flow_cache __read_mostly;
-
-/* Domain of CLOCK_MONOTONIC, whose zero changes with every boot. */
-static u8 or_acker_domain_base __read_mostly;
 
 /* CLOCK_TAI less CLOCK_MONOTONIC as last seen, ns; and how often it was stepped. */
 static atomic64_t or_acker_tai_offset = ATOMIC64_INIT(0);
@@ -301,9 +297,10 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	INIT_LIST_HEAD(&f->due_node);
 	INIT_LIST_HEAD(&f->wait_node);
 	f->seen = jiffies;
-	/* See struct or_replay. */
+	/* See struct or_replay. The connection's secret number hides the uptime. */
 	or_acker_track_init(&f->track, &owner.window,
-			    (u32)div_u64(ktime_get_ns(), NSEC_PER_USEC));
+			    (u32)(div_u64(ktime_get_ns(), NSEC_PER_USEC) +
+				  siphash(&f->key, sizeof(f->key), &an->secret)));
 
 	spin_lock(&an->lock);
 	if (an->nflows >= or_acker_value(conf, OR_ACKER_P_MAX_FLOWS)) {
@@ -382,13 +379,13 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 /* OR-ACKs --------------------------------------------------------------------*/
 
 /*
- * May the flow have an OR-ACK? If so, it is paid for, and @nonce and @synced are what
+ * May the flow have an OR-ACK? If so, it is paid for, and @key and @synced are what
  * or_acker_sub_key() says.
  */
 static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 					     struct or_acker_flow *f,
 					     const struct or_acker_conf *conf,
-					     u64 now_ns, u8 *nonce, bool *synced)
+					     u64 now_ns, u8 *key, bool *synced)
 {
 	u32 cost = f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6;
 	enum or_acker_verdict verdict = OR_ACKER_NO_SUB;
@@ -399,7 +396,7 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 	if (READ_ONCE(sub->dead))
 		return verdict;
 	spin_lock(&sub->lock);
-	if (or_acker_sub_key(sub, conf->all, nonce, synced)) {
+	if (or_acker_sub_key(sub, conf->all, key, synced)) {
 		spin_lock(&ac->lock);
 		verdict = or_acker_admit(&f->track, &sub->path, &conf->rules, &ac->tat_ns,
 					 or_acker_cpu_interval_ns(conf), cost, now_ns);
@@ -456,23 +453,26 @@ static void or_acker_stamp(const struct or_acker_net *an,
 		which = 0;
 		or_acker_count(an, OR_ACKER_STAMP_SOFTWARE);
 	}
-	ack->domain = (u8)(or_acker_domain_base + which);
+	/* Nobody compares it with a time: it need not tell how long this host has been up. */
+	if (ack->clock_error == OR_CLOCK_UNSYNCED)
+		ack->rx_ns += an->rx_offset_ns;
+	ack->domain = (u8)(an->domain_base + which);
 }
 
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,
-			     const u8 *nonce, u8 tos, u32 priority)
+			     const u8 *key, u8 tos, u32 priority)
 {
 	struct or_addrs addrs = {
 		.family = f->key.family,
 		.scope = f->sub->scope,
 	};
-	u8 msg[OR_MSG_LEN];
+	u8 msg[OR_ACK_LEN];
 
 	memcpy(addrs.laddr, f->key.laddr, sizeof(addrs.laddr));
 	memcpy(addrs.raddr, f->key.raddr, sizeof(addrs.raddr));
 	or_ack_encode(ack, msg);
-	or_sign(msg, nonce);
-	return or_port_send(f->an->net, &addrs, msg, tos, priority, 0);
+	or_sign(msg, sizeof(msg), key);
+	return or_port_send(f->an->net, &addrs, msg, sizeof(msg), tos, priority, 0);
 }
 
 /*
@@ -495,7 +495,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	u64 now_ns = ktime_get_ns();
 	u32 priority, packets, credit;
 	struct or_ack ack = {};
-	u8 nonce[OR_NONCE_LEN];
+	u8 key[OR_KEY_LEN];
 	bool synced = false;
 	int err = 0;
 	u8 tos;
@@ -511,7 +511,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	}
 	ack.seq = t->seq;
 	packets = t->packets;
-	verdict = or_acker_allows(ac, f, conf, now_ns, nonce, &synced);
+	verdict = or_acker_allows(ac, f, conf, now_ns, key, &synced);
 	if (verdict == OR_ACKER_SENT) {
 		or_acker_stamp(an, conf, f, synced, &ack);
 		report = or_acker_track_report(t, now_ns);
@@ -529,7 +529,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 
 	switch (verdict) {
 	case OR_ACKER_SENT:
-		err = or_acker_transmit(f, &ack, nonce, tos, priority);
+		err = or_acker_transmit(f, &ack, key, tos, priority);
 		if (err) {
 			verdict = OR_ACKER_NOT_SENT;
 			or_acker_count(an, OR_ACKER_SEND_FAILED);
@@ -859,7 +859,6 @@ int __init or_acker_flow_init(void)
 	or_acker_flow_cache = KMEM_CACHE(or_acker_flow, SLAB_HWCACHE_ALIGN);
 	if (!or_acker_flow_cache)
 		return -ENOMEM;
-	get_random_bytes(&or_acker_domain_base, sizeof(or_acker_domain_base));
 	return 0;
 }
 

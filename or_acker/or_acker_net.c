@@ -74,6 +74,7 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 		.sub_interval_ns = NSEC_PER_SEC / (u32)raw[OR_ACKER_P_SUBSCRIBER_RATE],
 	};
 	conf->cpu_interval_ns = NSEC_PER_SEC / (u32)raw[OR_ACKER_P_CPU_RATE];
+	conf->challenge_interval_ns = NSEC_PER_SEC / (u32)raw[OR_ACKER_P_CHALLENGE_RATE];
 	conf->clock_error = raw[OR_ACKER_P_CLOCK_ERROR] ?
 			    or_clock_encode(raw[OR_ACKER_P_CLOCK_ERROR]) :
 			    OR_CLOCK_UNSYNCED;
@@ -362,6 +363,7 @@ void or_acker_sync(struct or_acker_net *an)
 
 	list_for_each_entry(ad, &an->devs, list)
 		ad->keep = false;
+	or_acker_count(an, OR_ACKER_SEARCHES);
 	rtnl_lock();
 	if (wanted)
 		for_each_netdev(an->net, dev)

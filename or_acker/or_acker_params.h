@@ -40,6 +40,9 @@ OR_ACKER_PARAM(FLOW_AGE, flow_age_s, 1, 3600, 30, "s", \
 	       "it comes back with its next packet") \
 OR_ACKER_PARAM(SUBSCRIBER_RATE, subscriber_rate, 1, 10000000, 1000000, "1/s", \
 	       "OR-ACKs to one subscriber, at most", "8 packets each, 100 Gbit/s") \
+OR_ACKER_PARAM(CHALLENGE_RATE, challenge_rate, 1, 10000000, 10000, "1/s", \
+	       "CHALLENGEs to all who have not proven their address, at most", \
+	       "hosts of a datacenter in a few seconds; not in the paper") \
 OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
 	       "OR-ACKs from one CPU for this namespace, at most; host limit", \
 	       "8 packets each, 100 Gbit/s")

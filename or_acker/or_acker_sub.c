@@ -3,15 +3,19 @@
  * or_acker, the subscribers: hosts that send data and want OR-ACKs.
  *
  *	SUBSCRIBE:
- *		decode, find the subscriber of its pair of addresses
- *		none: is it right by itself, and is there room? then make one
- *		let it start, renew or end the subscription
+ *		decode, derive the key, is the tag right?	no -> counted, no answer
+ *		subscriber of its pair of addresses, with that key
+ *			-> renew or end the subscription
+ *		is its cookie right?		-> start, or take over; if there is room
+ *		else -> CHALLENGE with a cookie, if the rate allows; nothing is kept
  *	each second: remove those whose lifetime is over
  *
  * A subscriber is in the table until its subscription ends, or until it makes room
  * for another one while no flow uses it; flows keep its memory for longer.
  */
 #include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -28,10 +32,13 @@ static const struct rhashtable_params or_acker_sub_params = {
 	.automatic_shrinking	= true,
 };
 
-/* Time of subscriptions, s, > 0. */
+/* What fits into an empty token bucket of CHALLENGEs, ns at its rate: 100 ms. */
+#define OR_ACKER_CHALLENGE_BURST_NS	(100 * NSEC_PER_MSEC)
+
+/* Time of subscriptions and cookies, s; there is a period of cookies before the first. */
 static u64 or_acker_now_s(void)
 {
-	return ktime_get_seconds() + 1;
+	return ktime_get_seconds() + OR_COOKIE_PERIOD_S;
 }
 
 /**
@@ -111,9 +118,15 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	set_bit(or_acker_laddr_bit(key), an->laddrs);
 	WRITE_ONCE(an->nsubs, an->nsubs + 1);
 	or_acker_count(an, OR_ACKER_SUB_NEW);
-	/* The first one has devices captured and time looked at. */
-	schedule_work(&an->sync_work);
-	schedule_delayed_work(&an->age_work, HZ);
+	/*
+	 * The first one has devices captured and time looked at. That takes RTNL: not for
+	 * each, nor once more while the devices of the last one are still there.
+	 */
+	if (an->nsubs == 1) {
+		if (!READ_ONCE(an->ndevs))
+			schedule_work(&an->sync_work);
+		schedule_delayed_work(&an->age_work, HZ);
+	}
 	return sub;
 
 free_sub:
@@ -123,38 +136,67 @@ no_memory:
 	return NULL;
 }
 
-/* A SUBSCRIBE that is in order as far as can be said without its sender. */
-static enum or_error or_acker_sub_accept(struct or_acker_net *an,
-					 const struct nic_ts_key *key,
-					 const struct or_subscribe *s,
-					 const u8 *msg, int ifindex)
+/* Ask the host at an address to prove that it is there: no more bytes than it sent. */
+static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *addrs,
+			       const struct or_challenge *c, const u8 *key)
 {
-	struct or_subscription none = {};
+	const struct or_acker_conf *conf = rcu_dereference(an->conf);
+	u64 now_ns = ktime_get_ns();
+	u8 msg[OR_CHALLENGE_LEN];
+	s64 tat_ns, old_ns;
+
+	static_assert(OR_CHALLENGE_LEN <= OR_SUBSCRIBE_LEN);
+	/* A token bucket without a lock. Whoever loses the race has had its turn next. */
+	tat_ns = atomic64_read(&an->challenge_tat_ns);
+	do {
+		if (tat_ns > (s64)(now_ns + OR_ACKER_CHALLENGE_BURST_NS)) {
+			or_acker_count(an, OR_ACKER_CHALLENGE_LIMIT);
+			return;
+		}
+		old_ns = tat_ns;
+		tat_ns = atomic64_cmpxchg(&an->challenge_tat_ns, old_ns,
+					  max_t(s64, old_ns, now_ns) +
+					  conf->challenge_interval_ns);
+	} while (tat_ns != old_ns);
+	or_challenge_encode(c, msg);
+	or_sign(msg, sizeof(msg), key);
+	if (or_port_send(an->net, addrs, msg, sizeof(msg), 0, 0, 0))
+		or_acker_count(an, OR_ACKER_CHALLENGE_FAILED);
+	else
+		or_acker_count(an, OR_ACKER_CHALLENGE);
+}
+
+/* A SUBSCRIBE with the right tag under @key. @proven: so is its address. */
+static enum or_error or_acker_sub_accept(struct or_acker_net *an,
+					 const struct nic_ts_key *pair,
+					 const struct or_subscribe *s,
+					 const u8 *key, bool proven, int ifindex)
+{
 	u64 now_s = or_acker_now_s();
 	struct or_acker_sub *sub;
 	enum or_error error;
 	bool renewal;
 
 	lockdep_assert_held(&an->lock);
-	sub = or_acker_sub_find(an, key);
+	sub = or_acker_sub_find(an, pair);
+	renewal = sub && or_subscription_lives(&sub->s, key, now_s);
+	if (!renewal && !s->lifetime_s) {
+		or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
+		return OR_OK;
+	}
+	/* Nothing is kept of an address that is not proven. */
+	if (!renewal && !proven)
+		return OR_ERR_COOKIE;
 	if (!sub) {
-		/* A subscriber is made of what is right only. */
-		error = or_subscribe_accept(&none, s, msg, now_s);
-		if (error)
-			return error;
-		if (!s->lifetime_s) {
-			or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
-			return OR_OK;
-		}
-		sub = or_acker_sub_add(an, key);
+		sub = or_acker_sub_add(an, pair);
 		if (!sub)
 			return OR_OK;
-		memset(&none, 0, sizeof(none));
 	}
 
 	spin_lock(&sub->lock);
-	renewal = now_s < sub->s.until_s && !memcmp(sub->s.nonce, s->nonce, OR_NONCE_LEN);
-	error = or_subscribe_accept(&sub->s, s, msg, now_s);
+	if (!renewal && now_s < sub->s.until_s)
+		or_acker_count(an, OR_ACKER_SUB_TAKEN);
+	error = or_subscribe_accept(&sub->s, s, key, proven, now_s);
 	if (!error) {
 		/* A sender that begins anew knows nothing. */
 		if (!renewal)
@@ -171,6 +213,24 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	return OR_OK;
 }
 
+/*
+ * Would or_acker_sub_accept() find a subscription with this key? Asked without the lock of
+ * the tables, which a flood of SUBSCRIBEs without a cookie does not get to take.
+ */
+static bool or_acker_sub_known(struct or_acker_net *an, const struct nic_ts_key *pair,
+			       const u8 *key)
+{
+	struct or_acker_sub *sub = or_acker_sub_find(an, pair);
+	bool known = false;
+
+	if (sub) {
+		spin_lock(&sub->lock);
+		known = or_subscription_lives(&sub->s, key, or_acker_now_s());
+		spin_unlock(&sub->lock);
+	}
+	return known;
+}
+
 /**
  * or_acker_subscribe() - a SUBSCRIBE came
  * @net:	namespace
@@ -184,21 +244,47 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
 			const u8 *msg, unsigned int len)
 {
-	struct or_acker_net *an = or_acker_net(net);
 	struct nic_ts_key key = { .family = addrs->family };
+	struct or_acker_net *an = or_acker_net(net);
+	u8 psk[OR_KEY_LEN], tag_key[OR_KEY_LEN];
+	struct or_challenge challenge = {};
+	u64 now_s = or_acker_now_s();
 	struct or_subscribe s = {};
-	struct nic_ts_key pair;
+	struct nic_ts_key owner;
+	struct or_pair pair;
 	enum or_error error;
+	bool proven;
 
 	memcpy(key.laddr, addrs->laddr, sizeof(key.laddr));
 	memcpy(key.raddr, addrs->raddr, sizeof(key.raddr));
-	pair = or_acker_pair(&key, addrs->scope);
+	owner = or_acker_pair(&key, addrs->scope);
 	error = or_subscribe_decode(msg, len, &s);
-	if (!error) {
+	if (error)
+		goto out;
+	or_addrs_pair(addrs, false, &pair);
+	or_port_key(net, psk);
+	or_derive(psk, &pair, s.nonce, tag_key);
+	error = or_verify(msg, OR_SUBSCRIBE_LEN, tag_key);
+	if (error)
+		goto out;
+	proven = s.cookie && or_cookie_valid(s.cookie, &an->secret, &pair, addrs->scope,
+					     s.nonce, now_s);
+	if (proven || or_acker_sub_known(an, &owner, tag_key)) {
 		spin_lock(&an->lock);
-		error = or_acker_sub_accept(an, &pair, &s, msg, ifindex);
+		error = or_acker_sub_accept(an, &owner, &s, tag_key, proven, ifindex);
 		spin_unlock(&an->lock);
+	} else if (s.lifetime_s) {
+		error = OR_ERR_COOKIE;
+	} else {
+		or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
 	}
+	if (error == OR_ERR_COOKIE) {
+		challenge.count = s.count;
+		challenge.cookie = or_cookie(&an->secret, &pair, addrs->scope, s.nonce,
+					     div_u64(now_s, OR_COOKIE_PERIOD_S));
+		or_acker_challenge(an, addrs, &challenge, tag_key);
+	}
+out:
 	/* Success is counted where it is known what it did. */
 	if (error)
 		or_acker_count(an, OR_ACKER_SUBSCRIBE_OK + error);
@@ -206,25 +292,33 @@ void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifind
 }
 
 /**
- * or_acker_sub_key() - what an OR-ACK to a subscriber is signed with
+ * or_acker_sub_key() - the key of OR-ACKs to a subscriber
  * @sub:	subscriber
- * @all:	mode all: without a subscription it is the nonce 0
- * @nonce:	OR_NONCE_LEN bytes, set if there is a key
+ * @all:	mode all: without a subscription it is that of the nonce 0, without a
+ *		pre-shared key
+ * @key:	OR_KEY_LEN bytes, set if the subscriber may have OR-ACKs
  * @synced:	the subscriber has a use for a synchronised clock; set likewise
  *
  * Context: or_acker_sub.lock.
  * Return: whether it may have OR-ACKs.
  */
-bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *nonce, bool *synced)
+bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *key, bool *synced)
 {
+	static const u8 none[OR_KEY_LEN];
+	struct or_addrs addrs = { .family = sub->key.family };
+	struct or_pair pair;
+
 	lockdep_assert_held(&sub->lock);
 	if (or_acker_now_s() < sub->s.until_s) {
-		memcpy(nonce, sub->s.nonce, OR_NONCE_LEN);
+		memcpy(key, sub->s.key, OR_KEY_LEN);
 		*synced = sub->caps & OR_CAP_SYNCED;
 		return true;
 	}
 	if (all) {
-		memset(nonce, 0, OR_NONCE_LEN);
+		memcpy(addrs.laddr, sub->key.laddr, sizeof(addrs.laddr));
+		memcpy(addrs.raddr, sub->key.raddr, sizeof(addrs.raddr));
+		or_addrs_pair(&addrs, false, &pair);
+		or_derive(none, &pair, none, key);
 		*synced = true;
 	}
 	return all;
@@ -269,6 +363,10 @@ void or_acker_sub_age(struct or_acker_net *an, bool all)
 int or_acker_sub_init(struct or_acker_net *an)
 {
 	spin_lock_init(&an->lock);
+	get_random_bytes(&an->secret, sizeof(an->secret));
+	get_random_bytes(&an->domain_base, sizeof(an->domain_base));
+	/* The sender takes clocks that are less than 2^61 ns apart: 2^60 ns are 36 years. */
+	an->rx_offset_ns = get_random_u64() >> 4;
 	INIT_LIST_HEAD(&an->unused);
 	return rhashtable_init(&an->subs, &or_acker_sub_params);
 }

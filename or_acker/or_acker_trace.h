@@ -50,9 +50,11 @@ TRACE_DEFINE_ENUM(OR_ERR_TYPE);
 TRACE_DEFINE_ENUM(OR_ERR_RESERVED);
 TRACE_DEFINE_ENUM(OR_ERR_PROTOCOL);
 TRACE_DEFINE_ENUM(OR_ERR_VALUE);
+TRACE_DEFINE_ENUM(OR_ERR_UNSUPPORTED);
 TRACE_DEFINE_ENUM(OR_ERR_TAG);
 TRACE_DEFINE_ENUM(OR_ERR_REPLAY);
 TRACE_DEFINE_ENUM(OR_ERR_OLD);
+TRACE_DEFINE_ENUM(OR_ERR_COOKIE);
 
 #define or_acker_show_error(error)				\
 	__print_symbolic(error,					\
@@ -64,9 +66,11 @@ TRACE_DEFINE_ENUM(OR_ERR_OLD);
 			 { OR_ERR_RESERVED, "reserved" },	\
 			 { OR_ERR_PROTOCOL, "protocol" },	\
 			 { OR_ERR_VALUE, "value" },		\
+			 { OR_ERR_UNSUPPORTED, "unsupported" },	\
 			 { OR_ERR_TAG, "tag" },			\
 			 { OR_ERR_REPLAY, "replay" },		\
-			 { OR_ERR_OLD, "old" })
+			 { OR_ERR_OLD, "old" },			\
+			 { OR_ERR_COOKIE, "cookie" })
 
 TRACE_DEFINE_ENUM(OR_ACKER_FLOW_IS_NEW);
 TRACE_DEFINE_ENUM(OR_ACKER_FLOW_HAS_AGED);
@@ -102,7 +106,7 @@ TRACE_DEFINE_ENUM(OR_ACKER_NOT_SENT);
 			 { OR_ACKER_HELD_CPU, "limit_cpu" },	\
 			 { OR_ACKER_NOT_SENT, "failed" })
 
-/* A SUBSCRIBE came; what it says is valid with error=ok, _tag, _replay and _old. */
+/* A SUBSCRIBE came; what it says is valid with error=ok and those from tag on. */
 TRACE_EVENT(or_acker_subscribe,
 
 	TP_PROTO(const struct nic_ts_key *key, const struct or_subscribe *s,

@@ -10,6 +10,8 @@
  * open. It is never read: what comes in is taken at the encapsulation hook, so there
  * is no queue that can fill. What goes out does not pass through it: sending works
  * from softirq, and takes no lock.
+ *
+ * net.or_port.key is the key that hosts share, if they do: for both users of the port.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,7 +20,11 @@
 #include <linux/net.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/seqlock.h>
 #include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
 #include <linux/udp.h>
 #include <net/inet_dscp.h>
 #include <net/ip.h>
@@ -42,11 +48,13 @@
 	OR_PORT_STAT(RX_NOT_UNICAST, RxNotUnicast, \
 			"dropped: to a multicast or broadcast address") \
 	OR_PORT_STAT(RX_PORT, RxOtherPort, \
-			"dropped: not from port 51966") \
+			"dropped: not from port 299") \
 	OR_PORT_STAT(RX_EMPTY, RxEmpty, \
 			"dropped: no payload") \
+	OR_PORT_STAT(RX_VERSION_1, RxVersion1, \
+			"dropped: of version 1, which proves nothing about its sender") \
 	OR_PORT_STAT(RX_VERSION, RxOtherVersion, \
-			"dropped: not of version 1") \
+			"dropped: of neither version 1 nor 2") \
 	OR_PORT_STAT(RX_TYPE, RxNoUser, \
 			"dropped: no module that is loaded handles the type") \
 	OR_PORT_STAT(TX, TxSent, \
@@ -79,6 +87,7 @@ struct or_port_stats {
 
 /**
  * struct or_port_net - the port in one namespace
+ * @net:	back pointer
  * @lock:	of @users, @v4, @v6 and @told
  * @users:	or_port_open() without or_port_close()
  * @v4:		holds the port for IPv4, while @users
@@ -86,9 +95,14 @@ struct or_port_stats {
  * @has_v4:	@v4 is there; read locklessly by senders
  * @has_v6:	@v6 is there, likewise
  * @told:	that the port is in use has been logged since it was last free
+ * @key_lock:	of @key
+ * @key:	the pre-shared key; all 0: there is none
+ * @header:	of net.or_port
+ * @table:	its table
  * @stats:	per-CPU counters
  */
 struct or_port_net {
+	struct net			*net;
 	struct mutex			lock;	/* opening and closing */
 	unsigned int			users;
 	struct socket			*v4;
@@ -96,6 +110,10 @@ struct or_port_net {
 	bool				has_v4;
 	bool				has_v6;
 	bool				told;
+	seqlock_t			key_lock;	/* key */
+	u8				key[OR_KEY_LEN];
+	struct ctl_table_header		*header;
+	struct ctl_table		*table;
 	struct or_port_stats __percpu	*stats;
 };
 
@@ -198,7 +216,7 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 	struct or_port_net *on = or_port_net(net);
 	struct or_addrs addrs;
 	unsigned int len;
-	u8 buf[OR_MSG_LEN];
+	u8 buf[OR_MSG_MAX];
 	const u8 *msg;
 
 	/* encap_rcv() is called under RCU and with BH disabled. */
@@ -212,13 +230,14 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 	len = skb->len - sizeof(struct udphdr);
 	msg = skb_header_pointer(skb, sizeof(struct udphdr),
-				 min_t(unsigned int, len, OR_MSG_LEN), buf);
+				 min_t(unsigned int, len, OR_MSG_MAX), buf);
 	if (!len || !msg) {
 		or_port_count(on, OR_PORT_RX_EMPTY);
 		goto drop;
 	}
 	if (msg[0] >> 4 != OR_VERSION) {
-		or_port_count(on, OR_PORT_RX_VERSION);
+		or_port_count(on, msg[0] >> 4 == 1 ? OR_PORT_RX_VERSION_1 :
+						     OR_PORT_RX_VERSION);
 		goto drop;
 	}
 	user = rcu_dereference(or_port_users[msg[0] & 15]);
@@ -240,12 +259,12 @@ drop:
 /* Out ------------------------------------------------------------------------*/
 
 /* An skb with @msg and the UDP header, and @room for what comes before it. */
-static struct sk_buff *or_port_skb(const u8 *msg, unsigned int room)
+static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int room)
 {
 	struct sk_buff *skb;
 	struct udphdr *uh;
 
-	skb = alloc_skb(room + sizeof(*uh) + OR_MSG_LEN, GFP_ATOMIC | __GFP_NOWARN);
+	skb = alloc_skb(room + sizeof(*uh) + len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, room);
@@ -253,14 +272,14 @@ static struct sk_buff *or_port_skb(const u8 *msg, unsigned int room)
 	uh = skb_put(skb, sizeof(*uh));
 	uh->source = htons(OR_PORT);
 	uh->dest = htons(OR_PORT);
-	uh->len = htons(sizeof(*uh) + OR_MSG_LEN);
-	skb_put_data(skb, msg, OR_MSG_LEN);
+	uh->len = htons(sizeof(*uh) + len);
+	skb_put_data(skb, msg, len);
 	return skb;
 }
 
 static int or_port_send4(struct net *net, struct or_port_net *on,
-			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
-			 u32 priority, u32 mark)
+			 const struct or_addrs *addrs, const u8 *msg,
+			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	struct sk_buff *skb;
 	struct flowi4 fl4;
@@ -281,8 +300,8 @@ static int or_port_send4(struct net *net, struct or_port_net *on,
 		ip_rt_put(rt);
 		return -EACCES;
 	}
-	skb = or_port_skb(msg, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
-			       rt->dst.header_len + sizeof(*iph));
+	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
+				    rt->dst.header_len + sizeof(*iph));
 	if (!skb) {
 		or_port_count(on, OR_PORT_TX_MEMORY);
 		ip_rt_put(rt);
@@ -312,8 +331,8 @@ static int or_port_send4(struct net *net, struct or_port_net *on,
 
 #if IS_ENABLED(CONFIG_IPV6)
 static int or_port_send6(struct net *net, struct or_port_net *on,
-			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
-			 u32 priority, u32 mark)
+			 const struct or_addrs *addrs, const u8 *msg,
+			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	struct flowi6 fl6 = {
 		.flowi6_proto = IPPROTO_UDP,
@@ -335,8 +354,8 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 		or_port_count(on, OR_PORT_TX_ROUTE);
 		return PTR_ERR(dst);
 	}
-	skb = or_port_skb(msg, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
-			       sizeof(*ip6h));
+	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
+				    sizeof(*ip6h));
 	if (!skb) {
 		or_port_count(on, OR_PORT_TX_MEMORY);
 		dst_release(dst);
@@ -347,7 +366,7 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 	skb_reset_network_header(skb);
 	ip6h = ipv6_hdr(skb);
 	ip6_flow_hdr(ip6h, tos, 0);
-	ip6h->payload_len = htons(sizeof(struct udphdr) + OR_MSG_LEN);
+	ip6h->payload_len = htons(sizeof(struct udphdr) + len);
 	ip6h->nexthdr = IPPROTO_UDP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = fl6.saddr;
@@ -360,8 +379,8 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 }
 #else
 static int or_port_send6(struct net *net, struct or_port_net *on,
-			 const struct or_addrs *addrs, const u8 *msg, u8 tos,
-			 u32 priority, u32 mark)
+			 const struct or_addrs *addrs, const u8 *msg,
+			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	return -EAFNOSUPPORT;
 }
@@ -371,7 +390,8 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
  * or_port_send() - send a message
  * @net:	namespace
  * @addrs:	from @addrs->laddr, which has to be one of this host, to @addrs->raddr
- * @msg:	OR_MSG_LEN bytes
+ * @msg:	@len bytes
+ * @len:	length of the message
  * @tos:	type of service or traffic class; its ECN bits are not used
  * @priority:	skb->priority
  * @mark:	skb->mark; routing by mark uses it
@@ -383,7 +403,7 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
  * a source that is none of this host.
  */
 int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
-		 u8 tos, u32 priority, u32 mark)
+		 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	struct or_port_net *on = or_port_net(net);
 	bool v4 = addrs->family == AF_INET;
@@ -398,8 +418,8 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
 	tos &= ~INET_ECN_MASK;
 	local_bh_disable();
 	rcu_read_lock();
-	err = v4 ? or_port_send4(net, on, addrs, msg, tos, priority, mark) :
-		   or_port_send6(net, on, addrs, msg, tos, priority, mark);
+	err = v4 ? or_port_send4(net, on, addrs, msg, len, tos, priority, mark) :
+		   or_port_send6(net, on, addrs, msg, len, tos, priority, mark);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (err < 0)
@@ -409,7 +429,7 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
 		return -ENOBUFS;
 	}
 	or_port_count(on, OR_PORT_TX);
-	or_port_add(on, OR_PORT_TX_BYTES, OR_MSG_LEN);
+	or_port_add(on, OR_PORT_TX_BYTES, len);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(or_port_send);
@@ -526,6 +546,108 @@ void or_port_close(struct net *net)
 }
 EXPORT_SYMBOL_GPL(or_port_close);
 
+/* The pre-shared key ---------------------------------------------------------*/
+
+/**
+ * or_port_key() - the pre-shared key of a namespace
+ * @net:	namespace
+ * @key:	OR_KEY_LEN bytes, written; all 0 without a key
+ *
+ * Context: any.
+ */
+void or_port_key(const struct net *net, u8 *key)
+{
+	struct or_port_net *on = or_port_net(net);
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&on->key_lock);
+		memcpy(key, on->key, OR_KEY_LEN);
+	} while (read_seqretry(&on->key_lock, seq));
+}
+EXPORT_SYMBOL_GPL(or_port_key);
+
+/* "none", or 32 hexadecimal digits that are not all 0. */
+static int or_port_key_parse(char *text, u8 *key)
+{
+	text = strim(text);
+	memset(key, 0, OR_KEY_LEN);
+	if (!strcmp(text, "none"))
+		return 0;
+	if (strlen(text) == 2 * OR_KEY_LEN && !hex2bin(key, text, OR_KEY_LEN) &&
+	    memchr_inv(key, 0, OR_KEY_LEN))
+		return 0;
+	/* Not what was written: it may be most of a key. */
+	pr_info_ratelimited("key: not 32 hexadecimal digits that are not all 0, or none\n");
+	return -EINVAL;
+}
+
+/* It can be set, and not be read: only whether there is one. */
+static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buffer,
+			       size_t *lenp, loff_t *ppos)
+{
+	struct or_port_net *on = ctl->extra1;
+	char text[2 * OR_KEY_LEN + 8] = "";
+	struct ctl_table tmp = {
+		.procname	= ctl->procname,
+		.data		= text,
+		.maxlen		= sizeof(text),
+		.mode		= ctl->mode,
+	};
+	u8 key[OR_KEY_LEN];
+	int err;
+
+	if (!write) {
+		or_port_key(on->net, key);
+		strscpy(text, memchr_inv(key, 0, sizeof(key)) ? "set" : "none",
+			sizeof(text));
+		memzero_explicit(key, sizeof(key));
+		return proc_dostring(&tmp, write, buffer, lenp, ppos);
+	}
+	if (!*lenp || *lenp >= sizeof(text) || *ppos || memchr(buffer, '\0', *lenp))
+		return -EINVAL;
+	memcpy(text, buffer, *lenp);
+	err = or_port_key_parse(text, key);
+	if (!err) {
+		write_seqlock_bh(&on->key_lock);
+		memcpy(on->key, key, sizeof(on->key));
+		write_sequnlock_bh(&on->key_lock);
+		*ppos += *lenp;
+	}
+	memzero_explicit(text, sizeof(text));
+	memzero_explicit(key, sizeof(key));
+	return err;
+}
+
+COMPAT_PROC_HANDLER(or_port_key_handler);
+
+static int or_port_sysctl_register(struct or_port_net *on)
+{
+	struct ctl_table *table;
+
+	/* The last entry stays empty for kernels that look for it. */
+	table = kcalloc(2, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return -ENOMEM;
+	table->procname = "key";
+	table->mode = 0600;
+	table->proc_handler = compat_proc_handler(or_port_key_handler);
+	table->extra1 = on;
+	on->header = register_net_sysctl_sz(on->net, "net/or_port", table, 1);
+	if (!on->header) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	on->table = table;
+	return 0;
+}
+
+static void or_port_sysctl_unregister(struct or_port_net *on)
+{
+	unregister_net_sysctl_table(on->header);
+	kfree(on->table);
+}
+
 /* Namespaces, module ---------------------------------------------------------*/
 
 static int or_port_stats_show(struct seq_file *seq, void *v)
@@ -546,24 +668,35 @@ static int or_port_stats_show(struct seq_file *seq, void *v)
 static int __net_init or_port_net_init(struct net *net)
 {
 	struct or_port_net *on = or_port_net(net);
+	int err = -ENOMEM;
 
+	on->net = net;
 	mutex_init(&on->lock);
+	seqlock_init(&on->key_lock);
 	on->stats = alloc_percpu_gfp(struct or_port_stats,
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!on->stats)
 		return -ENOMEM;
 	if (!proc_create_net_single("or_port", 0444, net->proc_net,
-				    or_port_stats_show, NULL)) {
-		free_percpu(on->stats);
-		return -ENOMEM;
-	}
+				    or_port_stats_show, NULL))
+		goto free_stats;
+	err = or_port_sysctl_register(on);
+	if (err)
+		goto remove_proc;
 	return 0;
+
+remove_proc:
+	remove_proc_entry("or_port", net->proc_net);
+free_stats:
+	free_percpu(on->stats);
+	return err;
 }
 
 static void __net_exit or_port_net_exit(struct net *net)
 {
 	struct or_port_net *on = or_port_net(net);
 
+	or_port_sysctl_unregister(on);
 	remove_proc_entry("or_port", net->proc_net);
 	/* Users were there after us, and have closed it before. */
 	WARN_ON_ONCE(on->users);

@@ -210,6 +210,9 @@ struct onramp_stats {
 	u64	pause_ends_empty;
 	u64	threshold_ns;
 	u64	slack_ns;
+	u64	acks_unsupported;
+	u64	challenges;
+	u64	challenges_refused;
 };
 
 /**

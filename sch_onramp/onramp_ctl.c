@@ -805,7 +805,7 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
  * @net: namespace
  * @addrs: ends of the message
  * @ifindex: of the device that it came in on
- * @msg: its first OR_MSG_LEN bytes, or all if it has fewer
+ * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
  * @len: its length
  *
  * Context: RCU, BH disabled.

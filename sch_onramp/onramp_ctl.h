@@ -16,7 +16,7 @@
  *	RTNL		links, and their rates
  *	qdisc's lock	its flows
  *	ctl->lock	controller, transmission records, whose gate it is
- *	peer->lock	nonces, baseline, what new connections inherit
+ *	peer->lock	keys, baseline, what new connections inherit
  *	gate->lock	whether there still is a qdisc
  *	onramp_net.lock	list of peers
  * Sending a packet takes the first two spinlocks; an OR-ACK takes those of connection and
@@ -96,6 +96,8 @@ enum onramp_net_stat {
 	ONRAMP_N_PORT_ERRORS,
 	ONRAMP_N_NO_MEMORY,
 	ONRAMP_N_FULL,
+	ONRAMP_N_CHALLENGES,
+	ONRAMP_N_CHALLENGES_REFUSED,
 	ONRAMP_N_STATS
 };
 
@@ -215,6 +217,12 @@ struct onramp_net {
 	struct onramp_net_stats __percpu *stats;
 };
 
+/* Bits of onramp_peer.flags. */
+enum onramp_peer_flag {
+	ONRAMP_PEER_CHALLENGED,	/* since the last SUBSCRIBE by time, and no more until the next */
+	ONRAMP_PEER_ANSWERS,	/* its work is to send the cookie */
+};
+
 /**
  * struct onramp_peer - where data is sent to, and from which address
  * @node: in onramp_net.peers
@@ -227,10 +235,13 @@ struct onramp_net {
  * @idle: it has no connection, as far as @work has seen
  * @silent: so many SUBSCRIBEs went without an OR-ACK that nothing is recorded for it
  * @heard: there was an OR-ACK with the right tag since the last SUBSCRIBE
+ * @flags: enum onramp_peer_flag, atomic
  * @lock: of all below, except for what only @work uses
- * @nonce: key of tags
- * @old_nonce: the one before, while the peer may not know the new one
+ * @key: of tags
+ * @old_key: the one before, while the peer may not know the new one
  * @has_old: there is one
+ * @cookie: of the last CHALLENGE with this nonce, else 0
+ * @asked: count of the last SUBSCRIBE, 0: there was none
  * @has_domain: @domain is valid
  * @domain: of the peer's clock
  * @epoch: changes when delays can't be compared with earlier ones
@@ -242,7 +253,9 @@ struct onramp_net {
  * @last_error_ns: how far it may be too high
  * @last_threshold_ns: T for it
  * @path: what else is known of the path
+ * @nonce: that @key follows from, only @work
  * @count: of SUBSCRIBEs, only @work
+ * @next: jiffies of the next SUBSCRIBE by time, only @work
  * @tries: SUBSCRIBEs since the last OR-ACK, only @work
  * @nonce_at: jiffies when the nonce was made, only @work
  * @idle_at: jiffies since when it is idle, only @work
@@ -259,10 +272,13 @@ struct onramp_peer {
 	bool			idle;
 	bool			silent;
 	bool			heard;
+	unsigned long		flags;
 
 	spinlock_t		lock;		/* the next ones */
-	u8			nonce[OR_NONCE_LEN];
-	u8			old_nonce[OR_NONCE_LEN];
+	u8			key[OR_KEY_LEN];
+	u8			old_key[OR_KEY_LEN];
+	u64			cookie;
+	u32			asked;
 	bool			has_old;
 	bool			has_domain;
 	u8			domain;
@@ -276,7 +292,9 @@ struct onramp_peer {
 	struct onramp_owd	owd;
 	struct onramp_path	path;
 
+	u8			nonce[OR_NONCE_LEN];
 	u32			count;
+	unsigned long		next;
 	unsigned int		tries;
 	unsigned long		nonce_at;
 	unsigned long		idle_at;

@@ -352,9 +352,12 @@ static const u16 onramp_net_offset[ONRAMP_N_STATS] = {
 	[OR_ERR_RESERVED] = offsetof(struct onramp_stats, acks_reserved),
 	[OR_ERR_PROTOCOL] = offsetof(struct onramp_stats, acks_protocol),
 	[OR_ERR_VALUE] = offsetof(struct onramp_stats, acks_value),
+	[OR_ERR_UNSUPPORTED] = offsetof(struct onramp_stats, acks_unsupported),
 	[OR_ERR_TAG] = offsetof(struct onramp_stats, acks_tag),
 	[ONRAMP_N_NO_PEER] = offsetof(struct onramp_stats, acks_no_peer),
 	[ONRAMP_N_NO_FLOW] = offsetof(struct onramp_stats, acks_no_flow),
+	[ONRAMP_N_CHALLENGES] = offsetof(struct onramp_stats, challenges),
+	[ONRAMP_N_CHALLENGES_REFUSED] = offsetof(struct onramp_stats, challenges_refused),
 };
 
 static u64 *onramp_stat(struct onramp_stats *stats, u16 offset)

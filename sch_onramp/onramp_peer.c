@@ -9,14 +9,17 @@
  *	    OR-ACKs came since the last one: in 20 s
  *	    else: in 0.1 s, then twice as long each time, up to 30 s
  *	  five without an OR-ACK: the peer is silent, nothing is recorded for it
+ *	CHALLENGE, with the right tag, to the last SUBSCRIBE:
+ *	  work: the same again with the cookie, at once; but only once for each SUBSCRIBE
+ *	  that goes out by time, so that no peer can make this host send at its rate
  *
  * All times are off by up to a quarter, at random, so that hosts that started at one
  * time do not stay in step. A single OR-ACK with the right tag ends the silence.
  *
- * A nonce is used for less than an hour. The SUBSCRIBE with the next one is signed by
- * the one before it, which the receiver holds; every other try by the new one, for a
- * receiver that has lost its memory. Both are good for OR-ACKs until one comes with the
- * new one. Documentation/or-protocol.md has the rules.
+ * A nonce is used for an hour. The peer then asks for a proof of the address again. OR-ACKs
+ * with the former key are good until one comes with the new one. The pre-shared key
+ * may change at any time: it is asked for with each SUBSCRIBE.
+ * Documentation/or-protocol.md has the rules.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -49,8 +52,8 @@
 #define ONRAMP_PEER_AGE		(60 * HZ)
 #define ONRAMP_PEER_LOOK	(5 * HZ)
 
-/* Life of a nonce, jiffies; the protocol allows OR_LIFETIME_MAX_S with the last SUBSCRIBE. */
-#define ONRAMP_NONCE_AGE	((OR_LIFETIME_MAX_S - 4 * ONRAMP_LIFETIME_S) * HZ)
+/* Life of a nonce, jiffies. */
+#define ONRAMP_NONCE_AGE	(60 * 60 * HZ)
 
 static unsigned int onramp_net_id __read_mostly;
 static struct workqueue_struct *onramp_wq;
@@ -76,19 +79,33 @@ static unsigned long onramp_jitter(unsigned long delay)
 	return delay - delay / 4 + (unsigned long)(((u64)get_random_u32() * (delay / 2)) >> 32);
 }
 
-/* A new nonce; the one that the peer may hold is kept. */
+/* A new nonce: its first SUBSCRIBE starts with count 1 and without a cookie. */
 static void onramp_peer_renonce(struct onramp_peer *peer)
 {
-	u8 nonce[OR_NONCE_LEN];
-
-	get_random_bytes(nonce, sizeof(nonce));
-	spin_lock_bh(&peer->lock);
-	memcpy(peer->old_nonce, peer->nonce, sizeof(nonce));
-	memcpy(peer->nonce, nonce, sizeof(nonce));
-	peer->has_old = true;
-	spin_unlock_bh(&peer->lock);
+	get_random_bytes(peer->nonce, sizeof(peer->nonce));
 	peer->count = 0;
 	peer->nonce_at = jiffies;
+	spin_lock_bh(&peer->lock);
+	peer->cookie = 0;
+	spin_unlock_bh(&peer->lock);
+}
+
+/* The key of nonce and pre-shared key, which may both have changed. */
+static void onramp_peer_rekey(struct onramp_peer *peer)
+{
+	u8 psk[OR_KEY_LEN], key[OR_KEY_LEN];
+	struct or_pair pair;
+
+	lockdep_assert_held(&peer->lock);
+	or_addrs_pair(&peer->addrs, true, &pair);
+	or_port_key(peer->on->net, psk);
+	or_derive(psk, &pair, peer->nonce, key);
+	if (!memcmp(peer->key, key, sizeof(key)))
+		return;
+	/* The peer may still hold this one. Before the first SUBSCRIBE it is none. */
+	memcpy(peer->old_key, peer->key, sizeof(key));
+	peer->has_old = peer->asked;
+	memcpy(peer->key, key, sizeof(key));
 }
 
 static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
@@ -98,16 +115,19 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 		.lifetime_s = lifetime_s,
 		.caps = OR_CAP_ALL,
 	};
-	u8 msg[OR_MSG_LEN];
+	u8 msg[OR_SUBSCRIBE_LEN];
 	int err;
 
+	memcpy(s.nonce, peer->nonce, sizeof(s.nonce));
 	local_bh_disable();
 	spin_lock(&peer->lock);
-	memcpy(s.nonce, peer->nonce, sizeof(s.nonce));
+	onramp_peer_rekey(peer);
+	s.cookie = peer->cookie;
+	peer->asked = s.count;
 	or_subscribe_encode(&s, msg);
-	or_sign(msg, peer->has_old && !(peer->tries & 1) ? peer->old_nonce : peer->nonce);
+	or_sign(msg, sizeof(msg), peer->key);
 	spin_unlock(&peer->lock);
-	err = or_port_send(peer->on->net, &peer->addrs, msg, 0, 0, 0);
+	err = or_port_send(peer->on->net, &peer->addrs, msg, sizeof(msg), 0, 0, 0);
 	onramp_net_count(peer->on, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
@@ -140,7 +160,13 @@ static bool onramp_peer_open(struct onramp_peer *peer)
 static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 {
 	bool heard = READ_ONCE(peer->heard);
+	unsigned long delay;
 
+	/* This one is not by time, and changes nothing about when the next one is. */
+	if (peer->open && test_and_clear_bit(ONRAMP_PEER_ANSWERS, &peer->flags)) {
+		onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
+		return time_after(peer->next, jiffies) ? peer->next - jiffies : 0;
+	}
 	if (!onramp_peer_open(peer)) {
 		WRITE_ONCE(peer->silent, true);
 		return onramp_jitter(ONRAMP_PORT_RETRY);
@@ -150,11 +176,14 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	peer->tries = heard ? 0 : peer->tries + 1;
 	WRITE_ONCE(peer->heard, false);
 	WRITE_ONCE(peer->silent, peer->tries > ONRAMP_SILENT);
+	clear_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
 	onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
-	if (heard)
-		return onramp_jitter(ONRAMP_RENEW);
-	return onramp_jitter(min_t(unsigned long, ONRAMP_TRY_MIN << min(peer->tries - 1, 16U),
-				   ONRAMP_TRY_MAX));
+	delay = heard ? ONRAMP_RENEW :
+			min_t(unsigned long, ONRAMP_TRY_MIN << min(peer->tries - 1, 16U),
+			      ONRAMP_TRY_MAX);
+	delay = onramp_jitter(delay);
+	peer->next = jiffies + delay;
+	return delay;
 }
 
 /* Peers ------------------------------------------------------------------- */
@@ -247,6 +276,8 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
 	spin_lock_init(&peer->lock);
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
 	peer->nonce_at = jiffies;
+	/* Nobody knows it: no message has its tag before the first SUBSCRIBE. */
+	get_random_bytes(peer->key, sizeof(peer->key));
 	onramp_owd_init(&peer->owd);
 
 	spin_lock_bh(&on->lock);
@@ -301,9 +332,9 @@ void onramp_peer_put(struct onramp_peer *peer)
 }
 
 /**
- * onramp_peer_verify() - is a message of this peer's?
+ * onramp_peer_verify() - is an OR-ACK of this peer's?
  * @peer: the peer
- * @msg: OR_MSG_LEN bytes
+ * @msg: OR_ACK_LEN bytes
  *
  * Context: BH disabled.
  * Return: whether its tag is right.
@@ -313,11 +344,11 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 	bool ok;
 
 	spin_lock(&peer->lock);
-	ok = !or_verify(msg, peer->nonce);
+	ok = !or_verify(msg, OR_ACK_LEN, peer->key);
 	if (ok)
 		peer->has_old = false;
 	else if (peer->has_old)
-		ok = !or_verify(msg, peer->old_nonce);
+		ok = !or_verify(msg, OR_ACK_LEN, peer->old_key);
 	spin_unlock(&peer->lock);
 	/* Read without a lock by who sends; written by this only if it changes. */
 	if (ok && !READ_ONCE(peer->heard)) {
@@ -325,6 +356,51 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 		WRITE_ONCE(peer->silent, false);
 	}
 	return ok;
+}
+
+/* Is it of this peer, and about its last SUBSCRIBE? Then keep the cookie. */
+static bool onramp_peer_challenged(struct onramp_peer *peer, const u8 *msg,
+				   const struct or_challenge *c)
+{
+	bool ok;
+
+	spin_lock(&peer->lock);
+	ok = peer->asked && c->count == peer->asked &&
+	     !or_verify(msg, OR_CHALLENGE_LEN, peer->key);
+	if (ok)
+		peer->cookie = c->cookie;
+	spin_unlock(&peer->lock);
+	return ok && !test_and_set_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
+}
+
+/*
+ * A CHALLENGE. It is answered by the peer's work, which has the nonce; one reference more
+ * keeps the work from letting the peer go meanwhile.
+ */
+static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+			    const u8 *msg, unsigned int len)
+{
+	struct onramp_net *on = onramp_net(net);
+	struct onramp_peer *peer;
+	struct or_challenge c;
+
+	if (or_challenge_decode(msg, len, &c))
+		goto refuse;
+	peer = onramp_peer_find(on, addrs);
+	if (!peer || !refcount_inc_not_zero(&peer->refs))
+		goto refuse;
+	if (!onramp_peer_challenged(peer, msg, &c)) {
+		onramp_peer_put(peer);
+		goto refuse;
+	}
+	onramp_net_count(on, ONRAMP_N_CHALLENGES);
+	set_bit(ONRAMP_PEER_ANSWERS, &peer->flags);
+	mod_delayed_work(onramp_wq, &peer->work, 0);
+	onramp_peer_put(peer);
+	return;
+
+refuse:
+	onramp_net_count(on, ONRAMP_N_CHALLENGES_REFUSED);
 }
 
 /* Namespaces -------------------------------------------------------------- */
@@ -383,10 +459,16 @@ static struct pernet_operations onramp_net_ops = {
 	.size	= sizeof(struct onramp_net),
 };
 
-static const struct or_port_user onramp_port_user = {
+static const struct or_port_user onramp_port_acks = {
 	.type	= OR_TYPE_ACK,
 	.owner	= THIS_MODULE,
 	.rcv	= onramp_ctl_rcv,
+};
+
+static const struct or_port_user onramp_port_challenges = {
+	.type	= OR_TYPE_CHALLENGE,
+	.owner	= THIS_MODULE,
+	.rcv	= onramp_peer_rcv,
 };
 
 /**
@@ -405,11 +487,16 @@ int onramp_peer_module_init(void)
 	err = register_pernet_subsys(&onramp_net_ops);
 	if (err)
 		goto destroy_wq;
-	err = or_port_register(&onramp_port_user);
+	err = or_port_register(&onramp_port_acks);
 	if (err)
 		goto unregister_net;
+	err = or_port_register(&onramp_port_challenges);
+	if (err)
+		goto unregister_acks;
 	return 0;
 
+unregister_acks:
+	or_port_unregister(&onramp_port_acks);
 unregister_net:
 	unregister_pernet_subsys(&onramp_net_ops);
 destroy_wq:
@@ -420,7 +507,8 @@ destroy_wq:
 /* onramp_peer_module_exit() - no qdisc is left; waits for what is being freed. */
 void onramp_peer_module_exit(void)
 {
-	or_port_unregister(&onramp_port_user);
+	or_port_unregister(&onramp_port_challenges);
+	or_port_unregister(&onramp_port_acks);
 	unregister_pernet_subsys(&onramp_net_ops);
 	destroy_workqueue(onramp_wq);
 	rcu_barrier();

@@ -202,7 +202,7 @@ ONRAMP_X(OWD_P99_NS, owd_p99_ns, GAUGE, "their 99th percentile, to a quarter") \
 ONRAMP_X(BETA, beta, PPM, \
 	 "what a pause is believed to do to the delay, of the last connection") \
 ONRAMP_X(PEERS, peers, GAUGE, \
-	 "of the namespace, as all below but the last: hosts that data is sent to") \
+	 "of the namespace, as all from here to acks_no_flow: hosts that data is sent to") \
 ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections that can be paused") \
 ONRAMP_X(SUBSCRIBES, subscribes, COUNT, "SUBSCRIBEs sent") \
 ONRAMP_X(SUBSCRIBE_ERRORS, subscribe_errors, COUNT, "SUBSCRIBEs that could not be sent") \
@@ -227,7 +227,13 @@ ONRAMP_X(ACKS_LIMITED, acks_limited, COUNT, \
 ONRAMP_X(PAUSE_ENDS, pause_ends, COUNT, "ends of pauses after which the path was looked at") \
 ONRAMP_X(PAUSE_ENDS_EMPTY, pause_ends_empty, COUNT, "those that found an empty queue") \
 ONRAMP_X(THRESHOLD_NS, threshold_ns, GAUGE, "threshold of the last OR-ACK, all included") \
-ONRAMP_X(SLACK_NS, slack_ns, GAUGE, "part of it that pauses have raised it by")
+ONRAMP_X(SLACK_NS, slack_ns, GAUGE, "part of it that pauses have raised it by") \
+ONRAMP_X(ACKS_UNSUPPORTED, acks_unsupported, COUNT, \
+	 "of the namespace: OR-ACKs about other addresses, or several connections") \
+ONRAMP_X(CHALLENGES, challenges, COUNT, \
+	 "of the namespace: CHALLENGEs that were answered with their cookie") \
+ONRAMP_X(CHALLENGES_REFUSED, challenges_refused, COUNT, \
+	 "of the namespace: CHALLENGEs that were not: forged, late, or more than one")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -25,7 +25,7 @@
 static void fuzz_ack(const u8 *data, size_t size)
 {
 	struct or_ack a, none;
-	u8 msg[OR_MSG_LEN];
+	u8 msg[OR_ACK_LEN];
 	enum or_error error;
 
 	memset(&none, 0x5a, sizeof(none));
@@ -35,20 +35,43 @@ static void fuzz_ack(const u8 *data, size_t size)
 	REQUIRE(!error == !!memcmp(&a, &none, sizeof(a)));
 	if (error)
 		return;
-	REQUIRE(size == OR_MSG_LEN);
+	REQUIRE(size == OR_ACK_LEN);
 	REQUIRE(a.packets && a.sport && a.dport);
 	REQUIRE(a.hold_ns <= OR_HOLD_MAX_NS);
 	REQUIRE(a.clock_error == OR_CLOCK_UNSYNCED ||
 		or_clock_encode(or_clock_decode(a.clock_error)) == a.clock_error);
 	or_ack_encode(&a, msg);
-	REQUIRE(!memcmp(msg, data, OR_TAG_OFFSET));
+	REQUIRE(!memcmp(msg, data, OR_ACK_LEN - OR_TAG_LEN));
+}
+
+static void fuzz_challenge(const u8 *data, size_t size)
+{
+	struct or_challenge c, none;
+	u8 msg[OR_CHALLENGE_LEN];
+	enum or_error error;
+
+	memset(&none, 0x5a, sizeof(none));
+	c = none;
+	error = or_challenge_decode(data, size, &c);
+	REQUIRE(error < OR_ERR_TAG);
+	REQUIRE(!error == !!memcmp(&c, &none, sizeof(c)));
+	if (error)
+		return;
+	REQUIRE(size == OR_CHALLENGE_LEN);
+	REQUIRE(c.cookie && c.count);
+	or_challenge_encode(&c, msg);
+	/* Capabilities of later are not kept. */
+	REQUIRE(!memcmp(msg, data, 2));
+	REQUIRE(!memcmp(msg + 4, data + 4, OR_CHALLENGE_LEN - OR_TAG_LEN - 4));
 }
 
 static void fuzz_subscribe(const u8 *data, size_t size)
 {
 	struct or_subscription sub = { .until_s = 0 }, old;
 	struct or_subscribe s, none;
-	u8 msg[OR_MSG_LEN];
+	siphash_key_t secret = { { 1, 2 } };
+	struct or_pair pair = { .version = 4 };
+	u8 msg[OR_SUBSCRIBE_LEN], key[OR_KEY_LEN], psk[OR_KEY_LEN] = { 0 };
 	enum or_error error;
 
 	memset(&none, 0x5a, sizeof(none));
@@ -58,24 +81,27 @@ static void fuzz_subscribe(const u8 *data, size_t size)
 	REQUIRE(!error == !!memcmp(&s, &none, sizeof(s)));
 	if (error)
 		return;
-	REQUIRE(size == OR_MSG_LEN);
+	REQUIRE(size == OR_SUBSCRIBE_LEN);
 	REQUIRE(s.lifetime_s <= OR_LIFETIME_MAX_S);
-	REQUIRE(!(s.caps & ~OR_CAP_ALL));
 	or_subscribe_encode(&s, msg);
-	REQUIRE(!memcmp(msg, data, OR_TAG_OFFSET));
+	REQUIRE(!memcmp(msg, data, OR_SUBSCRIBE_LEN - OR_TAG_LEN));
 
-	/* Without the right tag it changes nothing; with it, once. */
+	/* Nobody finds a tag or a cookie by chance. */
+	or_derive(psk, &pair, s.nonce, key);
+	REQUIRE(or_verify(data, size, key));
+	REQUIRE(!or_cookie_valid(s.cookie, &secret, &pair, 0, s.nonce, 1000));
+	or_sign(msg, sizeof(msg), key);
+	REQUIRE(!or_verify(msg, sizeof(msg), key));
+
+	/* Without a proof it changes nothing; with one, once. */
 	old = sub;
-	if (or_verify(data, s.nonce)) {
-		REQUIRE(or_subscribe_accept(&sub, &s, data, 1) == OR_ERR_TAG);
-		REQUIRE(!memcmp(&sub, &old, sizeof(sub)));
-	}
-	or_sign(msg, s.nonce);
-	REQUIRE(or_subscribe_accept(&sub, &s, msg, 1) == OR_OK);
+	REQUIRE(or_subscribe_accept(&sub, &s, key, false, 1) == OR_ERR_COOKIE);
+	REQUIRE(!memcmp(&sub, &old, sizeof(sub)));
+	REQUIRE(or_subscribe_accept(&sub, &s, key, true, 1) == OR_OK);
 	if (!s.lifetime_s)
 		return;
 	REQUIRE(sub.until_s == 1ULL + s.lifetime_s);
-	REQUIRE(or_subscribe_accept(&sub, &s, msg, 1) == OR_ERR_REPLAY);
+	REQUIRE(or_subscribe_accept(&sub, &s, key, true, 1) == OR_ERR_REPLAY);
 }
 
 /* Two bytes each: how far the count is from the highest one so far. */
@@ -124,6 +150,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(exact, data, size);
 	fuzz_ack(exact, size);
 	fuzz_subscribe(exact, size);
+	fuzz_challenge(exact, size);
 	fuzz_replay(exact, size);
 	free(exact);
 	return 0;

@@ -5,8 +5,8 @@
  *	acker_helper serve NAMESPACE DEVICE SOCKET	until it is killed
  *	acker_helper SOCKET COMMAND [ARGUMENT...]	prints what the command answers
  *
- * It takes subscriptions, looks at the TCP data that comes in on the device, and
- * answers one packet in so many with an OR-ACK. Commands:
+ * It takes subscriptions of hosts that prove their address, looks at the TCP data that comes
+ * in on the device, and answers one packet in so many with an OR-ACK. Commands:
  *
  *	delay US	received so much later than it was
  *	every N		an OR-ACK for each Nth packet (1)
@@ -14,11 +14,16 @@
  *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
  *	nic 0|1		whether it says that the NIC stamped
  *	domain N	of the clock
- *	forge KIND N	N OR-ACKs that must not count, like the last good one but for
- *			tag short long version reserved protocol value
- *			replay old flow seq late peer
- *	stats		"subscribes N ends N data N acks N reordered N": the last one is
- *			packets that came after later ones of their connection
+ *	psk N		the last byte of the pre-shared key, whose others are 0; 0: none
+ *	doubt 0|1	no cookie is good: each SUBSCRIBE has a CHALLENGE
+ *	forget		subscriptions and the secret, as a host that was started again
+ *	forge KIND N	N messages that must not count: OR-ACKs like the last good one but for
+ *			tag short long version version1 reserved protocol value other
+ *			several replay old flow seq late peer; or CHALLENGEs, with the kinds
+ *			c-tag c-count c-again c-short
+ *	stats		"subscribes N ends N data N acks N reordered N challenges N heard N":
+ *			reordered ones came after later ones of their connection; heard is
+ *			all SUBSCRIBEs with the right tag
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -53,7 +58,9 @@ union address {
 struct peer {
 	union address from;
 	struct or_subscription sub;
-	u8 nonce[OR_NONCE_LEN];
+	struct or_challenge challenge;	/* the last one */
+	u8 key[OR_KEY_LEN];		/* of the last SUBSCRIBE */
+	u32 count;			/* of that */
 };
 
 struct connection {
@@ -66,7 +73,10 @@ struct connection {
 static struct peer peers[PEERS];
 static struct connection connections[CONNECTIONS];
 static unsigned int n_peers, n_connections;
-static unsigned long subscribes, ends, data, acks, reordered;
+static unsigned long subscribes, ends, data, acks, reordered, challenges, heard;
+static siphash_key_t secret = { { 299, 2 } };
+static u8 psk;
+static int doubt;
 static long long delay_ns;
 static unsigned long every = 1;
 static int answer = 1, tai = 1, nic;
@@ -75,7 +85,7 @@ static u8 domain;
 /* The last good OR-ACK. */
 static struct or_ack last;
 static const struct peer *last_peer;
-static u8 last_msg[OR_MSG_LEN];
+static u8 last_msg[OR_ACK_LEN];
 
 static int udp4, udp6;
 
@@ -149,7 +159,7 @@ static void send_msg(const struct peer *peer, const u8 *msg, size_t len)
 }
 
 /* From another address. */
-static void send_other(const struct peer *peer, const u8 *msg)
+static void send_other(const struct peer *peer, const u8 *msg, size_t len)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(OR_PORT) };
 	union address to = peer->from;
@@ -161,22 +171,74 @@ static void send_other(const struct peer *peer, const u8 *msg)
 	if (bind(fd, (struct sockaddr *)&in, sizeof(in)))
 		die(OTHER);
 	to.in.sin_port = htons(OR_PORT);
-	sendto(fd, msg, OR_MSG_LEN, 0, &to.sa, sizeof(to.in));
+	sendto(fd, msg, len, 0, &to.sa, sizeof(to.in));
 	close(fd);
+}
+
+/* A datagram, who sent it, and to which of the addresses here: with that, the pair. */
+static ssize_t receive(int fd, u8 *buf, size_t size, union address *from, struct or_pair *pair)
+{
+	struct iovec iov = { .iov_base = buf, .iov_len = size };
+	char control[256];
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_name = from,
+			      .msg_namelen = sizeof(*from), .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct in6_pktinfo info6;
+	struct in_pktinfo info;
+	struct cmsghdr *cm;
+	ssize_t n;
+
+	n = recvmsg(fd, &msg, 0);
+	memset(pair, 0, sizeof(*pair));
+	if (from->sa.sa_family == AF_INET)
+		memcpy(pair->sender, &from->in.sin_addr, 4);
+	else
+		memcpy(pair->sender, &from->in6.sin6_addr, 16);
+	for (cm = CMSG_FIRSTHDR(&msg); n >= 0 && cm; cm = CMSG_NXTHDR(&msg, cm)) {
+		if (cm->cmsg_level == IPPROTO_IP && cm->cmsg_type == IP_PKTINFO) {
+			memcpy(&info, CMSG_DATA(cm), sizeof(info));
+			memcpy(pair->receiver, &info.ipi_addr, 4);
+			pair->version = 4;
+		} else if (cm->cmsg_level == IPPROTO_IPV6 && cm->cmsg_type == IPV6_PKTINFO) {
+			memcpy(&info6, CMSG_DATA(cm), sizeof(info6));
+			memcpy(pair->receiver, &info6.ipi6_addr, 16);
+			pair->version = 6;
+		}
+	}
+	return n;
+}
+
+static void send_challenge(struct peer *peer, const u8 *key, u32 count, u64 cookie)
+{
+	u8 msg[OR_CHALLENGE_LEN];
+
+	peer->challenge = (struct or_challenge) { .count = count, .cookie = cookie };
+	or_challenge_encode(&peer->challenge, msg);
+	or_sign(msg, sizeof(msg), key);
+	send_msg(peer, msg, sizeof(msg));
+	challenges++;
 }
 
 static void on_subscribe(int fd)
 {
+	u64 now_s = now_ns(CLOCK_MONOTONIC) / 1000000000 + OR_COOKIE_PERIOD_S;
+	u8 shared[OR_KEY_LEN] = { [OR_KEY_LEN - 1] = psk };
 	union address from = {};
-	socklen_t len = sizeof(from);
 	struct or_subscribe s;
+	struct or_pair pair;
 	struct peer *peer;
-	u8 msg[256];
+	u8 msg[256], key[OR_KEY_LEN];
+	enum or_error error;
+	bool proven;
 	ssize_t n;
 
-	n = recvfrom(fd, msg, sizeof(msg), 0, &from.sa, &len);
+	n = receive(fd, msg, sizeof(msg), &from, &pair);
 	if (n < 0 || or_subscribe_decode(msg, n, &s))
 		return;
+	or_derive(shared, &pair, s.nonce, key);
+	if (or_verify(msg, n, key))
+		return;
+	heard++;
 	peer = find_peer(&from);
 	if (!peer) {
 		if (n_peers == PEERS)
@@ -184,12 +246,37 @@ static void on_subscribe(int fd)
 		peer = &peers[n_peers++];
 		*peer = (struct peer) { .from = from };
 	}
-	if (or_subscribe_accept(&peer->sub, &s, msg, now_ns(CLOCK_MONOTONIC) / 1000000000))
+	memcpy(peer->key, key, OR_KEY_LEN);
+	peer->count = s.count;
+	proven = !doubt && or_cookie_valid(s.cookie, &secret, &pair, 0, s.nonce, now_s);
+	error = or_subscribe_accept(&peer->sub, &s, key, proven, now_s);
+	if (error == OR_ERR_COOKIE && s.lifetime_s)
+		send_challenge(peer, key, s.count,
+			       or_cookie(&secret, &pair, 0, s.nonce,
+					 now_s / OR_COOKIE_PERIOD_S));
+	if (error)
 		return;
 	if (s.lifetime_s)
 		subscribes++;
 	else
 		ends++;
+}
+
+/* Like the last CHALLENGE, but for one thing. */
+static void forge_challenge(const struct peer *peer, const char *kind)
+{
+	struct or_challenge c = peer->challenge;
+	u8 msg[OR_CHALLENGE_LEN];
+
+	c.cookie ^= 1;
+	c.count = peer->count;
+	if (!strcmp(kind, "c-count"))
+		c.count += 1000;
+	or_challenge_encode(&c, msg);
+	or_sign(msg, sizeof(msg), peer->key);
+	if (!strcmp(kind, "c-tag"))
+		msg[sizeof(msg) - 1] ^= 1;
+	send_msg(peer, msg, sizeof(msg) - !strcmp(kind, "c-short"));
 }
 
 static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, u64 age_ns)
@@ -209,7 +296,7 @@ static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, 
 
 	c->packets = 0;
 	or_ack_encode(&ack, last_msg);
-	or_sign(last_msg, peer->sub.nonce);
+	or_sign(last_msg, sizeof(last_msg), peer->sub.key);
 	send_msg(peer, last_msg, sizeof(last_msg));
 	last = ack;
 	last_peer = peer;
@@ -292,10 +379,16 @@ static void on_data(int fd)
 static int forge(const char *kind)
 {
 	struct or_ack ack = last;
-	u8 msg[OR_MSG_LEN + 1] = {};
-	size_t len = OR_MSG_LEN;
+	u8 msg[OR_ACK_LEN + OR_ACK_RECORD_LEN] = {};
+	size_t len = OR_ACK_LEN;
 	struct connection *c;
 
+	if (!strncmp(kind, "c-", 2)) {
+		if (!n_peers)
+			return -1;
+		forge_challenge(&peers[0], kind);
+		return 0;
+	}
 	if (!last_peer)
 		return -1;
 	c = find_connection(&last_peer->from, last.sport, last.dport);
@@ -312,31 +405,49 @@ static int forge(const char *kind)
 	or_ack_encode(&ack, msg);
 	if (!strcmp(kind, "version"))
 		msg[0] += 0x10;
+	else if (!strcmp(kind, "version1"))
+		msg[0] -= 0x10;
 	else if (!strcmp(kind, "reserved"))
-		msg[3] = OR_CLOCK_LAST + 1;
+		msg[2] = OR_CLOCK_LAST + 1;
 	else if (!strcmp(kind, "protocol"))
-		msg[1] = 17;
+		msg[1] = 14;
 	else if (!strcmp(kind, "value"))
-		msg[2] = 0;
+		msg[20] = 0;
 	else if (!strcmp(kind, "short"))
 		len--;
 	else if (!strcmp(kind, "long"))
 		len++;
-	or_sign(msg, last_peer->sub.nonce);
+	else if (!strcmp(kind, "several"))
+		len += OR_ACK_RECORD_LEN;
+	if (!strcmp(kind, "other")) {
+		msg[1] |= OR_ADDRS_V4 << OR_ADDRS_SHIFT;
+		len += 8;
+	}
+	or_sign(msg, len, last_peer->sub.key);
 	if (!strcmp(kind, "tag"))
-		msg[OR_TAG_OFFSET] ^= 1;
+		msg[OR_ACK_LEN - 1] ^= 1;
 	if (!strcmp(kind, "replay"))
-		memcpy(msg, last_msg, OR_MSG_LEN);
+		memcpy(msg, last_msg, OR_ACK_LEN);
 	if (!strcmp(kind, "peer"))
-		send_other(last_peer, msg);
+		send_other(last_peer, msg, len);
 	else
 		send_msg(last_peer, msg, len);
 	return 0;
 }
 
+/* Subscriptions, and the secret of cookies. */
+static void forget(void)
+{
+	unsigned int i;
+
+	secret.key[0]++;
+	for (i = 0; i < n_peers; i++)
+		peers[i].sub.until_s = 0;
+}
+
 static void on_command(int listener)
 {
-	char line[256] = "", word[32] = "", kind[32] = "", reply[128] = "ok\n";
+	char line[256] = "", word[32] = "", kind[32] = "", reply[256] = "ok\n";
 	long long number = 0;
 	int fd, i;
 
@@ -359,9 +470,15 @@ static void on_command(int listener)
 		nic = atoi(kind);
 	else if (!strcmp(word, "domain"))
 		domain = atoi(kind);
+	else if (!strcmp(word, "psk"))
+		psk = atoi(kind);
+	else if (!strcmp(word, "doubt"))
+		doubt = atoi(kind);
+	else if (!strcmp(word, "forget"))
+		forget();
 	else if (!strcmp(word, "stats"))
-		snprintf(reply, sizeof(reply), "subscribes %lu ends %lu data %lu acks %lu reordered %lu\n",
-			 subscribes, ends, data, acks, reordered);
+		snprintf(reply, sizeof(reply), "subscribes %lu ends %lu data %lu acks %lu reordered %lu challenges %lu heard %lu\n",
+			 subscribes, ends, data, acks, reordered, challenges, heard);
 	else if (!strcmp(word, "forge"))
 		for (i = 0; i < number; i++)
 			if (forge(kind))
@@ -403,10 +520,12 @@ static int serve(const char *namespace, const char *device, const char *path)
 	enter(namespace);
 	udp4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (udp4 < 0 || setsockopt(udp4, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    setsockopt(udp4, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one)) ||
 	    bind(udp4, (struct sockaddr *)&in, sizeof(in)))
 		die("port");
 	udp6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (udp6 < 0 || setsockopt(udp6, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) ||
+	    setsockopt(udp6, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one)) ||
 	    bind(udp6, (struct sockaddr *)&in6, sizeof(in6)))
 		die("port, IPv6");
 	/* From its network header on, so that a VLAN's tag is no matter. */

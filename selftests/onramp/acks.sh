@@ -25,8 +25,8 @@ state() {
 good() {
 	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
 	ip -n "$B" addr add 10.77.1.99/24 dev b0
-	load "$A" --to "$B4" --flows 1 --warmup 1 --duration 0.2
-	expect acks "$(stat acks)" -gt 0
+	# SUBSCRIBE, CHALLENGE, SUBSCRIBE and OR-ACK take a while on a busy machine.
+	load_until acks 1 --to "$B4" --flows 1
 }
 
 # refuses KIND STATISTIC
@@ -58,17 +58,21 @@ late() {
 	refuses late acks_implausible
 }
 
-# Of another version: the port drops those.
+# other_version KIND COUNTER: the port drops those.
 other_version() {
 	local before
 
-	before=$(in_ns "$A" awk '$1 == "RxOtherVersion" { print $2 }' /proc/net/or_port)
-	acker forge version $many
-	wait_for 20 other_versions $((before + many))
+	before=$(port "$2")
+	acker forge "$1" $many
+	wait_for 20 port_is "$2" $((before + many))
 }
 
-other_versions() {
-	[ "$(in_ns "$A" awk '$1 == "RxOtherVersion" { print $2 }' /proc/net/or_port)" = "$1" ]
+port() {
+	in_ns "$A" awk -v name="$1" '$1 == name { print $2 }' /proc/net/or_port
+}
+
+port_is() {
+	[ "$(port "$1")" = "$2" ]
 }
 
 sent() {
@@ -96,6 +100,83 @@ answers() {
 	expect "SUBSCRIBEs" "$(($(shown subscribes) - subscribes))" -le $((20 * SLOW))
 }
 
+# challenged KIND: CHALLENGEs that are forged, about another SUBSCRIBE or too many have no
+# answer.
+challenged() {
+	local before subscribes refused
+
+	wait_for 60 sent_shot
+	before=$SENT
+	subscribes=$(shown subscribes)
+	refused=$(shown challenges_refused)
+	acker forge "$1" 5000
+	wait_for 20 stats_reach challenges_refused $((refused + 4990))
+	wait_for 60 sent_shot
+	expect "messages sent" "$SENT" -eq $((before + $(shown subscribes) - subscribes))
+	expect "SUBSCRIBEs" "$(($(shown subscribes) - subscribes))" -le $((20 * SLOW))
+}
+
+# forgetful: a receiver that was started again asks for a proof, and has it, by the next
+# renewal at the latest: 20 s and a quarter; or by the next try, which is in 37 s at most.
+forgetful() {
+	local challenges acks
+
+	spawn dcload client --netns "$A" --rtt-sample-us 0 --to "$B4" --flows 1 \
+		--rate-limit 10mbit --duration 600
+	challenges=$(acked challenges)
+	acker forget
+	wait_for 60 challenges_are $((challenges + 1))
+	acks=$(stat acks)
+	wait_for 10 stats_reach acks $((acks + 1))
+	expect "CHALLENGEs" "$(acked challenges)" -eq $((challenges + 1))
+	stop "$SPAWNED" KILL
+	wait_for 60 no_connections
+}
+
+challenges_are() {
+	[ "$(acked challenges)" -ge "$1" ]
+}
+
+# anew: both hosts from the start, so that nobody has subscribed.
+anew() {
+	stop "$ACKER" KILL
+	ns_del "$A"
+	ns_del "$B"
+	quiet_pair
+	acker_start
+	serve "$B"
+}
+
+# doubtful: a receiver that is never content makes this host send two SUBSCRIBEs where else
+# there is one: not one for each CHALLENGE.
+doubtful() {
+	local heard
+
+	anew
+	fresh
+	acker doubt 1
+	heard=$(acked heard)
+	load "$A" --to "$B4" --flows 1 --rate-limit 10mbit --duration 3
+	heard=$(($(acked heard) - heard))
+	# By time: six in 3 s.
+	expect "SUBSCRIBEs" "$heard" -ge 2
+	expect "SUBSCRIBEs" "$heard" -le 20
+	acker doubt 0
+}
+
+# shared_key: OR-ACKs count for those who have the same key, and for nobody else.
+shared_key() {
+	anew
+	ns_set "$A" or_port/key 00000000000000000000000000000005
+	acker psk 6
+	fresh owd synced line_rate 400gbit threshold 500ms ack_timeout 10s
+	load "$A" --to "$B4" --flows 1 --rate-limit 10mbit --duration 1
+	expect "SUBSCRIBEs that were believed" "$(acked heard)" -eq 0
+	expect acks "$(stat acks)" -eq 0
+	acker psk 5
+	load_until acks 1 --to "$B4" --flows 1 --rate-limit 10mbit
+}
+
 # Data that went out twice: the receiver can't know which of them it got. At a rate that the
 # helper can follow.
 ambiguous() {
@@ -108,7 +189,7 @@ ambiguous() {
 	echo "measured: $(stat acks_ambiguous) ambiguous, $(stat acks_not_in_flight) not in flight"
 }
 
-ksft_plan 16
+ksft_plan 26
 ready
 acker_start
 serve "$B"
@@ -116,10 +197,19 @@ ksft_case "good ones count" good
 for kind in tag short long reserved protocol value replay old; do
 	ksft_case "refused: $kind" refuses $kind acks_$kind
 done
+ksft_case "refused: about other addresses" refuses other acks_unsupported
+ksft_case "refused: about several connections" refuses several acks_unsupported
 ksft_case "refused: no such connection" refuses flow acks_no_flow
 ksft_case "refused: not in flight" refuses seq acks_not_in_flight
 ksft_case "refused: a delay of 20 s" late
 ksft_case "refused: from a host that no data is sent to" refuses peer acks_no_peer
-ksft_case "refused: of another version" other_version
+ksft_case "refused: of version 1" other_version version1 RxVersion1
+ksft_case "refused: of another version" other_version version RxOtherVersion
 ksft_case "20,000 forged ones are not answered" answers
+for kind in c-tag c-count c-again c-short; do
+	ksft_case "CHALLENGEs that are refused: $kind" challenged $kind
+done
+ksft_case "a receiver that forgets" forgetful
+ksft_case "a receiver that is never content" doubtful
+ksft_case "a pre-shared key" shared_key
 ksft_case "OR-ACKs get lost" ambiguous

@@ -117,7 +117,7 @@ rate() {
 }
 
 expiry() {
-	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=1
+	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=5
 	wait_for 20 acker_is "$B" Subscribers -eq 0
 	wait_for 20 acker_is "$B" Devices -eq 0
 	expect "expired" "$(since "$B" SubscribersExpired)" -eq 1
@@ -126,14 +126,19 @@ expiry() {
 	expect "OR-ACKs after it" "$(since "$B" AckSent)" -eq 0
 }
 
-# A subscription lives as long as the last SUBSCRIBE says, and takes a new nonce from
-# who knows the old one.
+# A subscription lives as long as the last SUBSCRIBE says. A new nonce takes a proof of the
+# address.
 renewal() {
-	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=2
-	subscribe "$A" "$V4_A" "$V4_B" lifetime=3600
-	subscribe "$A" "$V4_A" "$V4_B" lifetime=3600 nonce=7 key=1 count=1
-	wait_for 10 acker_is "$B" SubscribeAccepted -ge 3
-	sleep 3
+	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=10
+	mark "$B"
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=120 answer=0
+	wait_for 10 since_is "$B" SubscribeAccepted -eq 1
+	expect "CHALLENGEs to a renewal" "$(since "$B" ChallengeSent)" -eq 0
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=120 nonce=7 count=1
+	wait_for 10 since_is "$B" SubscribeAccepted -eq 2
+	expect "CHALLENGEs to a new nonce" "$(since "$B" ChallengeSent)" -eq 1
+	expect "taken over" "$(since "$B" SubscribersTaken)" -eq 1
+	sleep 11
 	expect "subscribers" "$(acker "$B" Subscribers)" -eq 1
 	listen "$A" "$V4_A" "$V4_B" nonce=7
 	mark "$B"
@@ -143,7 +148,7 @@ renewal() {
 	all_good
 	expect "OR-ACKs" "$(said acks)" -eq "$(since "$B" AckSent)"
 	expect "OR-ACKs" "$(said acks)" -gt 0
-	subscribe "$A" "$V4_A" "$V4_B" lifetime=0 nonce=7 key=7 count=2
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=0 nonce=7 count=2 answer=0
 	wait_for 10 acker_is "$B" Subscribers -eq 0
 }
 
@@ -168,8 +173,11 @@ subscribers_bound() {
 	ns_set "$B" ipv4/conf/all/rp_filter 0 ipv4/conf/b0/rp_filter 0
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	mark "$B"
-	in_ns "$A" "$HELPER" spoof 10.99.0.0 "$V4_B" 2000 lifetime=5
-	wait_for 10 since_is "$B" SubscribeAccepted -ge 1000
+	# A has all these addresses.
+	ip -n "$A" route add local 10.99.0.0/16 dev lo
+	ip -n "$B" route add 10.99.0.0/16 via "$V4_A"
+	in_ns "$A" "$HELPER" many 10.99.0.0 "$V4_B" 2000 lifetime=5
+	wait_for 20 since_is "$B" SubscribeAccepted -ge 1000
 	expect "subscribers" "$(acker "$B" Subscribers)" -le 50
 	expect "evicted" "$(since "$B" SubscribersEvicted)" -gt 900
 	# Who has flows is not evicted.
@@ -206,6 +214,7 @@ bad_values() {
 		max_flows 4194305
 		flow_age_s 0
 		subscriber_rate 0
+		challenge_rate 0
 		cpu_rate 10000001
 	END
 }

@@ -3,24 +3,30 @@
  * Plays the sender of data for the tests of or_acker: SUBSCRIBEs, good and bad ones,
  * from a raw socket, since or_port has the port; and checks the OR-ACKs that come.
  *
- *	or_acker_helper subscribe FROM TO [OPTION]...
+ *	or_acker_helper subscribe FROM TO [OPTION]...	and answers a CHALLENGE; prints
+ *			"challenged" if there was one
  *	or_acker_helper listen FROM TO [OPTION]...	until SIGTERM; then prints
  *	or_acker_helper forge FROM TO KIND TIMES [OPTION]...
  *	or_acker_helper spoof NET TO TIMES [OPTION]...	from many addresses of a /16
+ *	or_acker_helper many NET TO TIMES [OPTION]...	the same, and answers CHALLENGEs
  *	or_acker_helper data FROM TO TIMES	TCP segments of no connection
  *	or_acker_helper blind FROM TO SPORT DPORT TIMES	TCP segments of a connection, with
  *						any sequence numbers
  *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
  *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
  *						until they are acknowledged
- *	or_acker_helper hold ADDRESS		has the port, as any program might
+ *	or_acker_helper as UID COMMAND...	runs it as a user without privileges
+ *	or_acker_helper hold ADDRESS [PORT]	has the port, as any program might; prints what
+ *						comes, a line each
  *
- * Options: lifetime=S (60) count=N (1) caps=N (1) nonce=N (1) key=N (the nonce).
- * A nonce is named by a number. For send: chunk=BYTES (65536) tos=N (0) flows=N (1)
- * wait=0|1 (0), for each chunk to be acknowledged before the next.
+ * Options: lifetime=S (60) count=N (1) caps=N (1) nonce=N (1) key=N (the nonce)
+ * cookie=N (0) answer=0|1 (1) psk=N (0: none). A nonce is named by a number, and so is a
+ * pre-shared key: its last byte, all others are 0. For send: chunk=BYTES (65536)
+ * tos=N (0) flows=N (1) wait=0|1 (0), for each chunk to be acknowledged before the next.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <grp.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -44,6 +50,7 @@ static struct sockaddr_storage from, to;
 static socklen_t addrlen;
 static int sock;
 static unsigned long lifetime = 60, count = 1, caps = 1, nonce = 1, key = -1UL;
+static unsigned long cookie, answer = 1, psk;
 static unsigned long chunk = 65536, tos_field, send_flows = 1, wait_each;
 
 static void die(const char *what)
@@ -86,7 +93,8 @@ static void parse_options(char **argv)
 		{ "lifetime=", &lifetime }, { "count=", &count }, { "caps=", &caps },
 		{ "nonce=", &nonce }, { "key=", &key }, { "chunk=", &chunk },
 		{ "tos=", &tos_field }, { "flows=", &send_flows },
-		{ "wait=", &wait_each },
+		{ "wait=", &wait_each }, { "cookie=", &cookie }, { "answer=", &answer },
+		{ "psk=", &psk },
 	};
 	size_t i;
 
@@ -119,15 +127,36 @@ static void nonce_of(unsigned long n, u8 bytes[OR_NONCE_LEN])
 		memset(bytes, 0, OR_NONCE_LEN);
 }
 
+static void put_addr(u8 *to, const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET)
+		memcpy(to, &((const struct sockaddr_in *)addr)->sin_addr, 4);
+	else
+		memcpy(to, &((const struct sockaddr_in6 *)addr)->sin6_addr, 16);
+}
+
+/* Of a nonce's number, between the two addresses. */
+static void key_of(unsigned long n, u8 bytes[OR_KEY_LEN])
+{
+	struct or_pair pair = { .version = from.ss_family == AF_INET ? 4 : 6 };
+	u8 shared[OR_KEY_LEN] = { [OR_KEY_LEN - 1] = psk }, k[OR_NONCE_LEN];
+
+	put_addr(pair.sender, &from);
+	put_addr(pair.receiver, &to);
+	nonce_of(n, k);
+	or_derive(shared, &pair, k, bytes);
+}
+
 static void make_subscribe(u8 *msg)
 {
-	struct or_subscribe s = { .count = count, .lifetime_s = lifetime, .caps = caps };
-	u8 k[OR_NONCE_LEN];
+	struct or_subscribe s = { .count = count, .lifetime_s = lifetime, .caps = caps,
+				  .cookie = cookie };
+	u8 k[OR_KEY_LEN];
 
 	nonce_of(nonce, s.nonce);
-	nonce_of(key, k);
+	key_of(key, k);
 	or_subscribe_encode(&s, msg);
-	or_sign(msg, k);
+	or_sign(msg, OR_SUBSCRIBE_LEN, k);
 }
 
 static void open_socket(void)
@@ -160,43 +189,115 @@ static void send_payload(const u8 *msg, int len, int sport)
 			die("sendto");
 }
 
+/* The UDP payload of what raw socket @fd gets, from @peer; NULL: it is none of the port. */
+static const u8 *receive(int fd, u8 *buf, size_t size, struct sockaddr_storage *peer, int *len)
+{
+	socklen_t n = sizeof(*peer);
+	const struct udphdr *uh;
+	int off = 0;
+
+	*len = recvfrom(fd, buf, size, 0, (struct sockaddr *)peer, &n);
+	if (*len < 0)
+		return NULL;
+	if (peer->ss_family == AF_INET)
+		off = (buf[0] & 15) * 4;
+	uh = (const struct udphdr *)(buf + off);
+	*len -= off + (int)sizeof(*uh);
+	if (*len < 0 || uh->dest != htons(OR_PORT) || uh->source != htons(OR_PORT))
+		return NULL;
+	return buf + off + sizeof(*uh);
+}
+
+static void receive_timeout(long us)
+{
+	struct timeval timeout = { .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
+
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+}
+
+/* One SUBSCRIBE; and one with the cookie, if the receiver asks for it within a second. */
+static void subscribe(void)
+{
+	struct sockaddr_storage peer;
+	u8 msg[OR_SUBSCRIBE_LEN], buf[2048], k[OR_KEY_LEN];
+	struct or_challenge c;
+	const u8 *got;
+	int len, i;
+
+	key_of(key, k);
+	make_subscribe(msg);
+	send_payload(msg, OR_SUBSCRIBE_LEN, OR_PORT);
+	receive_timeout(10000);
+	for (i = 0; answer && i < 100; i++) {
+		got = receive(sock, buf, sizeof(buf), &peer, &len);
+		if (!got || or_challenge_decode(got, len, &c) || c.count != count ||
+		    or_verify(got, OR_CHALLENGE_LEN, k))
+			continue;
+		printf("challenged\n");
+		cookie = c.cookie;
+		make_subscribe(msg);
+		send_payload(msg, OR_SUBSCRIBE_LEN, OR_PORT);
+		return;
+	}
+}
+
 static void forge(const char *kind, long times)
 {
-	int len = OR_MSG_LEN, sport = OR_PORT;
-	u8 good[OR_MSG_LEN], msg[1400];
-	u8 k[OR_NONCE_LEN];
+	int len = OR_SUBSCRIBE_LEN, sport = OR_PORT;
+	u8 good[OR_SUBSCRIBE_LEN], msg[1400];
+	u8 k[OR_KEY_LEN];
 	long i;
 
-	nonce_of(key, k);
 	for (i = 0; i < times; i++) {
 		make_subscribe(good);
+		key_of(key, k);
 		memset(msg, 0, sizeof(msg));
 		memcpy(msg, good, sizeof(good));
 		if (!strcmp(kind, "short")) {
-			len = 1 + i % (OR_MSG_LEN - 1);
+			len = 1 + i % (OR_SUBSCRIBE_LEN - 1);
 		} else if (!strcmp(kind, "long")) {
-			len = OR_MSG_LEN + 1 + i % 1300;
+			len = OR_SUBSCRIBE_LEN + 1 + i % 1300;
 		} else if (!strcmp(kind, "empty")) {
 			len = 0;
 		} else if (!strcmp(kind, "version")) {
-			msg[0] = (2 + i % 14) << 4 | OR_TYPE_SUBSCRIBE;
+			msg[0] = (3 + i % 13) << 4 | OR_TYPE_SUBSCRIBE;
+		} else if (!strcmp(kind, "version1")) {
+			/* As it was there: 36 bytes. */
+			msg[0] = 1 << 4 | OR_TYPE_SUBSCRIBE;
+			len = 36;
 		} else if (!strcmp(kind, "type")) {
-			msg[0] = OR_VERSION << 4 | (3 + i % 13);
+			msg[0] = OR_VERSION << 4 | ((4 + i % 13) & 15);
 		} else if (!strcmp(kind, "reserved")) {
 			msg[1 + 6 * (i % 2)] = 1;
-			or_sign(msg, k);
+			or_sign(msg, len, k);
+		} else if (!strcmp(kind, "other")) {
+			/* About other addresses: they are before the tag. */
+			msg[1] = 1 << OR_ADDRS_SHIFT;
+			len = OR_SUBSCRIBE_LEN + 8;
+			or_sign(msg, len, k);
 		} else if (!strcmp(kind, "value")) {
 			or_put(msg + 24, 0, 4);
-			or_sign(msg, k);
+			or_sign(msg, len, k);
 		} else if (!strcmp(kind, "tag")) {
-			msg[OR_TAG_OFFSET + i % 8] ^= 1 << i % 7;
+			msg[len - OR_TAG_LEN + i % 8] ^= 1 << i % 7;
 		} else if (!strcmp(kind, "nonce")) {
-			/* Right by itself, but not by who holds the subscription. */
+			/* Right by itself, but it is another's, and without a cookie. */
 			nonce = 1000 + i;
 			key = nonce;
 			make_subscribe(msg);
+		} else if (!strcmp(kind, "cookie")) {
+			nonce = 1000 + i;
+			key = nonce;
+			cookie = 1 + i * 0x9e3779b97f4a7c15UL;
+			make_subscribe(msg);
+		} else if (!strcmp(kind, "end")) {
+			/* Somebody else's subscription. */
+			nonce = 1000 + i;
+			key = nonce;
+			lifetime = 0;
+			make_subscribe(msg);
 		} else if (!strcmp(kind, "port")) {
-			sport = 1024 + i % 40000;
+			sport = 512 + i % 40000;
 		} else if (!strcmp(kind, "ack")) {
 			struct or_ack a = {
 				.protocol = OR_PROTO_TCP, .packets = 1, .sport = 1,
@@ -204,8 +305,9 @@ static void forge(const char *kind, long times)
 				.count = i, .rx_ns = i,
 			};
 
+			len = OR_ACK_LEN;
 			or_ack_encode(&a, msg);
-			or_sign(msg, k);
+			or_sign(msg, len, k);
 		} else if (!strcmp(kind, "replay")) {
 			;	/* as it is, again and again */
 		} else {
@@ -216,39 +318,79 @@ static void forge(const char *kind, long times)
 	}
 }
 
-/* SUBSCRIBEs that are right, from many addresses. */
-static void spoof(const char *net, long times)
+/* A SUBSCRIBE from @from, whichever that is. */
+static void send_from(int fd)
 {
 	struct {
 		struct iphdr ip;
 		struct udphdr udp;
-		u8 msg[OR_MSG_LEN];
-	} packet;
-	int one = 1;
+		u8 msg[OR_SUBSCRIBE_LEN];
+	} packet = {};
+
+	packet.ip.version = 4;
+	packet.ip.ihl = 5;
+	packet.ip.ttl = 64;
+	packet.ip.protocol = IPPROTO_UDP;
+	packet.ip.saddr = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
+	packet.ip.daddr = ((struct sockaddr_in *)&to)->sin_addr.s_addr;
+	packet.udp.source = htons(OR_PORT);
+	packet.udp.dest = htons(OR_PORT);
+	packet.udp.len = htons(sizeof(packet.udp) + OR_SUBSCRIBE_LEN);
+	make_subscribe(packet.msg);
+	while (sendto(fd, &packet, sizeof(packet), 0, (struct sockaddr *)&to, addrlen) < 0)
+		if (errno != ENOBUFS && errno != EAGAIN)
+			die("sendto");
+}
+
+/* Take all CHALLENGEs that have come, and answer them from where they went to. */
+static void answer_all(int fd, int flags)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&from;
+	u8 buf[2048], k[OR_KEY_LEN];
+	const struct iphdr *ip = (const void *)buf;
+	struct or_challenge c;
+	const u8 *msg;
+	int len, off;
+
+	while ((len = recv(sock, buf, sizeof(buf), flags)) > 0) {
+		off = ip->ihl * 4 + sizeof(struct udphdr);
+		msg = buf + off;
+		in->sin_addr.s_addr = ip->daddr;
+		key_of(key, k);
+		if (len < off || or_challenge_decode(msg, len - off, &c) ||
+		    or_verify(msg, OR_CHALLENGE_LEN, k))
+			continue;
+		cookie = c.cookie;
+		send_from(fd);
+		cookie = 0;
+	}
+}
+
+/* SUBSCRIBEs that are right, from many addresses. @owns: these are this host's. */
+static void spoof(const char *net, long times, bool owns)
+{
+	int one = 1, size = 1 << 24, fd;
+	in_addr_t base;
 	long i;
 
 	parse_addr(net, &from);
-	sock = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
-	if (sock < 0 || setsockopt(sock, IPPROTO_IP, IP_HDRINCL, &one, sizeof(one)))
+	base = ((struct sockaddr_in *)&from)->sin_addr.s_addr;
+	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	if (fd < 0 || setsockopt(fd, IPPROTO_IP, IP_HDRINCL, &one, sizeof(one)))
 		die("socket");
+	sock = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
+	if (sock < 0)
+		die("socket");
+	setsockopt(sock, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	for (i = 0; i < times; i++) {
-		memset(&packet, 0, sizeof(packet));
-		packet.ip.version = 4;
-		packet.ip.ihl = 5;
-		packet.ip.ttl = 64;
-		packet.ip.protocol = IPPROTO_UDP;
-		packet.ip.saddr = ((struct sockaddr_in *)&from)->sin_addr.s_addr |
-				  htonl(1 + i % 65000);
-		packet.ip.daddr = ((struct sockaddr_in *)&to)->sin_addr.s_addr;
-		packet.udp.source = htons(OR_PORT);
-		packet.udp.dest = htons(OR_PORT);
-		packet.udp.len = htons(sizeof(packet.udp) + OR_MSG_LEN);
-		make_subscribe(packet.msg);
-		while (sendto(sock, &packet, sizeof(packet), 0, (struct sockaddr *)&to,
-			      addrlen) < 0)
-			if (errno != ENOBUFS && errno != EAGAIN)
-				die("sendto");
+		((struct sockaddr_in *)&from)->sin_addr.s_addr = base | htonl(1 + i % 65000);
+		send_from(fd);
+		if (owns)
+			answer_all(fd, MSG_DONTWAIT);
 	}
+	receive_timeout(1000000);
+	if (owns)
+		answer_all(fd, 0);
 }
 
 /*
@@ -357,14 +499,28 @@ static void send_tcp(int port, long bytes)
 		acknowledged(fd[i]);
 }
 
-static void hold(void)
+static void hold(int port)
 {
-	set_port(&to, OR_PORT);
+	u8 buf[2048];
+	ssize_t n;
+
+	set_port(&to, port);
 	sock = socket(to.ss_family, SOCK_DGRAM, 0);
 	if (sock < 0 || bind(sock, (struct sockaddr *)&to, addrlen))
 		die("bind");
-	for (;;)
-		pause();
+	setlinebuf(stdout);
+	for (;;) {
+		n = recv(sock, buf, sizeof(buf), 0);
+		printf("%zd bytes\n", n);
+	}
+}
+
+static void run_as(int uid, char **argv)
+{
+	if (setgroups(0, NULL) || setgid(uid) || setuid(uid))
+		die("setuid");
+	execvp(argv[0], argv);
+	die(argv[0]);
 }
 
 /* SIGTERM is blocked, and waits. */
@@ -405,49 +561,40 @@ static void listen_acks(void)
 	unsigned long nflows = 0, domains = 0, gaps = 0, most = 0, synced = 0;
 	static struct flow flows[FLOWS];
 	sigset_t set;
-	struct timeval timeout = { .tv_usec = 100000 };
 	unsigned int hold_max = 0, tos = 0, size = 1 << 22;
-	u8 k[OR_NONCE_LEN];
+	u8 k[OR_KEY_LEN];
 	int i;
 
-	nonce_of(nonce, k);
+	key_of(nonce, k);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	receive_timeout(100000);
 	setsockopt(sock, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	while (!ended()) {
 		struct sockaddr_storage peer;
-		socklen_t n = sizeof(peer);
-		struct udphdr *uh;
 		struct flow *f;
 		struct or_ack a;
+		const u8 *msg;
 		u8 buf[2048];
-		int len, off = 0;
+		int len;
 
-		len = recvfrom(sock, buf, sizeof(buf), 0, (struct sockaddr *)&peer, &n);
-		if (len < 0)
+		msg = receive(sock, buf, sizeof(buf), &peer, &len);
+		if (!msg || (from.ss_family == AF_INET &&
+			     ((struct sockaddr_in *)&peer)->sin_addr.s_addr !=
+			     ((struct sockaddr_in *)&to)->sin_addr.s_addr))
 			continue;
-		if (from.ss_family == AF_INET) {
-			off = (buf[0] & 15) * 4;
-			if (((struct sockaddr_in *)&peer)->sin_addr.s_addr !=
-			    ((struct sockaddr_in *)&to)->sin_addr.s_addr)
-				continue;
-		}
-		uh = (struct udphdr *)(buf + off);
-		len -= off + (int)sizeof(*uh);
-		if (len < 0 || uh->dest != htons(OR_PORT) || uh->source != htons(OR_PORT))
+		/* Of the loopback, our own; and what another program here has to answer. */
+		if (len && (msg[0] == (OR_VERSION << 4 | OR_TYPE_SUBSCRIBE) ||
+			    msg[0] == (OR_VERSION << 4 | OR_TYPE_CHALLENGE)))
 			continue;
-		/* Of the loopback, our own. */
-		if (len && buf[off + sizeof(*uh)] == (OR_VERSION << 4 | OR_TYPE_SUBSCRIBE))
-			continue;
-		if (off)
+		if (from.ss_family == AF_INET)
 			tos = buf[1];
-		if (or_ack_decode(buf + off + sizeof(*uh), len, &a)) {
+		if (or_ack_decode(msg, len, &a)) {
 			bad++;
 			continue;
 		}
-		if (or_verify(buf + off + sizeof(*uh), k)) {
+		if (or_verify(msg, OR_ACK_LEN, k)) {
 			tags++;
 			continue;
 		}
@@ -494,23 +641,23 @@ static void listen_acks(void)
 
 int main(int argc, char **argv)
 {
-	u8 msg[OR_MSG_LEN];
-
 	if (argc < 3 || (argc < 4 && strcmp(argv[1], "hold"))) {
 		fprintf(stderr, "see the head of or_acker_helper.c\n");
 		return 2;
 	}
+	if (!strcmp(argv[1], "as"))
+		run_as(atoi(argv[2]), argv + 3);
 	if (!strcmp(argv[1], "hold")) {
 		parse_addr(argv[2], &to);
-		hold();
+		hold(argc > 3 ? atoi(argv[3]) : OR_PORT);
 	} else if (!strcmp(argv[1], "sink")) {
 		parse_addr(argv[2], &to);
 		sink(atoi(argv[3]));
 	}
 	parse_addr(argv[3], &to);
-	if (!strcmp(argv[1], "spoof") && argc > 4) {
+	if ((!strcmp(argv[1], "spoof") || !strcmp(argv[1], "many")) && argc > 4) {
 		parse_options(argv + 5);
-		spoof(argv[2], strtol(argv[4], NULL, 0));
+		spoof(argv[2], strtol(argv[4], NULL, 0), !strcmp(argv[1], "many"));
 		return 0;
 	}
 	parse_addr(argv[2], &from);
@@ -522,8 +669,7 @@ int main(int argc, char **argv)
 	open_socket();
 	if (!strcmp(argv[1], "subscribe")) {
 		parse_options(argv + 4);
-		make_subscribe(msg);
-		send_payload(msg, OR_MSG_LEN, OR_PORT);
+		subscribe();
 	} else if (!strcmp(argv[1], "listen")) {
 		parse_options(argv + 4);
 		listen_acks();

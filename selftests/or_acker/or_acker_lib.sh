@@ -69,7 +69,8 @@ since() {
 		END { exit !found }' "$KSFT_TMP/mark-$1" -
 }
 
-# subscribe NAMESPACE FROM TO [OPTION...]: one SUBSCRIBE, with a count of its own.
+# subscribe NAMESPACE FROM TO [OPTION...]: one SUBSCRIBE, with a count of its own; one more
+# with the cookie if the receiver has a CHALLENGE.
 subscribe() {
 	local name=$1 from=$2 to=$3 count
 	shift 3
@@ -127,6 +128,11 @@ calm() {
 	before=$(acker "$1" AckedPackets)
 	sleep 0.2
 	[ "$(acker "$1" AckedPackets)" -eq "$before" ]
+}
+
+# bound NAMESPACE PORT: a program has that UDP port.
+bound() {
+	[ -n "$(ss -N "$1" -Huln "sport = $2")" ]
 }
 
 accepted() {
@@ -195,7 +201,7 @@ acked_bytes() {
 
 # unsubscribe NAMESPACE FROM TO RECEIVER
 unsubscribe() {
-	subscribe "$1" "$2" "$3" lifetime=0
+	subscribe "$1" "$2" "$3" lifetime=0 answer=0
 	wait_for 10 acker_is "$4" Subscribers -eq 0
 	wait_for 10 acker_is "$4" Devices -eq 0
 }

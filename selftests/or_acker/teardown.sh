@@ -25,7 +25,7 @@ unload_all() {
 }
 
 said_in_use() {
-	dmesg | grep -c 'UDP port 51966 .* is in use by a program' || :
+	dmesg | grep -c 'UDP port 299 .* is in use by a program' || :
 }
 
 port_taken() {
@@ -34,7 +34,7 @@ port_taken() {
 	unload_all
 	spawn in_ns "$B" "$HELPER" hold "$1"
 	holder=$SPAWNED
-	wait_for 10 bound "$B"
+	wait_for 10 bound "$B" 299
 	told=$(said_in_use)
 	modprobe or_acker
 	no_ends_left_out "$B"
@@ -47,10 +47,6 @@ port_taken() {
 	wait_for 30 acker_is "$B" PortOpen -eq 1
 	expect "subscribers" "$(acker "$B" Subscribers)" -eq 0
 	exact "$A" "$V4_A" "$V4_B" "$B" 500000
-}
-
-bound() {
-	[ -n "$(ss -N "$1" -Huln 'sport = 51966')" ]
 }
 
 # A program cannot have it meanwhile.
@@ -75,7 +71,7 @@ no_module() {
 drop() {
 	tc -n "$1" qdisc add dev "$2" clsact
 	tc -n "$1" filter add dev "$2" ingress protocol ip u32 \
-		match ip protocol 17 0xff match ip dport 51966 0xffff action drop
+		match ip protocol 17 0xff match ip dport 299 0xffff action drop
 }
 
 firewall_at_receiver() {
@@ -107,7 +103,7 @@ busy() {
 		n=1000
 		while :; do
 			n=\$((n + 1))
-			nsenter --net=/run/netns/$1 '$HELPER' subscribe $2 $3 count=\$n
+			nsenter --net=/run/netns/$1 '$HELPER' subscribe $2 $3 count=\$n >/dev/null
 			nsenter --net=/run/netns/$1 '$HELPER' send $2 $3 7001 \
 				1000000 flows=4
 		done"

@@ -16,7 +16,7 @@
 #include "or_proto.h"
 #include "random.h"
 
-#define MAX_PAYLOAD	64
+#define MAX_PAYLOAD	128
 
 static FILE *out;
 
@@ -83,50 +83,65 @@ static const char *const errors[] = {
 	[OR_OK] = "", [OR_ERR_SHORT] = "OR_ERR_SHORT", [OR_ERR_LONG] = "OR_ERR_LONG",
 	[OR_ERR_VERSION] = "OR_ERR_VERSION", [OR_ERR_TYPE] = "OR_ERR_TYPE",
 	[OR_ERR_RESERVED] = "OR_ERR_RESERVED", [OR_ERR_PROTOCOL] = "OR_ERR_PROTOCOL",
-	[OR_ERR_VALUE] = "OR_ERR_VALUE",
+	[OR_ERR_VALUE] = "OR_ERR_VALUE", [OR_ERR_UNSUPPORTED] = "OR_ERR_UNSUPPORTED",
 };
 
-static void good_ack(const struct or_ack *a, const u8 *nonce, bool v6)
+static void good_ack(const struct or_ack *a, const u8 *key, bool v6)
 {
-	u8 msg[OR_MSG_LEN];
+	u8 msg[OR_ACK_LEN];
 
 	or_ack_encode(a, msg);
-	or_sign(msg, nonce);
-	frame(msg, OR_MSG_LEN, v6);
-	printf("%u|1|2|6|%u|%u|%u|", OR_MSG_LEN + 8, a->nic, a->packets,
+	or_sign(msg, sizeof(msg), key);
+	frame(msg, sizeof(msg), v6);
+	printf("%u|2|2|6|%u|%u|%u|", OR_ACK_LEN + 8, a->nic, a->packets,
 	       a->clock_error);
 	if (a->clock_error != OR_CLOCK_UNSYNCED)
 		printf("%" PRIu64, or_clock_decode(a->clock_error));
-	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u||||0x%016" PRIx64 "|\n", a->sport,
+	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u|||||0x%016" PRIx64 "|\n", a->sport,
 	       a->dport, a->seq, a->rx_ns, a->domain,
 	       min_t(u32, a->hold_ns, OR_HOLD_MAX_NS), a->count,
-	       or_tag(msg, nonce));
+	       or_tag(msg, sizeof(msg), key));
 }
 
-static void good_subscribe(const struct or_subscribe *s, bool v6)
+static void good_subscribe(const struct or_subscribe *s, const u8 *key, bool v6)
 {
-	u8 msg[OR_MSG_LEN];
+	u8 msg[OR_SUBSCRIBE_LEN];
 	int i;
 
 	or_subscribe_encode(s, msg);
-	or_sign(msg, s->nonce);
-	frame(msg, OR_MSG_LEN, v6);
-	printf("%u|1|1||||||||||||%u|0x%04x|%u|", OR_MSG_LEN + 8, s->count, s->caps,
+	or_sign(msg, sizeof(msg), key);
+	frame(msg, sizeof(msg), v6);
+	printf("%u|2|1||||||||||||%u|0x%04x|%u|", OR_SUBSCRIBE_LEN + 8, s->count, s->caps,
 	       s->lifetime_s);
 	for (i = 0; i < OR_NONCE_LEN; i++)
 		printf("%02x", s->nonce[i]);
-	printf("|0x%016" PRIx64 "|\n", or_tag(msg, s->nonce));
+	printf("|0x%016" PRIx64 "|0x%016" PRIx64 "|\n", s->cookie,
+	       or_tag(msg, sizeof(msg), key));
+}
+
+static void good_challenge(const struct or_challenge *c, const u8 *key, bool v6)
+{
+	u8 msg[OR_CHALLENGE_LEN];
+
+	or_challenge_encode(c, msg);
+	or_sign(msg, sizeof(msg), key);
+	frame(msg, sizeof(msg), v6);
+	printf("%u|2|3||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|\n",
+	       OR_CHALLENGE_LEN + 8, c->count, c->cookie, or_tag(msg, sizeof(msg), key));
 }
 
 /* Only the error is compared of what is refused. */
 static void bad(const u8 *msg, u32 len)
 {
 	struct or_subscribe s;
+	struct or_challenge c;
 	struct or_ack a;
 	enum or_error error = or_ack_decode(msg, len, &a);
 
 	if (error == OR_ERR_TYPE)
 		error = or_subscribe_decode(msg, len, &s);
+	if (error == OR_ERR_TYPE)
+		error = or_challenge_decode(msg, len, &c);
 	frame(msg, len, false);
 	printf("refused %s\n", errors[error]);
 }
@@ -151,6 +166,7 @@ static void random_ack(struct or_ack *a, u8 *nonce)
 int main(int argc, char **argv)
 {
 	struct or_subscribe s = { .count = 1 };
+	struct or_challenge c = { .count = 1 };
 	u8 msg[MAX_PAYLOAD], nonce[OR_NONCE_LEN];
 	struct or_ack a;
 	int i;
@@ -169,21 +185,40 @@ int main(int argc, char **argv)
 		random_ack(&a, nonce);
 		good_ack(&a, nonce, i % 2);
 		s = (struct or_subscribe) {
-			.count = (u32)random_u64() | 1, .caps = (u16)(i % 4),
+			.count = (u32)random_u64() | 1, .caps = (u16)(i % 8),
+			.cookie = i % 3 ? random_u64() : 0,
 			.lifetime_s = (u16)(random_u64() % (OR_LIFETIME_MAX_S + 1)),
 		};
 		memcpy(s.nonce, nonce, OR_NONCE_LEN);
-		good_subscribe(&s, i % 2);
+		good_subscribe(&s, nonce, i % 2);
+		c = (struct or_challenge) {
+			.count = (u32)random_u64() | 1, .cookie = random_u64() | 1,
+		};
+		good_challenge(&c, nonce, i % 2);
 	}
-	/* Each byte of both replaced by anything, at any length. */
-	for (i = 0; i < 600; i++) {
+	/* Each byte of the first ones replaced by anything, at any length. */
+	for (i = 0; i < 1200; i++) {
+		u32 len = OR_ACK_LEN;
+
 		memset(msg, 0, sizeof(msg));
-		if (i % 2)
-			or_ack_encode(&a, msg);
-		else
+		or_ack_encode(&a, msg);
+		if (i % 3 == 1) {
 			or_subscribe_encode(&s, msg);
-		msg[random_u64() % 8] = (u8)random_u64();
-		bad(msg, i % 5 ? OR_MSG_LEN : 1 + (u32)(random_u64() % MAX_PAYLOAD));
+			len = OR_SUBSCRIBE_LEN;
+		} else if (i % 3 == 2) {
+			or_challenge_encode(&c, msg);
+			len = OR_CHALLENGE_LEN;
+		}
+		/* As later versions may have them: other addresses, several connections. */
+		if (i % 7 == 0)
+			msg[1] |= (u8)((1 + i / 7 % 2) << OR_ADDRS_SHIFT);
+		else
+			msg[random_u64() % 8] = (u8)random_u64();
+		if (i % 5 == 0)
+			len = 1 + (u32)(random_u64() % MAX_PAYLOAD);
+		else if (i % 5 == 1)
+			len += i / 5 % 2 ? 8 : OR_ACK_RECORD_LEN;
+		bad(msg, len);
 	}
 	return fclose(out) ? 2 : 0;
 }

@@ -7,15 +7,25 @@
 -- Fields are onramp.*; onramp.error holds what a receiver would refuse the message for, under
 -- the names of enum or_error. Tags and counts are shown, not checked.
 
-local OR_PORT = 51966
-local OR_VERSION = 1
-local OR_MSG_LEN = 36
+local OR_PORT = 299
+local OR_VERSION = 2
 local TYPE_SUBSCRIBE = 1
 local TYPE_ACK = 2
-local LIFETIME_MAX = 3600
-local CAPS_ALL = 3
+local TYPE_CHALLENGE = 3
+local LIFETIME_MAX = 120
 
-local types = { [TYPE_SUBSCRIBE] = "SUBSCRIBE", [TYPE_ACK] = "OR-ACK" }
+local types = { [TYPE_SUBSCRIBE] = "SUBSCRIBE", [TYPE_ACK] = "OR-ACK",
+	[TYPE_CHALLENGE] = "CHALLENGE" }
+
+-- Length without other addresses, of what may follow, and bits of byte 1 with a meaning.
+local layout = {
+	[TYPE_SUBSCRIBE] = { len = 44, record = 0, flags = 0 },
+	[TYPE_ACK] = { len = 36, record = 24, flags = 0x8f },
+	[TYPE_CHALLENGE] = { len = 24, record = 0, flags = 0 },
+}
+
+-- What two addresses of IPv4 or IPv6 take, by bits 6-5 of byte 1.
+local room = { [0] = 0, 8, 32 }
 
 local proto = Proto("onramp", "On-Ramp")
 local f = {
@@ -23,7 +33,9 @@ local f = {
 	type = ProtoField.uint8("onramp.type", "Type", base.DEC, types, 0x0f),
 	nic = ProtoField.uint8("onramp.nic", "Stamp of the NIC", base.DEC, nil, 0x80),
 	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol", base.DEC, nil,
-		0x7f),
+		0x0f),
+	addrs = ProtoField.uint8("onramp.addrs", "Other addresses", base.DEC,
+		{ [0] = "none", "IPv4", "IPv6" }, 0x60),
 	packets = ProtoField.uint8("onramp.packets", "Packets covered"),
 	clock_code = ProtoField.uint8("onramp.clock_code", "Clock error, code"),
 	clock_error = ProtoField.uint64("onramp.clock_error", "Clock error (ns)"),
@@ -34,7 +46,7 @@ local f = {
 	domain = ProtoField.uint8("onramp.domain", "Clock domain"),
 	hold = ProtoField.uint24("onramp.hold_ns", "Hold time (ns)", base.DEC),
 	count = ProtoField.uint32("onramp.count", "Count"),
-	reserved1 = ProtoField.uint8("onramp.reserved1", "Reserved", base.HEX),
+	reserved1 = ProtoField.uint8("onramp.reserved1", "Reserved", base.HEX, nil, 0x9f),
 	caps = ProtoField.uint16("onramp.caps", "Capabilities", base.HEX),
 	cap_relative = ProtoField.bool("onramp.caps.relative",
 		"Needs no synchronised clock", 16, nil, 0x0001),
@@ -43,6 +55,7 @@ local f = {
 	lifetime = ProtoField.uint16("onramp.lifetime", "Lifetime (s)"),
 	reserved6 = ProtoField.uint16("onramp.reserved6", "Reserved", base.HEX),
 	nonce = ProtoField.bytes("onramp.nonce", "Nonce"),
+	cookie = ProtoField.uint64("onramp.cookie", "Cookie", base.HEX),
 	tag = ProtoField.uint64("onramp.tag", "Tag", base.HEX),
 	error = ProtoField.string("onramp.error", "Refused"),
 }
@@ -65,40 +78,54 @@ end
 
 -- In the order of or_check(): nil, or the name of the error.
 local function check(buf, len)
+	local flags, addrs, l
+
 	if len < 1 then
 		return "OR_ERR_SHORT"
 	end
 	if buf(0, 1):bitfield(0, 4) ~= OR_VERSION then
 		return "OR_ERR_VERSION"
 	end
-	if not types[buf(0, 1):bitfield(4, 4)] then
+	l = layout[buf(0, 1):bitfield(4, 4)]
+	if not l then
 		return "OR_ERR_TYPE"
 	end
-	if len < OR_MSG_LEN then
+	if len < l.len then
 		return "OR_ERR_SHORT"
 	end
-	if len > OR_MSG_LEN then
+	flags = buf(1, 1):uint()
+	addrs = buf(1, 1):bitfield(1, 2)
+	if addrs == 3 or bit32.band(flags, bit32.bnot(l.flags + 0x60), 0xff) ~= 0 then
+		return "OR_ERR_RESERVED"
+	end
+	len = len - l.len - room[addrs]
+	if len < 0 then
+		return "OR_ERR_SHORT"
+	end
+	if len > 0 and (l.record == 0 or len % l.record ~= 0) then
 		return "OR_ERR_LONG"
+	end
+	if addrs ~= 0 or len > 0 then
+		return "OR_ERR_UNSUPPORTED"
 	end
 end
 
 local function check_ack(buf)
-	local code = buf(3, 1):uint()
+	local code = buf(2, 1):uint()
 
-	if buf(1, 1):bitfield(1, 7) ~= 6 then
+	if buf(1, 1):bitfield(4, 4) ~= 6 then
 		return "OR_ERR_PROTOCOL"
 	end
 	if code > 247 and code ~= 255 then
 		return "OR_ERR_RESERVED"
 	end
-	if buf(2, 1):uint() == 0 or buf(4, 2):uint() == 0 or buf(6, 2):uint() == 0 then
+	if buf(20, 1):uint() == 0 or buf(4, 2):uint() == 0 or buf(6, 2):uint() == 0 then
 		return "OR_ERR_VALUE"
 	end
 end
 
 local function check_subscribe(buf)
-	if buf(1, 1):uint() ~= 0 or buf(6, 2):uint() ~= 0 or
-	   buf(2, 2):uint() > CAPS_ALL then
+	if buf(6, 2):uint() ~= 0 then
 		return "OR_ERR_RESERVED"
 	end
 	if buf(4, 2):uint() > LIFETIME_MAX or buf(24, 4):uint() == 0 then
@@ -106,32 +133,40 @@ local function check_subscribe(buf)
 	end
 end
 
+local function check_challenge(buf)
+	if buf(4, 4):uint() == 0 or buf(8, 8):uint64() == UInt64(0) then
+		return "OR_ERR_VALUE"
+	end
+end
+
 local function show_ack(buf, tree, info)
-	local ns = clock_error(buf(3, 1):uint())
+	local ns = clock_error(buf(2, 1):uint())
 
 	tree:add(f.nic, buf(1, 1))
+	tree:add(f.addrs, buf(1, 1))
 	tree:add(f.protocol, buf(1, 1))
-	tree:add(f.packets, buf(2, 1))
-	tree:add(f.clock_code, buf(3, 1))
+	tree:add(f.clock_code, buf(2, 1))
 	if ns then
-		tree:add(f.clock_error, buf(3, 1), ns)
+		tree:add(f.clock_error, buf(2, 1), ns)
 	end
+	tree:add(f.domain, buf(3, 1))
 	tree:add(f.sport, buf(4, 2))
 	tree:add(f.dport, buf(6, 2))
 	tree:add(f.seq, buf(8, 4))
 	tree:add(f.rx_ns, buf(12, 8))
-	tree:add(f.domain, buf(20, 1))
+	tree:add(f.packets, buf(20, 1))
 	tree:add(f.hold, buf(21, 3))
 	tree:add(f.count, buf(24, 4))
 	info:set(string.format("OR-ACK %d > %d seq %u packets %u",
 		buf(4, 2):uint(), buf(6, 2):uint(), buf(8, 4):uint(),
-		buf(2, 1):uint()))
+		buf(20, 1):uint()))
 end
 
 local function show_subscribe(buf, tree, info)
 	local caps
 
 	tree:add(f.reserved1, buf(1, 1))
+	tree:add(f.addrs, buf(1, 1))
 	caps = tree:add(f.caps, buf(2, 2))
 	caps:add(f.cap_relative, buf(2, 2))
 	caps:add(f.cap_synced, buf(2, 2))
@@ -139,8 +174,24 @@ local function show_subscribe(buf, tree, info)
 	tree:add(f.reserved6, buf(6, 2))
 	tree:add(f.nonce, buf(8, 16))
 	tree:add(f.count, buf(24, 4))
-	info:set(string.format("SUBSCRIBE for %u s", buf(4, 2):uint()))
+	tree:add(f.cookie, buf(28, 8))
+	info:set(string.format("SUBSCRIBE for %u s%s", buf(4, 2):uint(),
+		buf(28, 8):uint64() == UInt64(0) and ", no cookie" or ""))
 end
+
+local function show_challenge(buf, tree, info)
+	tree:add(f.reserved1, buf(1, 1))
+	tree:add(f.addrs, buf(1, 1))
+	tree:add(f.caps, buf(2, 2))
+	tree:add(f.count, buf(4, 4))
+	tree:add(f.cookie, buf(8, 8))
+	info:set("CHALLENGE")
+end
+
+local show = { [TYPE_SUBSCRIBE] = show_subscribe, [TYPE_ACK] = show_ack,
+	[TYPE_CHALLENGE] = show_challenge }
+local check_values = { [TYPE_SUBSCRIBE] = check_subscribe, [TYPE_ACK] = check_ack,
+	[TYPE_CHALLENGE] = check_challenge }
 
 function proto.dissector(buf, pinfo, root)
 	local len = buf:len()
@@ -155,14 +206,9 @@ function proto.dissector(buf, pinfo, root)
 	end
 	if not err then
 		kind = buf(0, 1):bitfield(4, 4)
-		if kind == TYPE_ACK then
-			show_ack(buf, tree, pinfo.cols.info)
-			err = check_ack(buf)
-		else
-			show_subscribe(buf, tree, pinfo.cols.info)
-			err = check_subscribe(buf)
-		end
-		tree:add(f.tag, buf(28, 8))
+		show[kind](buf, tree, pinfo.cols.info)
+		err = check_values[kind](buf)
+		tree:add(f.tag, buf(len - 8, 8))
 	end
 	if err then
 		tree:add(f.error, buf(), err)
