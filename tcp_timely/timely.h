@@ -36,6 +36,9 @@
  */
 #define TIMELY_DEFAULT_LINE_MBIT	10000U
 
+/* Largest limit on outstanding data, bytes: the largest window that TCP can be offered. */
+#define TIMELY_MAX_OUTSTANDING		(1U << 30)
+
 /* Mbit/s to bytes/s. */
 #define TIMELY_MBIT			125000ULL
 
@@ -62,7 +65,7 @@ enum timely_param_id {
 	TIMELY_STAT(DECREASE, BranchDecrease) \
 	TIMELY_STAT(WEIGHTED, BranchWeighted) \
 	TIMELY_STAT(HELD, HeldAppLimited) \
-	TIMELY_STAT(DROP_FLOOR, DropBelowFloor) \
+	TIMELY_STAT(FLOOR, BelowFloor) \
 	TIMELY_STAT(DROP_RETRANS, DropRetransmitted) \
 	TIMELY_STAT(DROP_SACKED, DropSacked) \
 	TIMELY_STAT(DROP_DELAYED, DropDelayedAck) \
@@ -83,6 +86,7 @@ enum timely_param_id {
 	TIMELY_STAT(LOSS_CUTS, LossCuts) \
 	TIMELY_STAT(TIMEOUT_CUTS, TimeoutCuts) \
 	TIMELY_STAT(UNDOS, Undos) \
+	TIMELY_STAT(UNPACED, PacedByTcp) \
 	TIMELY_STAT(DEFAULT_LINE, LineRateUnknown) \
 	TIMELY_STAT(MPTCP, MptcpRefused)
 
@@ -128,19 +132,22 @@ struct timely_conf {
 
 /**
  * struct timely_dev - an egress device as the flows of one namespace see it
- * @ref:	one for timely_net.devs, one per flow that points here
- * @active:	flows with data in flight or waiting to be sent
  * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
  *		work, read locklessly
  * @ifindex:	fixed
  * @rcu:	looked up under RCU
+ * @active:	flows with data in flight or waiting to be sent
+ * @ref:	one for timely_net.devs, one per flow that points here
+ *
+ * Every ACK reads @line_mbit, every burst writes @active: they are on two cache lines.
  */
 struct timely_dev {
-	refcount_t	ref;
-	atomic_t	active;
 	u32		line_mbit;
 	int		ifindex;
 	struct rcu_head	rcu;
+
+	atomic_t	active ____cacheline_aligned_in_smp;
+	refcount_t	ref;
 };
 
 /**
@@ -174,6 +181,18 @@ static inline void timely_count(const struct timely_net *tn,
 				enum timely_stat_id id)
 {
 	this_cpu_inc(tn->stats->cnt[id]);
+}
+
+/**
+ * timely_outstanding() - what the line rate sends in 2 Thigh, bytes
+ * @line_bps: line rate, bytes/s, below 2^38
+ * @t_high_ns: Thigh, ns, at most 10 s: 2 Thigh in us are below 2^25
+ *
+ * The static limit on outstanding data, TIMELY section 3.3.
+ */
+static inline u64 timely_outstanding(u64 line_bps, u64 t_high_ns)
+{
+	return div_u64(line_bps * div_u64(t_high_ns, 500), USEC_PER_SEC);
 }
 
 struct timely_dev *timely_dev_get(struct timely_net *tn, int ifindex);

@@ -36,6 +36,9 @@
  *  - One update takes away at most half of the rate, whatever the gradient.
  *  - The rate has a floor; the paper names only the cap.
  *  - A smoothed difference below 1 ns counts as no gradient.
+ *  - An RTT below rtt_floor is none: the path sent faster than the line rate says, as
+ *    a token bucket does. It counts as that floor, for there is no queue, and gives
+ *    no difference, neither to the RTT before nor to the one behind it.
  *  - Tlow grows linearly with segments above 16 KB, the measured shape of
  *    figure 15 (50 us at 16 KB, 100 us at 32 KB, 200 us at 64 KB).
  *
@@ -136,7 +139,7 @@ enum timely_branch {
  * @t_low_ns:		Tlow for @segment_bytes, ns
  * @t_high_ns:		Thigh, ns, >= @t_low_ns
  * @min_rtt_ns:		minRTT, the normaliser, ns, 1 us to 10 s
- * @rtt_floor_ns:	samples below are not believed, ns
+ * @rtt_floor_ns:	samples below count as this, ns
  * @delta_q:		additive step, bytes/s in Q16
  * @min_rate_q:		rate floor, bytes/s in Q16
  * @alpha:		EWMA weight of the newest difference, Q30, <= 1
@@ -307,6 +310,20 @@ static inline void timely_window_open(struct timely_flow *f)
 }
 
 /**
+ * timely_forget_rtts() - forget the past of the signal
+ * @f: flow
+ *
+ * The next RTT has nothing to be compared with: it is the first after a start, after
+ * idleness, or by another clock.
+ */
+static inline void timely_forget_rtts(struct timely_flow *f)
+{
+	f->rtt_diff_q = 0;
+	f->prev_rtt_ns = 0;
+	f->neg_count = 0;
+}
+
+/**
  * timely_restart() - set a rate and forget the past of the signal
  * @f: flow
  * @p: parameters
@@ -322,10 +339,8 @@ static inline void timely_restart(struct timely_flow *f,
 {
 	f->rate_q = timely_bps_to_rate(bps);
 	timely_clamp(f, p, cap_bps);
-	f->rtt_diff_q = 0;
-	f->prev_rtt_ns = 0;
+	timely_forget_rtts(f);
 	f->last_ns = now_ns;
-	f->neg_count = 0;
 	f->app_limited = 0;
 	timely_window_open(f);
 }
@@ -450,8 +465,8 @@ static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
  * timely_update() - one completion event
  * @f: flow
  * @p: parameters
- * @rtt_ns: RTT without serialisation, ns, at least @p->rtt_floor_ns; larger
- *	    than 10 s counts as 10 s
+ * @rtt_ns: RTT without serialisation, ns; below @p->rtt_floor_ns there is no queue;
+ *	    larger than 10 s counts as 10 s
  * @now_ns: time of the completion, ns
  * @cap_bps: line rate, bytes/s
  * @res: what was decided and why
@@ -461,11 +476,16 @@ static inline void timely_update(struct timely_flow *f,
 				 u64 now_ns, u64 cap_bps,
 				 struct timely_result *res)
 {
+	bool no_queue = rtt_ns < p->rtt_floor_ns;
 	u32 scale = timely_scale(f, p, now_ns);
 	u64 gradient, weight, error, cut;
 	s64 step_q;
 	bool neg;
 
+	if (no_queue) {
+		timely_forget_rtts(f);
+		rtt_ns = p->rtt_floor_ns;
+	}
 	rtt_ns = min_t(u64, rtt_ns, TIMELY_MAX_RTT_NS);
 	if (!f->prev_rtt_ns)
 		f->prev_rtt_ns = rtt_ns;
@@ -477,7 +497,7 @@ static inline void timely_update(struct timely_flow *f,
 		f->rtt_diff_q -= (s64)timely_mul((u64)-step_q, p->alpha);
 	else
 		f->rtt_diff_q += (s64)timely_mul((u64)step_q, p->alpha);
-	f->prev_rtt_ns = max_t(u64, rtt_ns, 1);
+	f->prev_rtt_ns = no_queue ? 0 : max_t(u64, rtt_ns, 1);
 	f->last_ns = max_t(u64, f->last_ns, now_ns);
 
 	neg = f->rtt_diff_q <= -TIMELY_DIFF_ZERO;

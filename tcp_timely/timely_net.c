@@ -80,6 +80,9 @@ static const char *timely_conf_build(struct timely_conf *conf)
 		return "min_rate_kbit must not exceed line_rate_mbit";
 	if (conf->max_outstanding && conf->max_outstanding < 2 * p->segment_bytes)
 		return "max_outstanding_bytes must be 0 or at least two segments";
+	if (!conf->max_outstanding &&
+	    timely_outstanding(conf->line_rate_bps, p->t_high_ns) > TIMELY_MAX_OUTSTANDING)
+		return "line_rate_mbit x 2 t_high_ns is above 1 GB: set max_outstanding_bytes";
 	return NULL;
 }
 

@@ -25,7 +25,7 @@ TIMELY_PARAM(T_HIGH, t_high_ns, 0, 10000000000ULL, 500000, "ns", \
 TIMELY_PARAM(MIN_RTT, min_rtt_ns, 1000, 10000000000ULL, 20000, "ns", \
 	     "minRTT, normalises the gradient and scales updates", "TIMELY 4.3, 5") \
 TIMELY_PARAM(RTT_FLOOR, rtt_floor_ns, 0, 10000000000ULL, 1000, "ns", \
-	     "samples below are dropped and counted", "no path is shorter") \
+	     "shorter samples count as this: no queue", "no path is shorter") \
 TIMELY_PARAM(DELTA, delta_kbit, 1, 100000000, 10000, "kbit/s", \
 	     "additive step delta", "TIMELY 6") \
 TIMELY_PARAM(MIN_RATE, min_rate_kbit, 8, 100000000, 10000, "kbit/s", \

@@ -24,7 +24,8 @@
  * Papers: Mittal et al., "TIMELY: RTT-based Congestion Control for the
  * Datacenter", SIGCOMM 2015; Zhu et al., CoNEXT 2016 (patched mode).
  *
- * Pacing is done by fq or another qdisc that paces, else by TCP itself.
+ * Pacing is done by fq or another qdisc that paces, else by TCP itself: also where
+ * such a qdisc is replaced by one that does not, or the route leads past it.
  *
  * Differences from the paper, because TCP is not RDMA over a lossless fabric:
  *  - Loss: a cut of one half once per RTT, so that a path without a delay
@@ -71,6 +72,14 @@
 /* Smallest limit on outstanding data, in segments: one moves, one is ACKed. */
 #define TIMELY_MIN_SEGMENTS	2
 
+/*
+ * No more packets outstanding than fit in so many bytes with 2 KB for the rest of each:
+ * the window is an int, and tcp_sndbuf_expand() multiplies it by twice the memory of a
+ * packet, in an int as well.
+ */
+#define TIMELY_MAX_MEMORY	(1U << 29)
+#define TIMELY_PACKET_OVERHEAD	2048
+
 /* Packets sent in one go during a recovery where the rate asks for no more. */
 #define TIMELY_RECOVERY_SEGS	2
 
@@ -87,7 +96,7 @@
 #define TIMELY_F_INIT		BIT(0)	/* init() has run, release() must undo */
 #define TIMELY_F_STARTED	BIT(1)	/* has sent data: C / (N + 1) was taken */
 #define TIMELY_F_ACTIVE		BIT(2)	/* counted in dev->active */
-#define TIMELY_F_CUT		BIT(3)	/* cut_seq is valid */
+#define TIMELY_F_CUT		BIT(3)	/* cut_seq is valid, and after snd_una */
 #define TIMELY_F_SEGMENT	BIT(4)	/* seg_* are valid */
 #define TIMELY_F_SACKED		BIT(5)	/* there was SACKed data at the last ACK */
 #define TIMELY_F_RETRANS	BIT(6)	/* retrans_seq is valid */
@@ -120,8 +129,8 @@ struct timely_nic {
  *		saturating
  * @part_packets: packets covered by then, saturating; 0: none
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
- * @retrans_seq: snd_nxt when a retransmission was noticed: what is ACKed up to
- *		here may be either copy
+ * @retrans_seq: snd_nxt when a retransmission was noticed, or that nothing paces:
+ *		what is ACKed up to here may be either copy, or left at another time
  * @undo_rate:	rate before the current recovery, units of 64 bytes/s
  * @sent:	tp->bytes_sent at the last completion, low half
  * @min_rtt_us:	smallest RTT sample, for get_info()
@@ -157,7 +166,7 @@ struct timely_completion {
 	s64	time_ns;	/* t_completion - t_send */
 	u32	bytes;		/* payload that time is about */
 	u8	source;		/* enum timely_source */
-	bool	ambiguous;	/* retransmitted: no RTT */
+	bool	ambiguous;	/* retransmitted, or left at another time: no RTT */
 	bool	sacked;		/* around SACKed data: no RTT */
 	bool	bound;		/* with the receiver's delay: an upper bound */
 };
@@ -204,6 +213,27 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 	if (dev)
 		mbit = READ_ONCE(dev->line_mbit);
 	return (mbit ?: TIMELY_DEFAULT_LINE_MBIT) * TIMELY_MBIT;
+}
+
+/* Size on the wire of @bytes of payload, with all headers and framing. */
+static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 header = tp->tcp_header_len + ETH_HLEN + TIMELY_FRAMING +
+		     inet_csk(sk)->icsk_af_ops->net_header_len;
+
+	return bytes + DIV_ROUND_UP(bytes, timely_mss(sk)) * header;
+}
+
+/*
+ * C of a flow, its largest rate: rates count payload, and of what a line carries that
+ * is a part. A line rate is below 2^38, the payload of a packet below 2^16.
+ */
+static u64 timely_cap(const struct sock *sk, u64 line_bps)
+{
+	u32 mss = timely_mss(sk);
+
+	return div_u64(line_bps * mss, timely_wire_bytes(sk, mss));
 }
 
 /*
@@ -253,14 +283,13 @@ static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf
 static u32 timely_cwnd_limit(const struct sock *sk,
 			     const struct timely_conf *conf, u64 line_bps)
 {
-	u64 limit = conf->max_outstanding;
+	u64 limit = conf->max_outstanding ?:
+		    timely_outstanding(line_bps, conf->core.t_high_ns);
+	u32 mss = timely_mss(sk);
 	u32 floor;
 
-	/* line_bps < 2^38, 2 Thigh in us < 2^25: no overflow. */
-	if (!limit)
-		limit = div_u64(line_bps * div_u64(conf->core.t_high_ns, 500),
-				USEC_PER_SEC);
-	limit = div_u64(limit, timely_mss(sk));
+	limit = div_u64(min_t(u64, limit, TIMELY_MAX_OUTSTANDING), mss);
+	limit = min_t(u64, limit, TIMELY_MAX_MEMORY / (mss + TIMELY_PACKET_OVERHEAD));
 	floor = TIMELY_MIN_SEGMENTS * timely_segment_packets(sk, conf);
 	limit = max_t(u64, limit, floor);
 	return min_t(u64, limit, tcp_sk(sk)->snd_cwnd_clamp);
@@ -306,14 +335,22 @@ static void timely_set_active(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	struct timely_dev **dev = timely_sock_dev(ts);
-	struct dst_entry *dst = __sk_dst_get(sk);
+	struct dst_entry *dst;
+	int ifindex = 0;
+
+	/* In process context only RCU keeps the device that a route leads to. */
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst)
+		ifindex = dst_dev_rcu(dst)->ifindex;
+	rcu_read_unlock();
 
 	/* Without a route there is nothing better than the last device. */
-	if (dst && (!*dev || (*dev)->ifindex != dst_dev(dst)->ifindex)) {
+	if (ifindex && (!*dev || (*dev)->ifindex != ifindex)) {
 		timely_set_inactive(ts);
 		if (*dev)
 			timely_dev_put(*dev);
-		*dev = timely_dev_get(timely_sock_net(sk), dst_dev(dst)->ifindex);
+		*dev = timely_dev_get(timely_sock_net(sk), ifindex);
 	}
 	if (ts->flags & TIMELY_F_ACTIVE)
 		return;
@@ -340,9 +377,9 @@ static void timely_nic_detach(struct timely_sock *ts)
 
 	if (!(ts->flags & TIMELY_F_NIC))
 		return;
-	/* There is no difference to the RTTs of TCP's clock. */
+	/* RTTs of TCP's clock cannot be compared with those of the bus. */
 	if (nic->sources.used != TIMELY_SOURCE_TCP)
-		ts->flow.prev_rtt_ns = 0;
+		timely_forget_rtts(&ts->flow);
 	ts->flags &= ~TIMELY_F_NIC;
 	ts->dev = nic->dev;
 	nic_ts_flow_detach(nic->flow);
@@ -398,6 +435,74 @@ static void timely_set_source(struct sock *sk, const struct timely_conf *conf)
 		timely_nic_attach(sk);
 }
 
+/*
+ * Have packets left before their departure time? A packet that waits for it in a qdisc
+ * is charged to the socket. If those that are due later have more payload than that,
+ * some wait nowhere. Reads the charge before the clock: a packet that left in between
+ * was due.
+ */
+static bool timely_left_early(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 waiting = refcount_read(&sk->sk_wmem_alloc);
+	const struct sk_buff *skb;
+	u64 now_ns = tcp_clock_ns();
+	u32 due = 0;
+
+	/* Sorted by departure. What a qdisc holds are two or three. */
+	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
+		if (skb->skb_mstamp_ns <= now_ns)
+			break;
+		due += skb->len;
+		if (due > waiting)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * fq says that it paces when it meets a socket, and nobody takes that back: neither a
+ * qdisc that replaces it, nor a route that leads past it. Then TCP gives departure
+ * times that nobody obeys, ever further ahead of the clock, takes them for send times,
+ * and finds RTTs below zero. When fq comes back, it holds or drops whatever is sent.
+ *
+ * So TCP paces again, until a qdisc says anew that it does, and the departure times
+ * are those of the clock. RTTs of what is in flight are unknown.
+ *
+ * @rs: of an ACK, or NULL
+ */
+static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
+				const struct rate_sample *rs)
+{
+	struct timely_sock *ts = timely_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb;
+	u64 now_ns;
+
+	if (READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ ||
+	    tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+		return;
+	/* TCP cuts RTTs below zero off at zero. */
+	if (!(rs && !rs->rtt_us) && !timely_left_early(sk))
+		return;
+
+	now_ns = tcp_clock_ns();
+	trace_timely_unpaced(sk, tp->tcp_wstamp_ns - min(tp->tcp_wstamp_ns, now_ns));
+	timely_count(tn, TIMELY_STAT_UNPACED);
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
+	tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, now_ns);
+	/* Loss detection compares them with what is sent from here on. */
+	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
+		if (skb->skb_mstamp_ns <= now_ns)
+			break;
+		skb->skb_mstamp_ns = now_ns;
+	}
+	tp->rack.mstamp = min(tp->rack.mstamp, div_u64(now_ns, NSEC_PER_USEC));
+	ts->seg_send_ns = min(ts->seg_send_ns, now_ns);
+	ts->retrans_seq = tp->snd_nxt;
+	ts->flags |= TIMELY_F_RETRANS;
+}
+
 /* Remember the oldest segment in flight, the one the next ACKs are about. */
 static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq,
 			       u64 send_ns)
@@ -432,7 +537,7 @@ static void timely_tx_start(struct sock *sk)
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	u64 now_ns = tcp_sk(sk)->tcp_clock_cache;
-	u64 line_bps, old_bps, bps, idle_ns;
+	u64 line_bps, cap_bps, old_bps, bps, idle_ns;
 	const struct timely_conf *conf;
 	const struct timely_dev *dev;
 	struct sk_buff *skb;
@@ -454,7 +559,8 @@ static void timely_tx_start(struct sock *sk)
 	rcu_read_lock();
 	conf = rcu_dereference(tn->conf);
 	timely_set_source(sk, conf);
-	idle_ns = now_ns - min(ts->flow.last_ns, now_ns);
+	/* Not since the last sample: a flow whose samples are all dropped is not idle. */
+	idle_ns = now_ns - min(tcp_sk(sk)->delivered_mstamp * NSEC_PER_USEC, now_ns);
 	/* A pause with data waiting is pacing, not idleness. */
 	if ((ts->flags & TIMELY_F_STARTED) &&
 	    (was_active || !conf->idle_restart_ns ||
@@ -464,17 +570,18 @@ static void timely_tx_start(struct sock *sk)
 	line_bps = timely_line_rate(ts, conf);
 	old_bps = timely_rate_bps(&ts->flow);
 	others = timely_others(ts);
-	bps = timely_start_bps(line_bps, others);
+	cap_bps = timely_cap(sk, line_bps);
+	bps = timely_start_bps(cap_bps, others);
 	if (ts->flags & TIMELY_F_STARTED) {
-		timely_restart_idle(&ts->flow, &conf->core, bps, line_bps, now_ns);
+		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
 		trace_timely_idle(sk, old_bps, timely_rate_bps(&ts->flow),
-				  line_bps, others, idle_ns);
+				  cap_bps, others, idle_ns);
 	} else {
-		timely_restart(&ts->flow, &conf->core, bps, line_bps, now_ns);
+		timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_STARTS);
 		trace_timely_start(sk, old_bps, timely_rate_bps(&ts->flow),
-				   line_bps, others, idle_ns);
+				   cap_bps, others, idle_ns);
 		dev = timely_dev_of(ts);
 		if (!conf->line_rate_bps && !(dev && READ_ONCE(dev->line_mbit)))
 			timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
@@ -495,7 +602,7 @@ static void timely_init(struct sock *sk)
 	struct timely_sock *ts = timely_sk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	const struct timely_conf *conf;
-	u64 line_bps;
+	u64 cap_bps;
 
 	BUILD_BUG_ON(sizeof(struct timely_sock) > ICSK_CA_PRIV_SIZE);
 
@@ -527,11 +634,31 @@ static void timely_init(struct sock *sk)
 
 	rcu_read_lock();
 	conf = rcu_dereference(timely_sock_net(sk)->conf);
-	line_bps = timely_line_rate(ts, conf);
-	timely_restart(&ts->flow, &conf->core, line_bps, line_bps, 0);
+	cap_bps = timely_cap(sk, timely_line_rate(ts, conf));
+	timely_restart(&ts->flow, &conf->core, cap_bps, cap_bps, 0);
 	timely_bound_segment(sk, conf);
 	rcu_read_unlock();
 	timely_pace(sk);
+}
+
+/*
+ * The static limit is no window for another congestion control: to begin with it has
+ * what the rate sends in a round trip, and does not double it.
+ */
+static void timely_leave_window(struct sock *sk)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 packets;
+
+	if (!(ts->flags & TIMELY_F_STARTED))
+		return;
+	/* 2^28 KB/s times 2^29 us. */
+	packets = div_u64(timely_rate_bps(&ts->flow), MSEC_PER_SEC) * (tp->srtt_us >> 3);
+	packets = div_u64(packets, MSEC_PER_SEC * timely_mss(sk));
+	packets = clamp_t(u64, packets, TCP_INIT_CWND, S32_MAX);
+	tp->snd_ssthresh = packets;
+	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), packets));
 }
 
 static void timely_release(struct sock *sk)
@@ -541,6 +668,7 @@ static void timely_release(struct sock *sk)
 	/* MPTCP's own socket is released without ever having been set up. */
 	if (!(ts->flags & TIMELY_F_INIT))
 		return;
+	timely_leave_window(sk);
 	timely_set_inactive(ts);
 	timely_nic_detach(ts);
 	if (ts->dev)
@@ -549,16 +677,6 @@ static void timely_release(struct sock *sk)
 		sk->sk_gso_max_segs = timely_device_segs(sk);
 	sk_pacing_shift_update(sk, TIMELY_PACING_SHIFT_DEFAULT);
 	memset(ts, 0, sizeof(*ts));
-}
-
-/* Size on the wire of @bytes of payload, with all headers and framing. */
-static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 header = tp->tcp_header_len + ETH_HLEN + TIMELY_FRAMING +
-		     inet_csk(sk)->icsk_af_ops->net_header_len;
-
-	return bytes + DIV_ROUND_UP(bytes, timely_mss(sk)) * header;
 }
 
 /* Why the bus is not asked. */
@@ -629,7 +747,6 @@ static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *
 		done->bytes = min(tp->snd_una - ts->seg_end, whole);
 		return;
 	}
-
 	done->time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
 	done->bytes = ts->seg_end - ts->seg_seq;
 	if (done->bytes > covered + mss)
@@ -721,7 +838,7 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 static void timely_drop(const struct sock *sk, struct timely_net *tn,
 			enum timely_drop reason, s64 rtt_ns)
 {
-	timely_count(tn, TIMELY_STAT_DROP_FLOOR + reason);
+	timely_count(tn, TIMELY_STAT_DROP_RETRANS + reason);
 	trace_timely_drop(sk, reason, rtt_ns);
 }
 
@@ -738,7 +855,7 @@ static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 	case TIMELY_SOURCE_SKIP:
 		return false;
 	case TIMELY_SOURCE_CHANGED:
-		ts->flow.prev_rtt_ns = 0;
+		timely_forget_rtts(&ts->flow);
 		if (before != TIMELY_SOURCE_NONE)
 			timely_count(tn, TIMELY_STAT_SOURCE_CHANGES);
 		break;
@@ -757,18 +874,16 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct timely_params *p = &conf->core;
 	u64 now_ns = tp->tcp_clock_cache;
-	u64 serialisation_ns, prev_rtt_ns, old_bps;
+	u64 serialisation_ns, prev_rtt_ns, old_bps, cap_bps;
 	struct timely_result res;
 	u32 wire, sent, rtt_us;
 	s64 rtt_ns;
 
-	BUILD_BUG_ON(TIMELY_STAT_DROP_RETRANS - TIMELY_STAT_DROP_FLOOR !=
-		     TIMELY_DROP_RETRANS);
-	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_FLOOR !=
+	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_RETRANS !=
 		     TIMELY_DROP_SACKED);
-	BUILD_BUG_ON(TIMELY_STAT_DROP_DELAYED - TIMELY_STAT_DROP_FLOOR !=
+	BUILD_BUG_ON(TIMELY_STAT_DROP_DELAYED - TIMELY_STAT_DROP_RETRANS !=
 		     TIMELY_DROP_DELAYED);
-	BUILD_BUG_ON(TIMELY_STAT_DROP_SOURCE - TIMELY_STAT_DROP_FLOOR !=
+	BUILD_BUG_ON(TIMELY_STAT_DROP_SOURCE - TIMELY_STAT_DROP_RETRANS !=
 		     TIMELY_DROP_SOURCE);
 
 	if (done->ambiguous)
@@ -780,9 +895,14 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	wire = timely_wire_bytes(sk, done->bytes);
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
+	/*
+	 * A token bucket lets a segment through faster than the line rate says, and
+	 * then there is no queue. A rate that stood still would stay where it is.
+	 */
+	rtt_ns = max_t(s64, rtt_ns, 0);
 	if (rtt_ns < (s64)p->rtt_floor_ns)
-		return timely_drop(sk, tn, TIMELY_DROP_FLOOR, rtt_ns);
-	if (done->bound && rtt_ns >= (s64)p->t_low_ns)
+		timely_count(tn, TIMELY_STAT_FLOOR);
+	else if (done->bound && rtt_ns >= (s64)p->t_low_ns)
 		return timely_drop(sk, tn, TIMELY_DROP_DELAYED, rtt_ns);
 	if (!timely_follow(sk, tn, done->source))
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
@@ -794,7 +914,8 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 
 	prev_rtt_ns = ts->flow.prev_rtt_ns;
 	old_bps = timely_rate_bps(&ts->flow);
-	timely_update(&ts->flow, p, rtt_ns, now_ns, line_bps, &res);
+	cap_bps = timely_cap(sk, line_bps);
+	timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, &res);
 
 	timely_count(tn, TIMELY_STAT_COMPLETIONS);
 	timely_count(tn, TIMELY_STAT_LOW + res.branch);
@@ -802,7 +923,7 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 		timely_count(tn, TIMELY_STAT_HELD);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
-			    line_bps, &res, ts->flow.neg_count, done->source);
+			    cap_bps, &res, ts->flow.neg_count, done->source);
 
 	/* get_info() reads these without the socket lock. */
 	rtt_us = max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1);
@@ -835,12 +956,14 @@ static void timely_cut(struct sock *sk, struct timely_net *tn,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 old_bps = timely_rate_bps(&ts->flow);
 
+	/* Recovery may begin before cong_control() sees that snd_una has passed. */
 	if (!timeout && (ts->flags & TIMELY_F_CUT) &&
 	    before(tp->snd_una, ts->cut_seq))
 		return;
 	ts->flags |= TIMELY_F_CUT;
 	ts->cut_seq = tp->snd_nxt;
-	timely_loss(&ts->flow, &conf->core, timely_line_rate(ts, conf));
+	timely_loss(&ts->flow, &conf->core,
+		    timely_cap(sk, timely_line_rate(ts, conf)));
 	timely_count(tn, timeout ? TIMELY_STAT_TIMEOUT_CUTS :
 				   TIMELY_STAT_LOSS_CUTS);
 	trace_timely_loss(sk, timeout, false, old_bps,
@@ -860,6 +983,7 @@ static void timely_set_state(struct sock *sk, u8 new_state)
 	rcu_read_lock();
 	timely_cut(sk, tn, rcu_dereference(tn->conf), new_state == TCP_CA_Loss);
 	rcu_read_unlock();
+	timely_check_pacing(sk, tn, NULL);
 }
 
 /* Called by TCP when it finds that a recovery was for nothing. */
@@ -913,8 +1037,12 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	conf = rcu_dereference(tn->conf);
 	line_bps = timely_line_rate(ts, conf);
 
+	/* Later, cut_seq would be ahead again: sequence numbers wrap. */
+	if (!before(tp->snd_una, ts->cut_seq))
+		ts->flags &= ~TIMELY_F_CUT;
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, false);
+	timely_check_pacing(sk, tn, rs);
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
 		timely_complete(sk, tn, conf, line_bps, &done);
@@ -947,21 +1075,17 @@ static u32 timely_ssthresh(struct sock *sk)
  */
 static u32 timely_min_tso_segs(struct sock *sk)
 {
+	/* TCP is about to send, and asks nothing else of us before it does. */
+	if (timely_sk(sk)->flags & TIMELY_F_INIT)
+		timely_check_pacing(sk, timely_sock_net(sk), NULL);
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		return min_t(u32, sk->sk_gso_max_segs, TIMELY_RECOVERY_SEGS);
 	return sk->sk_gso_max_segs;
 }
 
-/* As for BBR: cwnd is not the bottleneck, leave room to fill it. */
-static u32 timely_sndbuf_expand(struct sock *sk)
-{
-	return 3;
-}
-
 /*
  * INET_DIAG_VEGASINFO: number of samples, smallest RTT, and the newest one, or 0
- * if there was none since the flow last started over. Without the socket lock:
- * on 32 bits the newest may be half of two.
+ * if there was none since the flow last started over. Without the socket lock.
  */
 static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 			      union tcp_cc_info *info)
@@ -973,7 +1097,8 @@ static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 		return 0;
 	info->vegas.tcpv_enabled = samples != 0;
 	info->vegas.tcpv_rttcnt = samples;
-	info->vegas.tcpv_rtt = div_u64(READ_ONCE(ts->flow.prev_rtt_ns), NSEC_PER_USEC);
+	/* data_race: what is shown may be old, or torn, and nothing depends on it */
+	info->vegas.tcpv_rtt = div_u64(data_race(ts->flow.prev_rtt_ns), NSEC_PER_USEC);
 	info->vegas.tcpv_minrtt = READ_ONCE(ts->min_rtt_us);
 	*attr = INET_DIAG_VEGASINFO;
 	return sizeof(struct tcpvegas_info);
@@ -991,7 +1116,6 @@ static struct tcp_congestion_ops timely_ops __read_mostly = {
 	compat_cwnd_event_tx_start(timely_tx_start),
 	.cong_control	= compat_cong_control(timely_cong_control),
 	.min_tso_segs	= timely_min_tso_segs,
-	.sndbuf_expand	= timely_sndbuf_expand,
 	.get_info	= timely_get_info,
 };
 

@@ -57,8 +57,7 @@ TRACE_DEFINE_ENUM(TIMELY_BRANCH_WEIGHTED);
 
 /* Why a completion gave no sample. */
 enum timely_drop {
-	TIMELY_DROP_FLOOR,	/* below rtt_floor_ns, or sent after it came back */
-	TIMELY_DROP_RETRANS,	/* a retransmission among the acknowledged data */
+	TIMELY_DROP_RETRANS,	/* a retransmission among the acknowledged data, or unpaced */
 	TIMELY_DROP_SACKED,	/* the segment was SACKed before */
 	TIMELY_DROP_DELAYED,	/* the receiver may have delayed the ACK */
 	TIMELY_DROP_SOURCE,	/* not of the source that the flow follows */
@@ -66,7 +65,6 @@ enum timely_drop {
 
 #endif /* _TIMELY_TRACE_ENUMS */
 
-TRACE_DEFINE_ENUM(TIMELY_DROP_FLOOR);
 TRACE_DEFINE_ENUM(TIMELY_DROP_RETRANS);
 TRACE_DEFINE_ENUM(TIMELY_DROP_SACKED);
 TRACE_DEFINE_ENUM(TIMELY_DROP_DELAYED);
@@ -74,7 +72,6 @@ TRACE_DEFINE_ENUM(TIMELY_DROP_SOURCE);
 
 #define timely_show_drop(reason)				\
 	__print_symbolic(reason,				\
-			 { TIMELY_DROP_FLOOR, "floor" },	\
 			 { TIMELY_DROP_RETRANS, "retransmitted" }, \
 			 { TIMELY_DROP_SACKED, "sacked" },	\
 			 { TIMELY_DROP_DELAYED, "delayed_ack" }, \
@@ -167,7 +164,7 @@ TRACE_EVENT(timely_drop,
 		  timely_show_drop(__entry->reason), __entry->rtt_ns)
 );
 
-/* A rate set without an RTT sample. active: N; idle: ns since the last one. */
+/* A rate set without an RTT sample. active: N; idle: ns since data was last ACKed. */
 DECLARE_EVENT_CLASS(timely_rate,
 
 	TP_PROTO(const struct sock *sk, u64 old_bps, u64 new_bps, u64 cap_bps,
@@ -209,7 +206,7 @@ DEFINE_EVENT(timely_rate, timely_start,
 	TP_ARGS(sk, old_bps, new_bps, cap_bps, active, idle_ns)
 );
 
-/* Data after idle_restart_ns without a completion: C / (N + 1) at most. */
+/* Data after idle_restart_ns without any in flight: C / (N + 1) at most. */
 DEFINE_EVENT(timely_rate, timely_idle,
 	TP_PROTO(const struct sock *sk, u64 old_bps, u64 new_bps, u64 cap_bps,
 		 u32 active, u64 idle_ns),
@@ -247,6 +244,30 @@ TRACE_EVENT(timely_loss,
 		  __entry->saddr, __entry->daddr,
 		  __entry->undo ? "undo" : __entry->timeout ? "timeout" : "loss",
 		  __entry->new_bps, __entry->old_bps)
+);
+
+/* Packets left before their departure time: TCP paces from here on. */
+TRACE_EVENT(timely_unpaced,
+
+	TP_PROTO(const struct sock *sk, u64 ahead_ns),
+
+	TP_ARGS(sk, ahead_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, saddr, sizeof(struct sockaddr_in6))
+		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		__field(u64, ahead_ns)
+	),
+
+	TP_fast_assign(
+		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
+		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
+		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		__entry->ahead_ns = ahead_ns;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
+		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
 );
 
 #endif /* _TIMELY_TRACE_H */

@@ -143,6 +143,12 @@ static void check_update(const struct timely_flow *old,
 	if (old->last_ns && now <= old->last_ns)
 		REQUIRE(f, f->rate_q == before);
 
+	/* Below the floor there is no queue, and nothing to compare. */
+	REQUIRE(f, !f->prev_rtt_ns == (rtt < p.rtt_floor_ns));
+	if (rtt < p.rtt_floor_ns) {
+		REQUIRE(f, !f->rtt_diff_q && !f->neg_count);
+		rtt = p.rtt_floor_ns;
+	}
 	switch (res->branch) {
 	case TIMELY_BRANCH_LOW:
 		REQUIRE(f, rtt < p.t_low_ns);
@@ -173,7 +179,10 @@ static int zone(const struct timely_result *res)
 	       res->branch == TIMELY_BRANCH_HIGH ? 2 : 1;
 }
 
-/* In one zone, from one state, a longer RTT never leaves a higher rate. */
+/*
+ * In one zone, from one state, a longer RTT never leaves a higher rate. What is below
+ * the floor is not compared with the state.
+ */
 static void check_monotone(const struct timely_flow *old, u64 rtt, u64 other,
 			   u64 now, u64 cap)
 {
@@ -183,6 +192,8 @@ static void check_monotone(const struct timely_flow *old, u64 rtt, u64 other,
 	timely_update(&near, &p, min_t(u64, rtt, other), now, cap, &near_res);
 	timely_update(&far, &p, max_t(u64, rtt, other), now, cap, &far_res);
 	REQUIRE(old, zone(&near_res) <= zone(&far_res));
+	if (min_t(u64, rtt, other) < p.rtt_floor_ns)
+		return;
 	REQUIRE(old, near.rtt_diff_q <= far.rtt_diff_q);
 	if (zone(&near_res) == zone(&far_res))
 		REQUIRE(old, near.rate_q >= far.rate_q);

@@ -122,7 +122,29 @@ lossless() {
 	expect "samples dropped" "$(($(grown DropRetransmitted) + $(grown DropSacked)))" -eq 0
 }
 
-ksft_plan 5
+# Without SACK, retransmissions are all that TCP knows of losses. What was in flight then
+# has no RTT: neither from the first copy, too long, nor from the second, too short.
+ambiguous() {
+	path loss 2%
+	ns_set "$A" ipv4/tcp_sack 0
+	snapshot
+	trace_on timely_update timely_loss
+	transfer 2000000
+	trace_off "$KSFT_TMP/trace"
+	ns_set "$A" ipv4/tcp_sack 1
+	echo "measured: $(grown LossCuts) cuts, $(grown TimeoutCuts) at timeouts, $(grown DropRetransmitted) samples dropped"
+	expect "cuts" "$(grown LossCuts)" -ge 3
+	expect "samples dropped" "$(grown DropRetransmitted)" -ge "$(grown LossCuts)"
+	# 10 ms each way, and 250 ms of queue at most: the window is 500 KB.
+	awk "$TRACE_AWK"'
+		/timely_update/ && v("rtt") + v("serialisation") < 20e6 {
+			print "too short:", $0
+			bad = 1
+		}
+		END { exit bad }' "$KSFT_TMP/trace"
+}
+
+ksft_plan 6
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -135,4 +157,5 @@ ksft_case "no losses, no cuts" lossless
 ksft_case "1 % of loss" random_loss 1% 3000000
 ksft_case "cuts are a round trip apart" once_per_rtt
 ksft_case "5 % of loss" random_loss 5% 1000000
+ksft_case "no RTT from what was retransmitted, without SACK" ambiguous
 ksft_case "a black hole, and out of it again" blackhole

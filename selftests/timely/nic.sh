@@ -77,7 +77,7 @@ for_a_while() {
 	# shellcheck disable=SC2086
 	[ "$(ns_get "$A" ipv4/timely/rtt_source)" = tcp ] ||
 		expect "reasons" "$(sum $fallbacks)" -eq "$(since RttTcp)"
-	expect "outcomes" "$(sum Completions DropBelowFloor DropDelayedAck DropOtherSource)" \
+	expect "outcomes" "$(sum Completions DropDelayedAck DropOtherSource)" \
 		-eq "$rtts"
 	expect "samples" "$(since Completions)" -gt 10
 }

@@ -65,7 +65,11 @@ addresses() {
 			mss = 1500 - ip - 32
 			n = int((v("bytes") + mss - 1) / mss)
 			wire = v("bytes") + n * header
-			want = int(wire * 1000000000 / v("cap"))
+			want = int(wire * 1000000000 / 1250000000)
+			if (v("cap") != int(1250000000 * mss / (mss + header))) {
+				print "cap:", $0
+				bad = 1
+			}
 			if (want != v("serialisation")) {
 				print "want", want, "in:", $0
 				bad = 1
@@ -147,7 +151,7 @@ passed_on() {
 	trace_off "$KSFT_TMP/trace"
 	expect "starts in the other one" "$(timely_count "$C" Starts)" -eq "$before_c"
 	expect "line rate" "$(awk "$TRACE_AWK"'{ print v("cap") }' "$KSFT_TMP/trace")" \
-		-eq "$((123 * 125000))"
+		-eq "$((123 * 125000 * 1448 / 1538))"
 	timely_set "$A" line_rate_mbit 0
 }
 
@@ -222,11 +226,51 @@ segment_bound() {
 	timely_set "$A" segment_bytes 16384
 }
 
+# The static limit is not what the next congestion control begins with: that is what
+# the rate sends in a round trip, or TCP's first window, and it does not double it.
+window_left() {
+	local before ssthresh after
+
+	tc -n "$B" qdisc add dev b0 root netem delay 20ms
+	timely_set "$A" line_rate_mbit 100 max_outstanding_bytes 10000000
+	read -r before _ after ssthresh < <(in_ns "$A" "$helper" \
+		window "$V4_B" 5001 timely cubic 1000000)
+	timely_set "$A" line_rate_mbit 0 max_outstanding_bytes 0
+	tc -n "$B" qdisc del dev b0 root
+	echo "measured: cwnd $before, then $after, ssthresh $ssthresh"
+	expect "cwnd of timely" "$before" -eq $((10000000 / 1448))
+	# At 94 Mbit/s 20 ms are 162 packets; RTTs may be longer, and the rate lower.
+	expect "cwnd of cubic" "$after" -ge 10
+	expect "cwnd of cubic" "$after" -le 3000
+	expect "ssthresh of cubic" "$ssthresh" -eq "$after"
+}
+
+# What waits in a qdisc follows no cut: of that there are two segments, or 61 us of the
+# rate, and not TCP's millisecond. Here the qdisc lets nothing pass.
+little_waits() {
+	local bytes
+
+	timely_set "$A" line_rate_mbit 400 segment_bytes 2896
+	tc -n "$A" qdisc replace dev a0 root tbf rate 8kbit burst 3100 limit 10000000
+	# What connects waits for no token; what is left of them is for one packet.
+	spawn in_ns "$A" "$helper" many "$V4_B" 5001 timely 1 1000000 "$KSFT_TMP/waiting"
+	sleep 1
+	bytes=$(tc -n "$A" -s qdisc show dev a0 |
+		awk '$1 == "backlog" { sub("b", "", $2); print $2 + 0; exit }')
+	stop "$SPAWNED" KILL
+	tc -n "$A" qdisc del dev a0 root
+	timely_set "$A" line_rate_mbit 0 segment_bytes 16384
+	echo "measured: $bytes bytes wait"
+	# A millisecond of 400 Mbit/s is 50 KB, of which cwnd lets 14 KB pass at first.
+	expect "bytes that wait" "$bytes" -ge 2800
+	expect "bytes that wait" "$bytes" -le 10500
+}
+
 held_by_nobody() {
 	[ "$(cat /sys/module/tcp_timely/refcnt)" -eq 0 ]
 }
 
-ksft_plan 16
+ksft_plan 18
 need_module
 C=$(ns_name C) D=$(ns_name D)
 ns_add "$C"
@@ -246,5 +290,7 @@ ksft_case "data in SYN" fast_open
 ksft_case "disconnected and connected again" reconnect
 ksft_case "switched to and fro under traffic" switched
 ksft_case "segments are bounded, and no longer after a switch" segment_bound
+ksft_case "cubic does not inherit the static window" window_left
+ksft_case "a qdisc holds two segments of a socket, not a millisecond" little_waits
 ksft_case "nothing is left active" nothing_active
 ksft_case "rmmod has nothing to wait for" wait_for 10 held_by_nobody

@@ -103,7 +103,7 @@ counters() {
 		BranchDecrease
 		BranchWeighted
 		HeldAppLimited
-		DropBelowFloor
+		BelowFloor
 		DropRetransmitted
 		DropSacked
 		DropDelayedAck
@@ -124,6 +124,7 @@ counters() {
 		LossCuts
 		TimeoutCuts
 		Undos
+		PacedByTcp
 		LineRateUnknown
 		MptcpRefused
 	END
@@ -154,7 +155,7 @@ tracepoints() {
 		[ -r "$dir/timely_$event/format" ]
 	done
 	expect "number of tracepoints" \
-		"$(find "$dir" -mindepth 1 -type d | wc -l)" -eq 5
+		"$(find "$dir" -mindepth 1 -type d | wc -l)" -eq 6
 }
 
 # A socket that only chose timely holds it, one that is connected as well.

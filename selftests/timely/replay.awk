@@ -81,6 +81,12 @@ BEGIN {
 	if (s < 0 || s > 1)
 		complain("scale", v("scale"), 1000000)
 
+	# Below the floor there is no queue, and nothing to compare.
+	below = rtt < rtt_floor_ns
+	if (below) {
+		rtt = rtt_floor_ns
+		smooth[flow] = previous[flow] = negative[flow] = 0
+	}
 	diff = previous[flow] ? rtt - previous[flow] : 0
 	smooth[flow] = (1 - alpha) * smooth[flow] + alpha * diff
 	near("rtt_diff", v("rtt_diff"), smooth[flow], 2)
@@ -122,7 +128,7 @@ BEGIN {
 	near("rate", v("rate"), clamp(new),
 	     3 + old * 3e-6 * (1 + abs(gradient)) + delta * hai_factor * 3e-6)
 
-	previous[flow] = rtt
+	previous[flow] = below ? 0 : rtt
 	rate[flow] = v("rate")
 }
 

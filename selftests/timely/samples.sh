@@ -74,7 +74,8 @@ serialisation() {
 	awk "$TRACE_AWK"'
 		/timely_update/ {
 			wire = v("bytes") + int((v("bytes") + 1447) / 1448) * 90
-			if (v("serialisation") != int(wire * 1e9 / line) || v("cap") != line) {
+			if (v("serialisation") != int(wire * 1e9 / line) ||
+			    v("cap") != int(line * 1448 / 1538)) {
 				print
 				bad = 1
 			}
@@ -82,22 +83,28 @@ serialisation() {
 		END { exit bad || !NR }' line=$line_bps "$KSFT_TMP/trace"
 }
 
-# No RTT here is as long as 100 ms.
+# No RTT here is as long as 100 ms: each says that there is no queue, and is compared
+# with no other one.
 floor() {
-	local completions drops
+	local completions below
 
 	timely_set "$A" rtt_floor_ns 100000000
 	completions=$(timely_count "$A" Completions)
-	drops=$(timely_count "$A" DropBelowFloor)
-	trace_on timely_update timely_drop
+	below=$(timely_count "$A" BelowFloor)
+	trace_on timely_update
 	in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely 300000
 	trace_off "$KSFT_TMP/trace"
-	expect "samples" "$(timely_count "$A" Completions)" -eq "$completions"
-	drops=$(($(timely_count "$A" DropBelowFloor) - drops))
-	expect "drops" "$drops" -ge 10
-	expect "traced drops" "$(grep -c 'timely_drop.* reason=floor ' "$KSFT_TMP/trace")" \
-		-eq "$drops"
-	awk "$TRACE_AWK"'v("rtt") >= 100000000 { print; exit 1 }' "$KSFT_TMP/trace"
+	below=$(($(timely_count "$A" BelowFloor) - below))
+	expect "samples below the floor" "$below" -ge 10
+	expect "samples" "$(($(timely_count "$A" Completions) - completions))" -eq "$below"
+	awk "$TRACE_AWK"'
+		v("rtt") >= 100000000 || v("branch") != "increase" || v("prev_rtt") ||
+		v("rtt_diff") || (v("rate") <= v("old_rate") && v("old_rate") < v("cap") &&
+		!v("held")) {
+			print
+			bad = 1
+		}
+		END { exit bad || NR < 10 }' "$KSFT_TMP/trace"
 	timely_set "$A" rtt_floor_ns 1000
 }
 
@@ -115,4 +122,4 @@ ksft_case "a transfer whose receiver acknowledges every second packet" transfer
 ksft_case "one sample for each segment, none for the ACKs between" per_segment
 ksft_case "no sample is shorter than the path" delay
 ksft_case "serialisation is that of all bytes on the wire" serialisation
-ksft_case "samples below the floor are dropped and counted" floor
+ksft_case "samples below the floor are counted, and raise the rate" floor

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# C / (N + 1): what a flow starts at, C the line rate, N the other active flows
-# on the same device in the same namespace.
+# C / (N + 1): what a flow starts at, C the payload that the line carries, N the other
+# active flows on the same device in the same namespace.
 #
 #	A a0 ---------- b0 B		C c0 ---------- d0 B
 #	A a1 ---------- b1 B
@@ -26,10 +26,24 @@ stall() {
 	wait_for 10 test -e "$KSFT_TMP/stalled"
 }
 
-# expect_start NAMESPACE ADDR C N
+# payload LINE ADDR: of what a line carries: packets have headers of IP, 32 bytes of
+# TCP, 14 and 24 of Ethernet.
+payload() {
+	local ip=20 mss=1448
+
+	case $2 in
+	*:*)	ip=40 mss=1428 ;;
+	127.*)	mss=32741 ;;	# half of the window
+	esac
+	echo $(($1 * mss / (mss + 32 + ip + 38)))
+}
+
+# expect_start NAMESPACE ADDR LINE N
 expect_start() {
-	expect_same "rate, line rate and N" "$(start_on "$1" "$2")" \
-		"$(($3 / ($4 + 1))) $3 $4"
+	local c
+
+	c=$(payload "$3" "$2")
+	expect_same "rate, C and N" "$(start_on "$1" "$2")" "$((c / ($4 + 1))) $c $4"
 }
 
 shares() {
@@ -113,6 +127,7 @@ asks_device() {
 	done
 	link_up "$A" br0 10.77.5.1
 	wait_for 10 bridge_has 3125000000
+	absurd_window
 	# It is asked again when the device comes up again.
 	stop "$tap"
 	ip -n "$A" link set br0 down
@@ -120,8 +135,28 @@ asks_device() {
 	wait_for 10 bridge_has 1250000000
 }
 
+# As fast as the NIC can claim to be, with Thigh as long as it can be, the limit on
+# outstanding data is still a number of packets that TCP can have.
+absurd_window() {
+	in_ns "$A" ethtool -s t0 speed 1600000 duplex full autoneg off
+	ip -n "$A" link set br0 down
+	ip -n "$A" link set br0 up
+	wait_for 10 bridge_has 200000000000
+	timely_set "$A" t_high_ns 10000000000
+	spawn in_ns "$A" "$helper" \
+		many 10.77.5.2 5001 timely 1 100000 "$KSFT_TMP/absurd"
+	wait_for 10 test -e "$KSFT_TMP/absurd"
+	in_ns "$A" ss -Htni dst 10.77.5.2 | grep -o ' cwnd:[0-9]*' >"$KSFT_TMP/cwnd"
+	stop "$SPAWNED"
+	timely_set "$A" t_high_ns 500000
+	expect_same "cwnd" "$(cat "$KSFT_TMP/cwnd")" " cwnd:$(((1 << 29) / (1448 + 2048)))"
+}
+
 bridge_has() {
-	[ "$(start_on "$A" 10.77.5.2)" = "$1 $1 0" ]
+	local c
+
+	c=$(payload "$1" 10.77.5.2)
+	[ "$(start_on "$A" 10.77.5.2)" = "$c $c 0" ]
 }
 
 ksft_plan 4

@@ -27,7 +27,8 @@ default_values() {
 
 reset() {
 	# Thigh first: the others must stay below it at every step.
-	in_shell "$1" 'echo 10000000000 >t_high_ns
+	in_shell "$1" 'echo 0 >line_rate_mbit
+		echo 10000000000 >t_high_ns
 		while read -r name _ _ def _; do
 			[ "$name" = t_high_ns ] || echo "$def" >"$name"
 		done
@@ -62,6 +63,7 @@ extremes() {
 		[ "$got" = "$2" ] || { echo "$1=$2 reads $got"; exit 1; }
 	}
 	echo 536 >segment_bytes
+	echo 1048576 >max_outstanding_bytes
 	while read -r name min max def words; do
 		if [ -n "$words" ]; then
 			check "$name" "${words##*|}"
@@ -183,6 +185,14 @@ contradictions() {
 	contradict "max_outstanding_bytes must be 0 or at least two segments" \
 		max_outstanding_bytes 32768 segment_bytes 16385
 	reset "$A"
+	contradict "line_rate_mbit x 2 t_high_ns is above 1 GB" \
+		line_rate_mbit 10000 t_high_ns 429497000
+	contradict "line_rate_mbit x 2 t_high_ns is above 1 GB" \
+		line_rate_mbit 0 t_high_ns 10000000000 line_rate_mbit 430
+	contradict "line_rate_mbit x 2 t_high_ns is above 1 GB" \
+		max_outstanding_bytes 40000 line_rate_mbit 10000 \
+		t_high_ns 429497000 max_outstanding_bytes 0
+	reset "$A"
 }
 
 # The limits themselves are allowed.
@@ -193,6 +203,8 @@ limits() {
 		t_low_ns 1000 mode patched mode original \
 		line_rate_mbit 100 min_rate_kbit 100000 \
 		max_outstanding_bytes 32768
+	reset "$A"
+	timely_set "$A" line_rate_mbit 10000 t_high_ns 429496999
 	reset "$A"
 }
 

@@ -535,6 +535,29 @@ static int cmd_send(int argc, char **argv)
 	return 0;
 }
 
+/* window ADDR PORT CC1 CC2 BYTES: cwnd and ssthresh before and after the change. */
+static int cmd_window(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int fd = cc_socket(&a, argv[2]);
+	struct tcp_info before, after;
+	socklen_t len = sizeof(before);
+
+	(void)argc;
+	do_connect(fd, &a);
+	send_zeros(fd, number(argv[4]));
+	drain(fd);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &before, &len))
+		die("TCP_INFO");
+	set_cc(fd, argv[3]);
+	len = sizeof(after);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &after, &len))
+		die("TCP_INFO");
+	printf("%u %u %u %u\n", before.tcpi_snd_cwnd, before.tcpi_snd_ssthresh,
+	       after.tcpi_snd_cwnd, after.tcpi_snd_ssthresh);
+	return 0;
+}
+
 /*
  * info ADDR PORT CC BYTES: send zeros, then print what TCP_CC_INFO says when all
  * is acknowledged: enabled, number of samples, newest and smallest RTT in us.
@@ -898,6 +921,7 @@ static const struct {
 	{ "tap",		2, cmd_tap },
 	{ "trickle",		7, cmd_trickle },
 	{ "user",		2, cmd_user },
+	{ "window",		5, cmd_window },
 };
 
 /* Anything that is not a subcommand is a program. */

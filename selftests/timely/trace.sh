@@ -12,7 +12,7 @@
 replay() {
 	local args=() name value
 
-	for name in t_low_ns t_high_ns min_rtt_ns delta_kbit min_rate_kbit \
+	for name in t_low_ns t_high_ns min_rtt_ns rtt_floor_ns delta_kbit min_rate_kbit \
 		    alpha_permille beta_permille beta_patched_permille \
 		    hai_thresh hai_factor; do
 		read -r value < <(ns_get "$A" "ipv4/timely/$name")

@@ -283,6 +283,21 @@ static void timely_restart__forgets_the_signal(void)
 	CHECK_EQ(f.win_rate, 300000000 / 64);
 }
 
+static void timely_forget_rtts__leaves_the_rate(void)
+{
+	timely_restart(&f, &p, RATE, CAP, 77);
+	history(300000, 5000);
+	f.neg_count = 4;
+	f.app_limited = 1;
+	timely_forget_rtts(&f);
+	CHECK_EQ(f.rtt_diff_q, 0);
+	CHECK_EQ(f.prev_rtt_ns, 0);
+	CHECK_EQ(f.neg_count, 0);
+	CHECK_EQ(f.app_limited, 1);
+	CHECK_EQ(f.last_ns, 77);
+	CHECK_RATE(RATE);
+}
+
 static void timely_restart__clamps(void)
 {
 	timely_restart(&f, &p, 2 * CAP, CAP, 1);
@@ -784,6 +799,7 @@ static void timely_update__tlow_is_thigh(void)
 
 static void timely_update__thresholds_at_0(void)
 {
+	set(TIMELY_P_RTT_FLOOR, 0);
 	set(TIMELY_P_T_LOW, 0);
 	set(TIMELY_P_T_HIGH, 0);
 	/* 1 - 0.8 * (1 - 0/1) = 0.2 becomes 1/2 */
@@ -832,6 +848,39 @@ static void timely_update__first_sample(void)
 	complete(1000 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	CHECK_RATE(60000000);
+}
+
+static void timely_update__below_the_floor(void)
+{
+	/* no queue, whatever was before, and no difference to it */
+	history(300 * US, 5000);
+	f.neg_count = 4;
+	complete(999);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK_EQ(r.rtt_diff_ns, 0);
+	CHECK_EQ(f.prev_rtt_ns, 0);
+	CHECK_EQ(f.neg_count, 0);
+	CHECK_RATE(RATE + DELTA);
+	/* nor of the next one to it */
+	complete(400 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK_EQ(r.rtt_diff_ns, 0);
+	CHECK_EQ(f.prev_rtt_ns, 400 * US);
+	CHECK_RATE(RATE + 2 * DELTA);
+
+	/* the floor itself is an RTT: 7/8 * (1000 - 400000) */
+	complete(1000);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK_EQ(r.rtt_diff_ns, -349125);
+	CHECK_EQ(f.prev_rtt_ns, 1000);
+
+	/* a floor between the thresholds is no reason to decrease */
+	set(TIMELY_P_RTT_FLOOR, 200 * US);
+	start(RATE);
+	history(100 * US, 5000);
+	complete(0);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK_RATE(RATE + DELTA);
 }
 
 static void timely_update__first_sample_after_restart(void)
@@ -1518,6 +1567,7 @@ static void timely_update__every_parameter_at_its_ends(void)
 	X(timely_start_bps__c_by_n_plus_1) \
 	X(timely_clamp__floor_then_cap) \
 	X(timely_restart__forgets_the_signal) \
+	X(timely_forget_rtts__leaves_the_rate) \
 	X(timely_restart__clamps) \
 	X(timely_restart_idle__never_raises) \
 	X(timely_restart_idle__limited_until_it_sends) \
@@ -1544,6 +1594,7 @@ static void timely_update__every_parameter_at_its_ends(void)
 	X(timely_update__tlow_is_thigh) \
 	X(timely_update__thresholds_at_0) \
 	X(timely_update__thresholds_at_10_s) \
+	X(timely_update__below_the_floor) \
 	X(timely_update__first_sample) \
 	X(timely_update__first_sample_after_restart) \
 	X(timely_update__ewma) \

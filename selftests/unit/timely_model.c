@@ -87,10 +87,17 @@ enum model_law model_completion(struct model *m, const struct model_params *p,
 	enum model_law law;
 
 	rtt = fmin(rtt, LONGEST_RTT);
-	m->rtt_diff *= 1 - p->alpha;
-	if (m->prev_rtt >= 0)
-		m->rtt_diff += p->alpha * (rtt - m->prev_rtt);
-	m->prev_rtt = rtt;
+	if (rtt < p->least_rtt) {
+		/* No RTT: nothing is compared with it, nor it with anything. */
+		rtt = p->least_rtt;
+		m->rtt_diff = 0;
+		m->prev_rtt = -1;
+	} else {
+		m->rtt_diff *= 1 - p->alpha;
+		if (m->prev_rtt >= 0)
+			m->rtt_diff += p->alpha * (rtt - m->prev_rtt);
+		m->prev_rtt = rtt;
+	}
 	gradient = fabs(m->rtt_diff) < MODEL_NO_DIFF ? 0 : m->rtt_diff / p->min_rtt;
 	m->negatives = gradient < 0 ? m->negatives + 1 : 0;
 

@@ -22,6 +22,7 @@ struct model_params {
 	double floor, cap;	/* bytes/s */
 	double t_low, t_high;	/* ns */
 	double min_rtt;		/* ns */
+	double least_rtt;	/* ns, below there is no queue */
 	double segment;		/* bytes */
 	double share;		/* of the target, to count as not limited */
 	int hai_after;		/* completions */

@@ -125,6 +125,9 @@ static void random_params(struct run *run)
 						 log_uniform(1, 30),
 						 (u64)t_low, 10 * SEC);
 	raw[TIMELY_P_RTT_FLOOR] = 0;
+	if (chance(0.3))
+		raw[TIMELY_P_RTT_FLOOR] = (u64)((double)raw[TIMELY_P_T_HIGH] *
+						uniform(0, 1));
 	raw[TIMELY_P_MIN_RATE] = random_param(TIMELY_P_MIN_RATE, 0,
 					      run->cap / KBIT);
 	raw[TIMELY_P_DELTA] = random_param(TIMELY_P_DELTA, 0,
@@ -164,6 +167,7 @@ static void model_params(struct run *run)
 		.t_low = fmin(floor(t_low), 10e9),
 		.t_high = (double)raw[TIMELY_P_T_HIGH],
 		.min_rtt = (double)raw[TIMELY_P_MIN_RTT],
+		.least_rtt = (double)raw[TIMELY_P_RTT_FLOOR],
 		.segment = segment,
 		.share = (double)raw[TIMELY_P_APP_LIMITED] / 100,
 		.hai_after = (int)raw[TIMELY_P_HAI_THRESH],
@@ -382,6 +386,10 @@ static void compare_update(struct run *run, s64 elapsed, u64 rtt)
 
 	step = m->prev_rtt < 0 ? 0 : fmin((double)rtt, 10e9) - m->prev_rtt;
 	step -= m->rtt_diff;
+	if ((double)rtt < run->mp.least_rtt) {
+		run->width = 0;
+		step = 0;
+	}
 	run->width = (1 - run->mp.alpha) * run->width + 1.0 / 65536 +
 		     (fabs(step) + run->width) / (1 << 30);
 

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Behind a token bucket, as clouds have them, timely gets what cubic gets: a segment that
+# finds tokens passes faster than the line rate says, and its RTT comes out below zero.
+#
+#	A a0 ---- r0 R r1 ==== b0 B
+#	  fq             tbf
+. "$(dirname "$0")/onramp.sh"
+
+mbit=500
+
+# throughput CC: bit/s
+throughput() {
+	load "$A" --to "$V4_B" --cc "$1" --warmup 0.2 --duration 0.4 >&2
+	loaded goodput_bit_s
+}
+
+# bucket BYTES PERCENT: at least so much of cubic's throughput.
+bucket() {
+	local cubic timely below
+
+	tc -n "$R" qdisc replace dev r1 root tbf rate "${mbit}mbit" burst "$1" limit 1000000
+	cubic=$(throughput cubic)
+	expect "cubic's throughput" "$cubic" -ge "$(calc "$mbit * 1e6 * 0.7")"
+	below=$(timely_count "$A" BelowFloor)
+	timely=$(throughput timely)
+	below=$(($(timely_count "$A" BelowFloor) - below))
+	echo "measured: cubic $(calc "$cubic / 1e6") Mbit/s, timely $(calc "$timely / 1e6"), $below samples below the floor"
+	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $2 / 100")"
+	# Or the test shows nothing.
+	expect "samples below the floor" "$below" -ge 100
+}
+
+ksft_plan 2
+need_module
+net_line
+tc -n "$A" qdisc replace dev a0 root fq
+timely_set "$A" line_rate_mbit $mbit
+serve "$B"
+ksft_case "500 Mbit/s, a bucket of 64 KB" bucket 65536 90
+ksft_case "500 Mbit/s, a bucket of three packets" bucket 5000 90
