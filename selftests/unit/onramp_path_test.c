@@ -129,6 +129,7 @@ static void limit__by_the_round_trip(void)
 	now += MS;
 	ack(&by_hand, 120 * US, -80 * (s64)US);
 	CHECK_EQ(res.owd_ns, 0);
+	CHECK_EQ(onramp_low(&v.owd), 0);
 }
 
 /* What the receiver has held is no queue; what it claims to have held may be too much. */
