@@ -132,7 +132,7 @@ inherits() {
 
 # Nobody knows the clocks: a baseline is learned, and what comes on top is delay.
 relative() {
-	fresh threshold 100ms max_pause 10ms ack_timeout 10s noinherit
+	fresh nobound threshold 100ms max_pause 10ms ack_timeout 10s noinherit
 	acker clock mono
 	acker delay 5000000
 	transfer
