@@ -85,16 +85,21 @@ firewall_at_receiver() {
 }
 
 firewall_at_sender() {
+	subscribed "$A" "$V4_A" "$V4_B" "$B" lifetime=120
 	drop "$A" a0
-	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	listen "$A" "$V4_A" "$V4_B"
 	mark "$B"
 	send "$A" "$V4_A" "$V4_B" 500000
 	wait_for 10 acked_bytes "$B" -ge 500000
 	heard
 	expect "OR-ACKs" "$(said acks)" -eq 0
-	tc -n "$A" qdisc del dev a0 clsact
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	# It has no CHALLENGE, so it proves nothing.
+	mark "$B"
+	subscribe "$A" "$V4_A" "$V4_B"
+	expect "CHALLENGEs" "$(since "$B" ChallengeSent)" -eq 1
+	expect "subscribers" "$(acker "$B" Subscribers)" -eq 0
+	tc -n "$A" qdisc del dev a0 clsact
 }
 
 # busy NAMESPACE FROM TO: data and SUBSCRIBEs without end; sets BUSY.
