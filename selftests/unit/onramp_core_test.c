@@ -272,15 +272,16 @@ static void update__beta_of_short_pauses(void)
 }
 
 /*
- * The pause of 30 took all of 20, and the queue is empty: it was too long, and beta must
- * not be smaller for it. Below T it may have been empty.
+ * The pause of 30 took 3, but the queue is empty: it was too long, and beta must not be
+ * smaller for it. Below T it may have been empty.
  */
 static void update__beta_of_an_empty_queue(void)
 {
 	setup();
 	p.empty_ns = 10 * US;
 	f.beta = ONRAMP_ONE / 2;
-	ack(100, 50, 0, 80);
+	ack(100, 50, 0, 12);
+	onramp_ctrl_set_pause(&f, 100 * US, 130 * US);
 	ack(250, 131, 30, 9);
 	CHECK_EQ(r.beta_m, ONRAMP_ONE);
 	CHECK_EQ(f.beta, ONRAMP_ONE / 2 + ONRAMP_GAIN_DEFAULT / 2);

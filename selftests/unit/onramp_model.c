@@ -50,7 +50,7 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 			       const struct model_packet *packet, double now,
 			       double last_sent)
 {
-	struct model_verdict v = { .fate = MODEL_KEEP };
+	struct model_verdict v = { .fate = MODEL_KEEP, .margin = -INFINITY, .want = -INFINITY };
 	struct model_packet g = *packet;
 	double p_bg, p_rtt, limit;
 
