@@ -13,7 +13,6 @@
 
 #include "core_user.h"
 
-
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #endif

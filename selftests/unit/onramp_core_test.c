@@ -503,7 +503,8 @@ static void txring__merges_back_to_back(void)
 
 	ring_setup();
 	for (i = 0; i < 10; i++)
-		onramp_tx_append(&ring, i * 100, i * 100 + 100, 5000 + i * 100, 5000 + i * 100, 7, byte_time,
+		onramp_tx_append(&ring, i * 100, i * 100 + 100, 5000 + i * 100,
+				 5000 + i * 100, 7, byte_time,
 				 &una);
 	CHECK_EQ(ring.count, 1);
 	CHECK_EQ(ring.sent_ns, 5900);
@@ -511,14 +512,18 @@ static void txring__merges_back_to_back(void)
 	CHECK_EQ(tx_of(1000), 5000);
 	CHECK_EQ(tx_of(1001), 0);
 	/* A little early or late is still the same batch, more is not. */
-	onramp_tx_append(&ring, 1000, 1100, 6000 + ONRAMP_TX_MERGE_NS, 6000 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
-	onramp_tx_append(&ring, 1100, 1200, 6100 - ONRAMP_TX_MERGE_NS, 6100 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1000, 1100, 6000 + ONRAMP_TX_MERGE_NS,
+			 6000 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1100, 1200, 6100 - ONRAMP_TX_MERGE_NS,
+			 6100 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 1);
-	onramp_tx_append(&ring, 1200, 1300, 6201 + ONRAMP_TX_MERGE_NS, 6201 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1200, 1300, 6201 + ONRAMP_TX_MERGE_NS,
+			 6201 + ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	CHECK_EQ(tx_of(1300), 6201 + ONRAMP_TX_MERGE_NS);
 	/* It is the record's start that counts: nothing adds up. */
-	onramp_tx_append(&ring, 1300, 1400, 6300 - ONRAMP_TX_MERGE_NS, 6300 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
+	onramp_tx_append(&ring, 1300, 1400, 6300 - ONRAMP_TX_MERGE_NS,
+			 6300 - ONRAMP_TX_MERGE_NS, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 3);
 }
 
@@ -554,7 +559,9 @@ static void txring__merges_no_more_than_that(void)
 	/* The record is as long as it may be. */
 	ring_setup();
 	onramp_tx_append(&ring, 0, ONRAMP_TX_MERGE_BYTES, 5000, 5000, 7, byte_time, &una);
-	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1, 5000 + ONRAMP_TX_MERGE_BYTES,
+	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1,
+			 5000 + ONRAMP_TX_MERGE_BYTES,
+			 
 			 5000 + ONRAMP_TX_MERGE_BYTES, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	/* Without a rate there is no telling. */

@@ -125,7 +125,7 @@ static double route_ns(const struct loop_net *net, double at)
 static double back_ns(struct loop *l, double at)
 {
 	const struct loop_net *net = l->net;
-	double ns = net->back_ns + route_ns(net, at);
+	double ns = net->rtt_ns / 2 + route_ns(net, at);
 
 	if (net->reverse_ns)
 		ns += net->reverse_ns * (0.5 + 0.5 * fmod(at, net->reverse_period_ns) /
@@ -170,6 +170,9 @@ static void send_batch(struct loop *l, struct host *h, struct flow *f, double by
 	double nic_bps = net->nic_bps * (1 + net->nic_ppm * 1e-6), start, end, at, leaves, queue;
 	u32 end_seq = f->seq + (u32)bytes;
 	u64 now = sender_ns(l->now), start_q, time_q, tx_ns;
+	struct event e = {
+		.type = EV_ACK, .id = f - l->flow, .seq = end_seq, .bytes = bytes, .sent = l->now,
+	};
 
 	if (h->onramp) {
 		time_q = onramp_fifo_time(l->line_q, (u32)wire(bytes));
@@ -183,27 +186,27 @@ static void send_batch(struct loop *l, struct host *h, struct flow *f, double by
 	start = fmax(l->now, h->nic_free);
 	end = start + wire(bytes) * 8e9 / nic_bps;
 	h->nic_free = end;
-	at = end + net->there_ns / 2;
+	at = end + net->rtt_ns / 4;
 
 	stall(l, at);
-	queue = fmax(0, l->link_free - (start + net->there_ns / 2));
+	queue = fmax(0, l->link_free - (start + net->rtt_ns / 4));
 	if (queue * net->link_bps / 8e9 > net->buffer) {
 		l->res->lost++;
-		push(l, (struct event) { .at = at + fmax(LOSS_NS, 4 * net->back_ns),
-			.type = EV_LOSS, .id = f - l->flow, .seq = end_seq, .bytes = bytes });
+		e.type = EV_LOSS;
+		e.at = at + fmax(LOSS_NS, 2 * net->rtt_ns);
 	} else {
-		leaves = fmax(fmax(l->link_free, start + net->there_ns / 2) +
+		leaves = fmax(fmax(l->link_free, start + net->rtt_ns / 4) +
 			      wire(bytes) * 8e9 / net->link_bps, at);
 		l->link_free = leaves;
 		if (l->now > net->end_ns / 2) {
 			l->queue_sum += queue;
 			l->queue_n++;
 		}
-		leaves += net->there_ns / 2 + route_ns(net, leaves) + f->extra_ns;
-		push(l, (struct event) { .at = back_ns(l, leaves) + f->extra_ns, .type = EV_ACK,
-			.id = f - l->flow, .seq = end_seq, .bytes = bytes, .sent = l->now,
-			.rx_ns = receiver_ns(net, leaves) });
+		leaves += net->rtt_ns / 4 + route_ns(net, leaves) + f->extra_ns;
+		e.at = back_ns(l, leaves) + f->extra_ns;
+		e.rx_ns = receiver_ns(net, leaves);
 	}
+	push(l, e);
 	f->seq = end_seq;
 	f->inflight += bytes;
 }
@@ -239,7 +242,7 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 		return;
 	}
 	if (f->rate) {
-		average = fmin(fmax(l->net->there_ns + l->net->back_ns, 1 << 18), 1 << 24);
+		average = fmin(fmax(l->net->rtt_ns, 1 << 18), 1 << 24);
 		f->rate = (f->rate * average + bytes) / (average + l->now - f->rate_at);
 	} else {
 		f->rate = fmin(own, f->cwnd / f->srtt);
@@ -344,8 +347,7 @@ static void acked(struct loop *l, struct flow *f, const struct event *e)
 		if (l->now >= f->recovery_until) {
 			f->cwnd = fmax(2 * MSS, f->cwnd * 0.7);
 			f->ssthresh = f->cwnd;
-			f->recovery_until = l->now + LOSS_NS + l->net->back_ns +
-					    l->net->there_ns;
+			f->recovery_until = l->now + LOSS_NS + l->net->rtt_ns;
 		}
 		return;
 	}
@@ -384,7 +386,8 @@ void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res
 		f->host = i / net->flows;
 		f->cwnd = 10 * MSS;
 		f->ssthresh = INFINITY;
-		f->seq = f->una = (u32)random_u64();
+		f->seq = (u32)random_u64();
+		f->una = f->seq;
 		f->extra_ns = net->flows > 1 ?
 			      net->ecmp_ns * (i % net->flows) / (net->flows - 1) : 0;
 		onramp_ctrl_init(&f->ctrl);

@@ -36,7 +36,8 @@
  * @says_late_bps: what they say after @says_until_ns; 0: the same
  * @says_until_ns: see above
  * @nic_ppm: their clocks in relation to the hosts' clocks
- * @there_ns, @back_ns: the empty path
+ * @warm_ns: at first they send little for this long, so that the path is seen empty
+ * @rtt_ns: of the empty path, as long there as back
  * @ecmp_ns: flows of a host have paths that are up to this much longer
  * @route_ns: a route is this much longer, each way,
  * @route_from_ns, @route_to_ns: between these times,
@@ -60,7 +61,7 @@
 struct loop_net {
 	int hosts, flows, with;
 	double link_bps, nic_bps, says_bps, says_late_bps, says_until_ns, nic_ppm;
-	double start_ns, warm_ns, there_ns, back_ns, ecmp_ns;
+	double start_ns, warm_ns, rtt_ns, ecmp_ns;
 	double route_ns, route_from_ns, route_to_ns, route_flap_ns;
 	double buffer, batch;
 	double rx_ppm, slew_ppm, slew_from_ns, slew_to_ns, step_ns, step_at_ns;

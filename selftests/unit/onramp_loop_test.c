@@ -41,7 +41,7 @@ static unsigned long cases = 24;
 		.buffer = 2e6
 #define LOCAL	.link_bps = 10 * GBIT, .nic_bps = 10 * GBIT, .says_bps = 10 * GBIT, \
 		.buffer = 1e6
-#define SHORT	.there_ns = 10 * US, .back_ns = 10 * US
+#define SHORT	.rtt_ns = 20 * US
 #define HOST	.hosts = 1, .with = 1, .batch = 65160, .rx_ppm = 20, .noise_ns = 500, \
 		.warm_ns = 200 * MS, .start_ns = 20 * MS, .end_ns = RUN_NS
 #define AT	0.8 * SEC
@@ -186,7 +186,8 @@ static void loop__routes(void)
 		{ "1 ms longer", { HOST, REMOTE, SHORT, ROUTE(MS), .buffer = 4e6 } },
 		{ "10 ms longer", { HOST, REMOTE, SHORT, ROUTE(10 * MS), .buffer = 16e6 } },
 		{ "+-100 us each 50 ms", { HOST, REMOTE, SHORT, FLAP(100 * US, 50 * MS) } },
-		{ "+-300 us each 200 ms", { HOST, REMOTE, SHORT, FLAP(300 * US, 200 * MS) }, EARLY, 0.93 },
+		{ "+-300 us each 200 ms", { HOST, REMOTE, SHORT, FLAP(300 * US, 200 * MS) },
+		  EARLY, 0.93 },
 		{ "+-1 ms each 50 ms", { HOST, REMOTE, SHORT, FLAP(MS, 50 * MS),
 					 .buffer = 4e6 }, EARLY, 0.82 },
 		{ "+-1 ms each 200 ms", { HOST, REMOTE, SHORT, FLAP(MS, 200 * MS),
@@ -196,7 +197,8 @@ static void loop__routes(void)
 		{ "ECMP, 60 us", { HOST, REMOTE, SHORT, .ecmp_ns = 60 * US } },
 		{ "ECMP, 300 us", { HOST, REMOTE, SHORT, .ecmp_ns = 300 * US }, EARLY, 0.93 },
 		{ "way back congested, 1 ms", { HOST, REMOTE, SHORT, .reverse_ns = MS,
-					     .reverse_period_ns = 5 * MS, .buffer = 4e6 }, EARLY, 0.90 },
+					     .reverse_period_ns = 5 * MS, .buffer = 4e6 },
+		  EARLY, 0.90 },
 		{ "way back congested, 3 ms", { HOST, REMOTE, SHORT, .reverse_ns = 3 * MS,
 					     .reverse_period_ns = 50 * MS, .buffer = 4e6 } },
 	};
@@ -204,7 +206,7 @@ static void loop__routes(void)
 	compare_all(rows, ARRAY_SIZE(rows));
 }
 
-#define RTT(ns) .there_ns = (ns) / 2, .back_ns = (ns) / 2
+#define RTT(ns) .rtt_ns = (ns)
 
 static void loop__distances(void)
 {
@@ -259,7 +261,7 @@ static void loop__random(void)
 		random_state = case_seed;
 		if (chance(0.5))
 			*n = (struct loop_net) { HOST, LOCAL, SHORT };
-		n->there_ns = n->back_ns = between(5 * US, 500 * US);
+		n->rtt_ns = between(10 * US, MS);
 		n->rx_ppm = uniform(-100, 100);
 		n->nic_ppm = uniform(-100, 100);
 		n->noise_ns = between(50, 20 * US);
@@ -297,7 +299,8 @@ static void shorter(int hosts, double batch, double share)
 	static struct loop_result on, off;
 	double used;
 
-	n.hosts = n.with = hosts;
+	n.hosts = hosts;
+	n.with = hosts;
 	n.batch = batch;
 	n.off = true;
 	loop_run(&n, seed, &off);

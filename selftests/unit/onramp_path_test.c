@@ -53,7 +53,8 @@ static void ack_to(struct onramp_view *view, struct onramp_ctrl *ctrl,
 	};
 	d.owd_ns = owd_ns;
 	d.trip.now_ns = now;
-	d.trip.out_ns = d.trip.tx_ns = s.tx_ns;
+	d.trip.out_ns = s.tx_ns;
+	d.trip.tx_ns = s.tx_ns;
 	onramp_path_update(&p, view, ctrl, &core, &s, &d, &trust, &res);
 }
 
@@ -270,7 +271,8 @@ static void route__is_no_queue(void)
 	for (i = 0; i < 70; i++) {
 		now += MS;
 		ack(&by_hand, 20 * US, 5 * US);
-		ack_to(&w, &g, &by_hand, 220 * US, 105 * US, onramp_ctrl_cum_pause(&g, now - 220 * US));
+		ack_to(&w, &g, &by_hand, 220 * US, 105 * US,
+		       onramp_ctrl_cum_pause(&g, now - 220 * US));
 		if (i < 60)
 			CHECK_EQ(trust.detour_ns, 0);
 	}
