@@ -561,7 +561,7 @@ static void txring__merges_no_more_than_that(void)
 	onramp_tx_append(&ring, 0, ONRAMP_TX_MERGE_BYTES, 5000, 5000, 7, byte_time, &una);
 	onramp_tx_append(&ring, ONRAMP_TX_MERGE_BYTES, ONRAMP_TX_MERGE_BYTES + 1,
 			 5000 + ONRAMP_TX_MERGE_BYTES,
-			 
+
 			 5000 + ONRAMP_TX_MERGE_BYTES, 7, byte_time, &una);
 	CHECK_EQ(ring.count, 2);
 	/* Without a rate there is no telling. */
