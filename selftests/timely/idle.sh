@@ -62,12 +62,13 @@ not_after_short_ones() {
 not_without_samples() {
 	local before
 
-	timely_set "$A" t_low_ns 0
+	# Else a short RTT would say that there is no queue, however late its ACK may be.
+	timely_set "$A" t_low_ns 0 rtt_floor_ns 0
 	before=$(timely_count "$A" DropDelayedAck)
 	bursts 100 0 1000 30
 	expect "dropped samples" "$(($(timely_count "$A" DropDelayedAck) - before))" -ge 25
 	expect "used samples" "$(grep -c timely_update "$KSFT_TMP/trace" || :)" -le 2
-	timely_set "$A" t_low_ns 50000
+	timely_set "$A" t_low_ns 50000 rtt_floor_ns 1000
 }
 
 not_if_off() {
