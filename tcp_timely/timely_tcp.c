@@ -723,8 +723,12 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
  * completed one is
  *  - the last one that TCP took a stamp from, if all of that is acknowledged:
  *    the queue is empty, or its head was sent at another time;
- *  - else the remembered one: the stamp is that of the head, of which this ACK
- *    covers only a part.
+ *  - else the remembered one: the stamp is that of the head.
+ * Of the head this ACK may cover a part, which is newer still and is measured: ACKs
+ * before may have been lost, and then the remembered one came back earlier; or another
+ * segment was between them, and nobody knows any more when that left. Not a single
+ * packet, whose ACK was perhaps delayed, if all but one of the remembered one's packets
+ * have been acknowledged before.
  * Only the size of a segment that an ACK covers together with older ones is
  * not known; it is a whole one at most.
  */
@@ -736,6 +740,9 @@ static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 mss = timely_mss(sk);
 	u32 covered = ts->part_packets * mss;
+	bool known = covered && ts->part_ns < U32_MAX &&
+		     ts->seg_end - ts->seg_seq <= covered + mss;
+	u32 left, part;
 	u64 send_us;
 
 	done->bound = rs->is_ack_delayed;
@@ -747,12 +754,25 @@ static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *
 		done->bytes = min(tp->snd_una - ts->seg_end, whole);
 		return;
 	}
+	if (head && tcp_skb_timestamp_us(head) == send_us) {
+		left = TCP_SKB_CB(head)->end_seq - tp->snd_una;
+		part = min(left < whole ? whole - left : 0, tp->snd_una - ts->seg_end);
+		if (part > mss || (part && !known) ||
+		    TCP_SKB_CB(head)->end_seq - ts->seg_end > whole) {
+			done->time_ns = tp->tcp_clock_cache - head->skb_mstamp_ns;
+			done->bytes = part ?: min(tp->snd_una - ts->seg_end, whole);
+			/* The receiver may have delayed the ACK of a single packet. */
+			done->bound |= done->bytes <= mss;
+			return;
+		}
+	}
+
 	done->time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
 	done->bytes = ts->seg_end - ts->seg_seq;
 	if (done->bytes > covered + mss)
 		return;
 	/* One packet was left, and its ACK was perhaps delayed. */
-	if (covered && ts->part_ns < U32_MAX) {
+	if (known) {
 		done->time_ns = ts->part_ns;
 		done->bytes = min(done->bytes, covered);
 		done->bound = false;

@@ -112,6 +112,42 @@ timeouts() {
 	[ "$(grown TimeoutCuts)" -ge "$1" ]
 }
 
+# Sequence numbers wrap: 2.25 GB after a cut they are before it again, until 4 GB. All
+# this time a loss is a loss. The path is made fast for what lies between.
+cuts_after_wrap() {
+	local stage=$KSFT_TMP/stage
+
+	path loss 5%
+	snapshot
+	spawn in_ns "$A" "$helper" stages "$V4_B" 5001 timely "$stage" \
+		300000 2250000000 300000
+	sender=$SPAWNED
+	wait_for 60 test -e "$stage"
+	expect "cuts before" "$(grown LossCuts)" -ge 1
+
+	tc -n "$R" qdisc del dev r1 root
+	tc -n "$R" qdisc del dev r0 root
+	in_ns "$A" ethtool -K a0 tso on >/dev/null
+	timely_set "$A" line_rate_mbit 10000 max_outstanding_bytes 4000000 \
+		min_rate_kbit 8000000 t_low_ns 1000000 segment_bytes 65536
+	rm "$stage"
+	wait_for 300 test -e "$stage"
+
+	in_ns "$A" ethtool -K a0 tso off >/dev/null
+	timely_set "$A" min_rate_kbit 200
+	timely_slow "$A" 20
+	timely_set "$A" segment_bytes 16384 t_low_ns 40000000 max_outstanding_bytes 500000
+	path loss 5%
+	ack_delay 10
+	snapshot
+	rm "$stage"
+	wait_for 60 test -e "$stage"
+	rm "$stage"
+	wait "$sender"
+	echo "measured: $(grown LossCuts) cuts 2.25 GB after the last one"
+	expect "cuts" "$(grown LossCuts)" -ge 1
+}
+
 # And without loss none of this happens.
 lossless() {
 	path
@@ -144,7 +180,7 @@ ambiguous() {
 		END { exit bad }' "$KSFT_TMP/trace"
 }
 
-ksft_plan 6
+ksft_plan 7
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -153,9 +189,11 @@ ack_delay 10
 timely_slow "$A" 20
 # An outstanding limit that the path's buffer holds: losses are netem's alone.
 timely_set "$A" t_low_ns 40000000 max_outstanding_bytes 500000
+serve "$B"
 ksft_case "no losses, no cuts" lossless
 ksft_case "1 % of loss" random_loss 1% 3000000
 ksft_case "cuts are a round trip apart" once_per_rtt
 ksft_case "5 % of loss" random_loss 5% 1000000
 ksft_case "no RTT from what was retransmitted, without SACK" ambiguous
+ksft_case "cuts when sequence numbers have wrapped" cuts_after_wrap
 ksft_case "a black hole, and out of it again" blackhole

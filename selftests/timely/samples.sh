@@ -70,6 +70,29 @@ delay() {
 		}' "$KSFT_TMP/trace"
 }
 
+# Three of four ACKs are lost, and the others cover several segments: the newest is
+# measured. Segments are 0.7 ms apart, and by the oldest RTTs would be up to 5 ms longer.
+lost_acks() {
+	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 75% limit 100000
+	trace_on timely_update
+	in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely $bytes
+	trace_off "$KSFT_TMP/trace"
+	ack_delay 20
+	awk "$TRACE_AWK"'
+		!first { first = when() }
+		when() > first + 0.06 {
+			n++
+			rtt = v("rtt") + v("serialisation")
+			if (rtt < 20e6) { print "too short:", $0; bad = 1 }
+			if (rtt > 21.5e6 && ++long < 5) print "too long:", $0
+			if (rtt > most) most = rtt
+		}
+		END {
+			printf "measured: %d RTTs, %d above 21.5 ms, the longest %.3f ms\n", n, long, most / 1e6
+			exit bad || n < 20 || long > n / 50
+		}' "$KSFT_TMP/trace"
+}
+
 # Payload, and 20 + 32 + 14 + 24 bytes for each packet of 1448.
 serialisation() {
 	awk "$TRACE_AWK"'
@@ -109,7 +132,7 @@ floor() {
 	timely_set "$A" rtt_floor_ns 1000
 }
 
-ksft_plan 5
+ksft_plan 6
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -122,5 +145,6 @@ serve "$B" --rcvlowat 1
 ksft_case "a transfer whose receiver acknowledges every second packet" transfer
 ksft_case "one sample for each segment, none for the ACKs between" per_segment
 ksft_case "no sample is shorter than the path" delay
+ksft_case "the newest segment is measured when ACKs are lost" lost_acks
 ksft_case "serialisation is that of all bytes on the wire" serialisation
 ksft_case "samples below the floor are counted, and raise the rate" floor

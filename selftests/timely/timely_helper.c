@@ -28,6 +28,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -41,6 +42,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define BLOCK		65536
+#define STAGE_CHUNK	(1U << 20)
 #define CC_MAX		16
 #define IO_TIMEOUT_MS	30000	/* no progress for so long is a failure */
 
@@ -535,6 +537,41 @@ static int cmd_send(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * stages ADDR PORT CC FILE BYTES...: send so many bytes, without copying them, until all
+ * is acknowledged; make FILE, and go on with the next when it is gone.
+ */
+static int cmd_stages(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int zeros = memfd_create("zeros", 0), fd = cc_socket(&a, argv[2]), i;
+
+	if (zeros < 0 || ftruncate(zeros, STAGE_CHUNK))
+		die("memfd");
+	do_connect(fd, &a);
+	want_cc(fd, argv[2]);
+	for (i = 4; i < argc; i++) {
+		unsigned long left = number(argv[i]);
+
+		while (left) {
+			off_t from = 0;
+			ssize_t n;
+
+			wait_io(fd, POLLOUT);
+			n = sendfile(fd, zeros, &from,
+				     left < STAGE_CHUNK ? left : STAGE_CHUNK);
+			if (n <= 0)
+				die("sendfile");
+			left -= n;
+		}
+		drain(fd);
+		ready(argv[3]);
+		while (!access(argv[3], F_OK))
+			sleep_ms(10);
+	}
+	return 0;
+}
+
 /* window ADDR PORT CC1 CC2 BYTES: cwnd and ssthresh before and after the change. */
 static int cmd_window(int argc, char **argv)
 {
@@ -914,6 +951,7 @@ static const struct {
 	{ "reconnect",		5, cmd_reconnect },
 	{ "send",		4, cmd_send },
 	{ "info",		4, cmd_info },
+	{ "stages",		5, cmd_stages },
 	{ "stall",		5, cmd_stall },
 	{ "stall-listen",	3, cmd_stall_listen },
 	{ "switch",		6, cmd_switch },
