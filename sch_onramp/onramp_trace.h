@@ -138,7 +138,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
-		__entry->owd_ns = s->owd_ns;
+		__entry->owd_ns = d->owd_ns;
 		__entry->baseline_ns = d->baseline_ns;
 		__entry->threshold_ns = trust->threshold_ns;
 		__entry->limit_ns = trust->limit_ns;
