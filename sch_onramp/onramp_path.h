@@ -40,9 +40,9 @@
  * twice the mean step of O from one OR-ACK of the connection to the next, since steps are
  * noise, or batches that take long on a later, slower link.
  *
- * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal (section
- * 5.1), 150 us in VMs (section 5.3), and 2 sigma + min OWD where clocks are bad (section
- * 7.1). Limit, routes and slack are not in the paper.
+ * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in
+ * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
+ * routes and slack are not in the paper.
  *
  * Differences from the paper: without threshold auto only the limit and the routes; the
  * setting nobound takes the limit away.
