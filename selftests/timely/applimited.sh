@@ -6,8 +6,8 @@
 #	A a0 ---------- b0 B
 #	  fq
 #
-# Four flows that cannot send make it start at a fifth of 25 Mbit/s: what the
-# rate does then, up or down, the application does.
+# Four flows that cannot send make it start at a fifth of 25 Mbit/s, of which 1448 bytes
+# in 1538 are payload: what the rate does then, up or down, the application does.
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper
@@ -25,7 +25,7 @@ run() {
 	expect "starts" "$(grep -c timely_start "$KSFT_TMP/trace")" -eq 1
 	expect "rate at the start" \
 		"$(awk "$TRACE_AWK"'/timely_start/ { print v("rate") }' "$KSFT_TMP/trace")" \
-		-eq $((25 * 125000 / 5))
+		-eq $((25 * 125000 * 1448 / 1538 / 5))
 	# Without a completion for so long there would be nothing to see.
 	expect "idle restarts" "$(grep -c timely_idle "$KSFT_TMP/trace" || :)" -eq 0
 }

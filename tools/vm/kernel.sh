@@ -196,6 +196,8 @@ vm_judge()
 	else
 		vm_fail "the console log ends without a verdict"
 	fi
+	# They fail nothing, and are not to be hidden either.
+	grep -a '^vm-race:' "$work/console.txt" | sed 's/^/vm: /' >&2 || :
 
 	if [ -n "$out" ]; then
 		if [ -s "$work/results.tar.gz" ] &&
