@@ -217,7 +217,8 @@ static struct nic_ts_entry *nic_ts_entry_alloc(struct nic_ts_net *nn,
 }
 
 /*
- * The table is full: look for idle flows in it, but not for each that finds it full.
+ * The table is full: look for idle flows in it, but not for each that finds it full. An
+ * RCU reader that saw the namespace there: its exit cancels the work later.
  */
 static void nic_ts_flow_full(struct nic_ts_net *nn)
 {
@@ -237,14 +238,19 @@ static void nic_ts_flow_full(struct nic_ts_net *nn)
  */
 static bool nic_ts_entry_room(struct nic_ts_net *nn, const struct nic_ts_key *key, int l3)
 {
-	bool found;
+	bool room = false;
 
-	if (atomic_read(&nn->nflows) < READ_ONCE(max_flows))
-		return true;
+	/* nic_ts_net_pre_exit() sets @gone, and the table is freed later. */
 	rcu_read_lock();
-	found = nic_ts_entry_find(nn, key, l3);
+	if (READ_ONCE(nn->gone))
+		goto unlock;
+	room = atomic_read(&nn->nflows) < READ_ONCE(max_flows) ||
+	       nic_ts_entry_find(nn, key, l3);
+	if (!room)
+		nic_ts_flow_full(nn);
+unlock:
 	rcu_read_unlock();
-	return found;
+	return room;
 }
 
 /* Returns the entry that is in the table in the end: @e, another, or none. */
@@ -255,6 +261,9 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 	struct nic_ts_entry *found;
 
 	lockdep_assert_held(&nic_ts_flow_lock);
+	/* With BHs off this is an RCU reader, too. */
+	if (READ_ONCE(nn->gone))
+		return NULL;
 	found = rhashtable_lookup_fast(&nn->flows, &lookup, nic_ts_flow_params);
 	if (found) {
 		found->users++;
@@ -293,10 +302,8 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 		return NULL;
 	}
 	l3 = nic_ts_sock_l3(sk);
-	if (!nic_ts_entry_room(nn, &key, l3)) {
-		nic_ts_flow_full(nn);
+	if (!nic_ts_entry_room(nn, &key, l3))
 		return NULL;
-	}
 	e = nic_ts_entry_alloc(nn, &key, l3, gfp);
 	if (!e) {
 		nic_ts_count(nn, NIC_TS_NET_NOMEM);
@@ -551,8 +558,8 @@ int nic_ts_flow_net_init(struct nic_ts_net *nn)
 
 /**
  * nic_ts_flow_net_exit() - end the table
- * @nn:		namespace: its devices are gone, or the module's hooks are; its
- *		sockets are closed, and have detached
+ * @nn:		namespace: its devices are gone, or the module's hooks are; it gives
+ *		no more flows, and those that sockets of the kernel have leave the table
  */
 void nic_ts_flow_net_exit(struct nic_ts_net *nn)
 {

@@ -369,6 +369,9 @@ static const struct nic_ts_bus nic_ts_this_bus = {
 	.driver_tx_done	= nic_ts_driver_done,
 };
 
+/* What the flows of a namespace that is gone count into. */
+static DEFINE_PER_CPU(struct nic_ts_net_stats, nic_ts_gone_stats);
+
 static int __net_init nic_ts_net_init(struct net *net)
 {
 	struct nic_ts_net *nn = nic_ts_net(net);
@@ -379,6 +382,7 @@ static int __net_init nic_ts_net_init(struct net *net)
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!nn->stats)
 		return -ENOMEM;
+	nn->count = nn->stats;
 	err = nic_ts_flow_net_init(nn);
 	if (err)
 		goto free_stats;
@@ -387,6 +391,19 @@ static int __net_init nic_ts_net_init(struct net *net)
 free_stats:
 	free_percpu(nn->stats);
 	return err;
+}
+
+/*
+ * A socket of the kernel holds no reference on its namespace, and may be closed in an
+ * exit method that comes after this one's: from here on it is given no flow, and what it
+ * counts goes nowhere. The caller waits for RCU readers before it calls any exit method.
+ */
+static void __net_exit nic_ts_net_pre_exit(struct net *net)
+{
+	struct nic_ts_net *nn = nic_ts_net(net);
+
+	WRITE_ONCE(nn->gone, true);
+	WRITE_ONCE(nn->count, &nic_ts_gone_stats);
 }
 
 static void __net_exit nic_ts_net_exit(struct net *net)
@@ -399,6 +416,7 @@ static void __net_exit nic_ts_net_exit(struct net *net)
 
 static struct pernet_operations nic_ts_net_ops = {
 	.init	= nic_ts_net_init,
+	.pre_exit = nic_ts_net_pre_exit,
 	.exit	= nic_ts_net_exit,
 	.id	= &nic_ts_net_id,
 	.size	= sizeof(struct nic_ts_net),

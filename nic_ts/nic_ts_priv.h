@@ -128,18 +128,23 @@ struct nic_ts_net_stats {
  * @nl3:	of these, how many are of sockets in an L3 domain (VRF)
  * @full_walk:	jiffies when the table was last searched for idle flows because it
  *		was full
+ * @count:	where events are counted: @stats; once the namespace goes, nowhere. Read
+ *		under RCU
  * @stats:	per-CPU counters
  * @age_work:	takes idle flows out
  * @net:	back pointer
+ * @gone:	the namespace goes: no more flows. Read under RCU
  */
 struct nic_ts_net {
 	struct rhashtable	flows;
 	atomic_t		nflows;
 	atomic_t		nl3;
 	unsigned long		full_walk;
+	struct nic_ts_net_stats __percpu *count;
 	struct nic_ts_net_stats __percpu *stats;
 	struct delayed_work	age_work;
 	struct net		*net;
+	bool			gone;
 };
 
 /**
@@ -265,10 +270,13 @@ static inline struct nic_ts_net *nic_ts_net(const struct net *net)
 	return net_generic(net, nic_ts_net_id);
 }
 
+/* RCU: nic_ts_net_pre_exit() replaces the counters, and they are freed later. */
 static inline void nic_ts_count(const struct nic_ts_net *nn,
 				enum nic_ts_net_stat id)
 {
-	this_cpu_inc(nn->stats->cnt[id]);
+	rcu_read_lock();
+	this_cpu_inc(READ_ONCE(nn->count)->cnt[id]);
+	rcu_read_unlock();
 }
 
 static inline void nic_ts_dev_count(const struct nic_ts_dev *nd,

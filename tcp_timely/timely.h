@@ -12,6 +12,11 @@
  * namespace that a socket reads on an ACK is lockless: the configuration is
  * replaced as a whole under RCU, the devices are refcounted, the counters are
  * per CPU. Writers of the configuration serialise on timely_net.lock.
+ *
+ * A socket of the kernel may outlive what its namespace has of us: it holds no reference
+ * on the namespace, and its owner may close it in an exit method that comes after ours.
+ * So a namespace that goes gives its sockets a configuration and counters that stay, and
+ * frees its own when none of them can have them any more.
  */
 #ifndef _TIMELY_H
 #define _TIMELY_H
@@ -152,8 +157,9 @@ struct timely_dev {
 
 /**
  * struct timely_net - the module's state in one network namespace
- * @conf:	configuration, replaced under @lock
+ * @conf:	configuration, replaced under @lock; once the namespace goes, one that stays
  * @lock:	serialises writers of @conf
+ * @count:	where sockets count: @stats; once the namespace goes, nowhere. Read under RCU
  * @stats:	per-CPU counters
  * @devs:	struct timely_dev by ifindex; written under RTNL
  * @speed_work:	asks every device for its speed; needs RTNL, so not in place
@@ -163,6 +169,7 @@ struct timely_dev {
 struct timely_net {
 	struct timely_conf __rcu	*conf;
 	struct mutex			lock;	/* writers of conf */
+	struct timely_stats __percpu	*count;
 	struct timely_stats __percpu	*stats;
 	struct xarray			devs;
 	struct work_struct		speed_work;
@@ -177,10 +184,13 @@ static inline struct timely_net *timely_net(const struct net *net)
 	return net_generic(net, timely_net_id);
 }
 
+/* RCU: timely_net_pre_exit() replaces the counters, and they are freed later. */
 static inline void timely_count(const struct timely_net *tn,
 				enum timely_stat_id id)
 {
-	this_cpu_inc(tn->stats->cnt[id]);
+	rcu_read_lock();
+	this_cpu_inc(READ_ONCE(tn->count)->cnt[id]);
+	rcu_read_unlock();
 }
 
 /**

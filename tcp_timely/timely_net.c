@@ -20,6 +20,10 @@
 
 unsigned int timely_net_id __read_mostly;
 
+/* What sockets have of a namespace that is gone: the defaults, and no bus to ask. */
+static struct timely_conf timely_gone_conf __ro_after_init;
+static DEFINE_PER_CPU(struct timely_stats, timely_gone_stats);
+
 /* The rows of timely_params.h. */
 static const struct net_param timely_params[TIMELY_P_MAX] = {
 #define TIMELY_PARAM(id, name, min, max, def, unit, what, source) \
@@ -258,13 +262,21 @@ static struct notifier_block timely_netdev_nb = {
 	.notifier_call = timely_netdev_event,
 };
 
+/* Returns NULL, or why they cannot be used. */
+static const char *timely_conf_defaults(struct timely_conf *conf)
+{
+	int i;
+
+	for (i = 0; i < TIMELY_P_MAX; i++)
+		conf->raw[i] = timely_params[i].def;
+	return timely_conf_build(conf);
+}
+
 static int __net_init timely_net_init(struct net *net)
 {
 	struct timely_net *tn = timely_net(net);
 	struct timely_conf *conf;
-	const char *why;
 	int err = -ENOMEM;
-	int i;
 
 	tn->net = net;
 	mutex_init(&tn->lock);
@@ -274,19 +286,15 @@ static int __net_init timely_net_init(struct net *net)
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
 		return -ENOMEM;
-	for (i = 0; i < TIMELY_P_MAX; i++)
-		conf->raw[i] = timely_params[i].def;
-	why = timely_conf_build(conf);
-	if (WARN_ONCE(why, "defaults refused: %s", why)) {
-		err = -EINVAL;
-		goto free_conf;
-	}
+	/* Usable, or the module would not be loaded. */
+	timely_conf_defaults(conf);
 	RCU_INIT_POINTER(tn->conf, conf);
 
 	tn->stats = alloc_percpu_gfp(struct timely_stats,
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!tn->stats)
 		goto free_conf;
+	tn->count = tn->stats;
 
 	tn->params = (struct net_params) {
 		.param = timely_params, .words = timely_words, .count = TIMELY_P_MAX,
@@ -311,32 +319,49 @@ free_conf:
 	return err;
 }
 
+/*
+ * Sockets of users are closed by now, those of the kernel perhaps not: from here on they
+ * have what stays. The caller waits for RCU readers before it calls any exit method.
+ */
+static void __net_exit timely_net_pre_exit(struct net *net)
+{
+	struct timely_net *tn = timely_net(net);
+	struct timely_conf *old;
+
+	remove_proc_entry("timely", net->proc_net);
+	/* Nobody sets a parameter any more. */
+	net_params_unregister(&tn->params);
+	mutex_lock(&tn->lock);
+	old = rcu_replace_pointer(tn->conf, &timely_gone_conf, lockdep_is_held(&tn->lock));
+	mutex_unlock(&tn->lock);
+	WRITE_ONCE(tn->count, &timely_gone_stats);
+	kfree_rcu(old, rcu);
+}
+
+/* What a socket may still read is @tn itself, which is freed after all exit methods. */
 static void __net_exit timely_net_exit(struct net *net)
 {
 	struct timely_net *tn = timely_net(net);
 	struct timely_dev *td;
 	unsigned long ifindex;
 
-	remove_proc_entry("timely", net->proc_net);
-	net_params_unregister(&tn->params);
 	/*
 	 * No more events: either the notifier is gone, or all devices of the
-	 * namespace are. No more readers: sockets hold the module, and those
-	 * of a dying namespace are closed.
+	 * namespace are.
 	 */
 	cancel_work_sync(&tn->speed_work);
 	xa_for_each(&tn->devs, ifindex, td)
 		timely_dev_del(tn, ifindex);
 	xa_destroy(&tn->devs);
 	free_percpu(tn->stats);
-	kfree(rcu_dereference_protected(tn->conf, true));
 }
 
 static struct pernet_operations timely_net_ops = {
-	.init	= timely_net_init,
-	.exit	= timely_net_exit,
-	.id	= &timely_net_id,
-	.size	= sizeof(struct timely_net),
+	.init		= timely_net_init,
+	.pre_exit	= timely_net_pre_exit,
+	.exit		= timely_net_exit,
+	.id		= &timely_net_id,
+	.size		= sizeof(struct timely_net),
 };
 
 /**
@@ -347,7 +372,13 @@ static struct pernet_operations timely_net_ops = {
  */
 int __init timely_net_register(void)
 {
+	const char *why;
 	int err;
+
+	why = timely_conf_defaults(&timely_gone_conf);
+	if (WARN_ONCE(why, "defaults refused: %s", why))
+		return -EINVAL;
+	timely_gone_conf.rtt_source = TIMELY_RTT_TCP;
 
 	err = register_pernet_subsys(&timely_net_ops);
 	if (err)
