@@ -155,6 +155,11 @@ check-patches: ## Test the drivers' patches: they apply, build, and run in the V
 	@$(SETUP) build vm check
 	@MAKEFLAGS= selftests/run-check patches 'patches-vm-6.1 patches-vm-6.12'
 
+.PHONY: check-mutants
+check-mutants: ## Test that the kselftests notice wrong versions of modules: [MUTANTS='NAME...']
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/mutate/run $(if $(filter 6.1 6.12,$(KVER)),--kernel $(KVER)) $(MUTANTS)
+
 .PHONY: compat-check
 compat-check: ## Test the shims on 6.1, 6.12 and 7.x (or on KVER)
 	@$(SETUP) build

@@ -87,6 +87,41 @@ once_per_rtt() {
 		END { exit bad || !n }' "$KSFT_TMP/trace"
 }
 
+# At a floor of 16 kbit/s, which a loss leads to at once, a packet takes 0.7 s. What is
+# lost is repaired at one packet for each round trip, however low the rate: 20 ms and up to
+# 200 ms that netem has waiting.
+repair() {
+	path
+	timely_set "$A" segment_bytes 2896 min_rate_kbit 16 loss_beta_permille 1000
+	snapshot
+	trace_on timely_loss
+	echo 1 >"$KSFT_TRACE/events/tcp/tcp_retransmit_skb/enable"
+	start_transfer 2000000
+	wait_for 20 completions 100
+	path loss 20%
+	wait_for 20 cuts 1
+	path
+	sleep 3
+	trace_off "$KSFT_TMP/trace"
+	timely_set "$A" min_rate_kbit 200 segment_bytes 16384 loss_beta_permille 500
+	finish_transfer
+	awk "$TRACE_AWK"'
+		/timely_loss/ && v("event") == "loss" && !cut { cut = when() }
+		/tcp_retransmit_skb/ {
+			n++
+			if (last && when() - last > gap) gap = when() - last
+			last = when()
+		}
+		END {
+			printf "measured: %d retransmissions in %.3f s, at most %.3f s apart\n", n, last - cut, gap
+			exit n < 10 || gap > 0.5 || last - cut > n * 0.15
+		}' "$KSFT_TMP/trace"
+}
+
+cuts() {
+	[ "$(grown LossCuts)" -ge "$1" ]
+}
+
 # Nothing gets through until TCP has timed out at least twice.
 blackhole() {
 	path
@@ -180,7 +215,7 @@ ambiguous() {
 		END { exit bad }' "$KSFT_TMP/trace"
 }
 
-ksft_plan 7
+ksft_plan 8
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -194,6 +229,7 @@ ksft_case "no losses, no cuts" lossless
 ksft_case "1 % of loss" random_loss 1% 3000000
 ksft_case "cuts are a round trip apart" once_per_rtt
 ksft_case "5 % of loss" random_loss 5% 1000000
+ksft_case "what is lost is repaired, whatever the rate" repair
 ksft_case "no RTT from what was retransmitted, without SACK" ambiguous
 ksft_case "cuts when sequence numbers have wrapped" cuts_after_wrap
 ksft_case "a black hole, and out of it again" blackhole

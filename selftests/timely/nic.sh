@@ -89,6 +89,27 @@ without_bus() {
 	expect "by the bus" "$(sum RttStack RttDriver RttMapped RttHardware)" -eq 0
 }
 
+# not_compared: in the trace, no RTT is compared with one of another source, nor is its
+# gradient that of another one's.
+not_compared() {
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			flow = v("src") v("dest")
+			if (flow in source && source[flow] != v("source")) {
+				n++
+				if (v("prev_rtt") || v("rtt_diff") || v("negative")) {
+					print
+					bad = 1
+				}
+			}
+			source[flow] = v("source")
+		}
+		END {
+			printf "measured: %d changes of the source\n", n
+			exit bad || !n
+		}' "$KSFT_TMP/trace"
+}
+
 by_tracepoints() {
 	trace_on timely_update
 	for_a_while
@@ -97,6 +118,8 @@ by_tracepoints() {
 	expect "traced" "$(grep -c ' source=stack ' "$KSFT_TMP/trace")" -gt 10
 	expect "by hardware" "$(since RttHardware)" -eq 0
 	shortest stack
+	# A flow begins by TCP's clock: the bus does not see what left before it was asked.
+	not_compared
 }
 
 # shortest SOURCE: RTT in the trace; no path is shorter than its wires.
