@@ -366,6 +366,9 @@ static void inherit__while_fresh(void)
 	CHECK_EQ(f.until_ns, 530 * US);
 	CHECK_EQ(f.beta, ONRAMP_ONE);
 	setup();
+	p.mode = ONRAMP_MODE_STRAWMAN;
+	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 480 * US, 500 * US), 30 * US);
+	setup();
 	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 450 * US, 500 * US), 0);
 	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 100 * US, 501 * US, 500 * US), 0);
 	p.stale_ns = 10 * US;

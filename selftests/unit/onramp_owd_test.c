@@ -566,6 +566,308 @@ static void owd__gaps(void)
 	CHECK(low > -1 * US);
 }
 
+/* --- samples made by hand ---------------------------------------------------- */
+
+/*
+ * A path whose samples are exact: rx - tx = BASE + drift * t + queue. A bucket of 2^24 ns,
+ * which 16 of them make, has its samples at the same places.
+ */
+#define BUCKET_NS	((double)ONRAMP_OWD_BUCKET_NS)
+#define BASE_NS		123456789
+
+struct path {
+	struct onramp_owd o;
+	u64 t;			/* ns, of the bucket that is next */
+	u64 turned;		/* since when the drift is what it is */
+	double base;		/* ns, then */
+	double drift;		/* ns per ns */
+};
+
+static double path_base(const struct path *p, u64 t)
+{
+	return p->base + p->drift * (double)(t - p->turned);
+}
+
+static void path_init(struct path *p, double drift)
+{
+	*p = (struct path) { .t = 1000 * ONRAMP_OWD_BUCKET_NS, .base = BASE_NS,
+			     .drift = drift };
+	p->turned = p->t;
+	onramp_owd_init(&p->o);
+}
+
+static void path_turn(struct path *p, double drift)
+{
+	p->base = path_base(p, p->t);
+	p->turned = p->t;
+	p->drift = drift;
+}
+
+/* One sample @at ns into the next bucket; its excess, or -1 if there is no report. */
+static double path_sample(struct path *p, double at, double queue)
+{
+	u64 t = p->t + (u64)at;
+	s64 excess;
+
+	if (!onramp_owd_sample(&p->o, t, (s64)(path_base(p, t) + queue), 1448, &excess))
+		return -1;
+	return (double)excess;
+}
+
+/* Eight samples in the next bucket, at its start, and so on; the last one's excess. */
+static double path_bucket(struct path *p, double queue)
+{
+	double excess = -1;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		excess = path_sample(p, i * BUCKET_NS / 8, queue);
+	p->t += ONRAMP_OWD_BUCKET_NS;
+	return excess;
+}
+
+/* The same, each of them after a queue of its own. */
+static void path_busy(struct path *p, double low, double high)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		path_sample(p, i * BUCKET_NS / 8, uniform(low, high));
+	p->t += ONRAMP_OWD_BUCKET_NS;
+}
+
+/* Known, with half a second of support. */
+static void path_known(struct path *p, double drift)
+{
+	int i;
+
+	path_init(p, drift);
+	for (i = 0; i < 96; i++)
+		path_bucket(p, 0);
+	CHECK(p->o.supported);
+	CHECK_EQ(p->o.shift, ONRAMP_OWD_SHIFT_MAX);
+	CHECK_NEAR(path_sample(p, 1, 10 * US), 10 * US, 10);
+}
+
+/* A new route is known as well as the one before it, with each bucket from the first. */
+static void owd__new_route_has_support(void)
+{
+	struct path p;
+	int i;
+
+	path_known(&p, 20e-6);
+	for (i = 0; i < 60; i++) {
+		path_bucket(&p, 40 * US);
+		if (i > 17)
+			CHECK(onramp_owd_error(&p.o, p.t) <
+			      ONRAMP_OWD_TOLERANCE_NS + 150);
+	}
+	CHECK_NEAR(path_sample(&p, 1, 50 * US), 10 * US, 10);
+}
+
+/* Points below the baseline are no longer route, whatever they lie on. */
+static void owd__reroute_is_upwards(void)
+{
+	struct onramp_owd_point before;
+	struct path p;
+	u32 i;
+
+	path_known(&p, 0);
+	for (i = 0; i < ONRAMP_OWD_POINTS; i++)
+		p.o.point[i].d_ns -= 40000;
+	before = p.o.ref;
+	CHECK(!onramp_owd_reroute(&p.o));
+	CHECK_EQ(p.o.ref.d_ns, before.d_ns);
+	CHECK_EQ(p.o.count, ONRAMP_OWD_POINTS);
+	for (i = 0; i < ONRAMP_OWD_POINTS; i++)
+		p.o.point[i].d_ns += 80000;
+	CHECK(onramp_owd_reroute(&p.o));
+	CHECK_EQ(p.o.ref.d_ns, before.d_ns + 40000);
+}
+
+/* Lower by 8 us: believed at once. By more: with two others, and as low as all three. */
+static void owd__how_a_lower_sample_counts(void)
+{
+	struct path p;
+
+	path_known(&p, 0);
+	CHECK_EQ(path_sample(&p, 10, -9 * US), 0);
+	CHECK_EQ(path_sample(&p, 20, 0), 0);
+	CHECK_EQ(path_sample(&p, 30, 5 * US), 5000);
+	CHECK_EQ(path_sample(&p, 40, -7.9 * US), 0);
+	CHECK_EQ(path_sample(&p, 50, 0), 7900);
+
+	path_known(&p, 0);
+	path_sample(&p, 10, -30 * US);
+	path_sample(&p, 20, -100 * US);
+	CHECK_EQ(path_sample(&p, 30, 0), 0);
+	path_sample(&p, 40, -20 * US);
+	CHECK_EQ(path_sample(&p, 50, 0), 20000);
+}
+
+/* What comes late lowers the baseline, but is no point of a later bucket. */
+static void owd__late_samples_are_no_points(void)
+{
+	const struct onramp_owd_point *point;
+	struct path p;
+	u64 last = 0;
+	u32 i;
+
+	path_known(&p, 0);
+	for (i = 0; i < 40; i++) {
+		path_sample(&p, 0, 50 * US);
+		if (i % 3 == 0)
+			path_sample(&p, -BUCKET_NS * 3 / 2, 20 * US);
+		path_bucket(&p, 50 * US);
+	}
+	for (i = 0; i < p.o.count; i++) {
+		point = onramp_owd_point(&p.o, p.o.count, i);
+		CHECK(point->t_ns >> p.o.shift > last);
+		last = point->t_ns >> p.o.shift;
+	}
+}
+
+/*
+ * A third of the points on a line confirm the baseline if the line could be it: not with
+ * another slope, a queue that fills for 0.2 s.
+ */
+static void owd__slope_that_confirms(void)
+{
+	struct path p;
+	int i;
+
+	path_known(&p, 0);
+	for (i = 0; i < 300; i++) {
+		/* 50 ppm, 12 buckets of 32 */
+		path_bucket(&p, i % 32 < 12 ? i % 32 * BUCKET_NS * 50e-6 :
+					      uniform(40, 200) * US);
+		CHECK_NEAR(path_sample(&p, 1, 300 * US), 300 * US, 1 * US);
+	}
+	CHECK_NEAR(p.o.slope, 0, ONRAMP_OWD_SLOPE_NEAR);
+}
+
+/* Nor at another level, where a queue stands for 50 ms of 130. */
+static void owd__level_that_confirms(void)
+{
+	struct path p;
+	int i;
+
+	path_known(&p, 0);
+	for (i = 0; i < 300; i++) {
+		path_bucket(&p, i % 8 < 3 ? 40 * US : uniform(50, 200) * US);
+		CHECK_NEAR(path_sample(&p, 1, 60 * US), 60 * US, 1 * US);
+	}
+}
+
+/*
+ * But within what clocks can do while nobody looks: 2 ppm in 6 s. Five buckets in twelve
+ * find the queue empty, too few for a line that nothing was known of.
+ */
+static void owd__wander_that_confirms(void)
+{
+	struct path p;
+	int i;
+
+	path_known(&p, 20e-6);
+	path_turn(&p, 22e-6);
+	p.t += 360 * ONRAMP_OWD_BUCKET_NS;
+	for (i = 0; i < 60; i++)
+		path_bucket(&p, i * 5 % 12 < 5 ? 0 : uniform(20, 200) * US);
+	CHECK_NEAR(path_sample(&p, 1, 10 * US), 10 * US, 200);
+	/* Without support for so long the level has wandered, the slope has not. */
+	path_known(&p, 20e-6);
+	path_turn(&p, 32e-6);
+	p.t += 360 * ONRAMP_OWD_BUCKET_NS;
+	path_turn(&p, 20e-6);
+	for (i = 0; i < 60; i++)
+		path_bucket(&p, i * 5 % 12 < 5 ? 0 : uniform(20, 200) * US);
+	CHECK(path_sample(&p, 1, 10 * US) > 50 * US);
+}
+
+/*
+ * Without support the lowest sample is believed for as long as it is kept, and bounds the
+ * guess afterwards: it rises by 100 ppm, then by 200.
+ */
+static void owd__guesses(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 0);
+	for (i = 0; i < 4; i++)
+		path_busy(&p, 200 * US, 300 * US);
+	for (i = 0; i < 3; i++)
+		path_sample(&p, i, 0);
+	for (i = 0; i < 30; i++)
+		path_busy(&p, 200 * US, 300 * US);
+	CHECK(!p.o.supported);
+	CHECK_NEAR(path_sample(&p, 1, 200 * US), (200 - 30 * 1.678) * US, 1 * US);
+	for (i = 0; i < 6; i++)
+		path_busy(&p, 200 * US, 300 * US);
+	CHECK(!p.o.supported);
+	CHECK(path_sample(&p, 1, 200 * US) > (200 - 30 * 1.678 - 7 * 3.355) * US);
+}
+
+/* When buckets become longer, the lowest samples stay. */
+static void owd__merge_keeps_the_lowest(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 0);
+	p.o.shift = ONRAMP_OWD_SHIFT_MIN;
+	p.o.slope = 0;
+	for (i = 0; i < (int)ONRAMP_OWD_POINTS; i++)
+		p.o.point[i] = (struct onramp_owd_point) {
+			.t_ns = p.t + ((u64)i << ONRAMP_OWD_SHIFT_MIN),
+			.d_ns = BASE_NS + (i % 3 ? 50000 : i),
+		};
+	p.o.count = ONRAMP_OWD_POINTS;
+	onramp_owd_merge(&p.o);
+	CHECK_EQ(p.o.count, ONRAMP_OWD_POINTS / 2);
+	for (i = 0; i < (int)p.o.count; i++)
+		CHECK_EQ(onramp_owd_point(&p.o, p.o.count, i)->d_ns,
+			 BASE_NS + (i % 3 == 2 ? 50000 : 2 * i + i % 3));
+}
+
+/* Stamps of software: the slope is that of all points, not of two that are noisy. */
+static void owd__slope_of_noisy_stamps(void)
+{
+	double off, most = 0;
+	struct path p;
+	int run, i;
+
+	for (run = 0; run < 40; run++) {
+		path_init(&p, uniform(-80e-6, 80e-6));
+		for (i = 0; i < 96; i++)
+			path_bucket(&p, uniform(0, 800));
+		CHECK(p.o.supported);
+		off = ldexp(p.o.slope, -32) - p.drift;
+		most = fmax(most, fabs(off));
+	}
+	printf("# stamps with 0.8 us of noise: drift within %.2f ppm\n", most * 1e6);
+	CHECK(most < 1.5e-6);
+}
+
+/*
+ * The first slope comes from lines below the points: what is above them, a queue that
+ * fills and drains in half a second, has nothing to say.
+ */
+static void owd__slope_from_below(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 80e-6);
+	for (i = 0; i < 64; i++)
+		path_busy(&p, 50 * US, 5000 * US);
+	CHECK(!p.o.supported);
+	for (i = 0; i < 40; i++)
+		path_bucket(&p, i % 3 ? 0 : (double)abs(20 - i) * 100 * US);
+	CHECK(p.o.supported);
+	CHECK_NEAR(ldexp(p.o.slope, -32), 80e-6, 0.1e-6);
+}
+
 /* With the error of the clocks in T, whatever is paused is truly late. */
 static void owd__synced(void)
 {
@@ -616,6 +918,17 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__constant_queue),
 		KTAP_CASE(owd__false_stamps),
 		KTAP_CASE(owd__gaps),
+		KTAP_CASE(owd__new_route_has_support),
+		KTAP_CASE(owd__reroute_is_upwards),
+		KTAP_CASE(owd__how_a_lower_sample_counts),
+		KTAP_CASE(owd__late_samples_are_no_points),
+		KTAP_CASE(owd__slope_that_confirms),
+		KTAP_CASE(owd__level_that_confirms),
+		KTAP_CASE(owd__wander_that_confirms),
+		KTAP_CASE(owd__guesses),
+		KTAP_CASE(owd__merge_keeps_the_lowest),
+		KTAP_CASE(owd__slope_of_noisy_stamps),
+		KTAP_CASE(owd__slope_from_below),
 		KTAP_CASE(owd__synced),
 		KTAP_CASE(owd__error),
 	};
