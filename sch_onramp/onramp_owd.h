@@ -31,7 +31,8 @@
  *		else:
  *			baseline stays: its slope, and its level for up to 10 s
  *	a sample below the baseline takes it down at once; if it is lower by more
- *	than 8 us, only with two more that say the same in the same bucket
+ *	than 8 us, only with two more that say the same in the same bucket, or in
+ *	buckets with no other samples
  *	where most buckets have large packets smaller ones do not count: on each link
  *	that stores and forwards they take less time
  *
@@ -153,7 +154,8 @@ struct onramp_owd_point {
  * @samples:	counted up to ONRAMP_OWD_MIN_SAMPLES
  * @count:	points in @point, from @head backwards
  * @head:	where the next point goes
- * @low_count:	samples far below the baseline, in the open bucket
+ * @low_count:	samples far below the baseline, in the open bucket, and in those before it
+ *		that had no others
  * @shift:	length of a bucket is 2^shift ns
  * @open:	the open bucket has a sample, @min
  * @supported:	the baseline has had support
@@ -611,12 +613,12 @@ static inline void onramp_owd_advance(struct onramp_owd *o, u64 t_ns)
 	if (o->open) {
 		onramp_owd_keep(o);
 		onramp_owd_close(o, t_ns);
+		o->low_count = 0;
 	}
 	onramp_owd_sizes(o);
 	/* Buckets may be longer now. */
 	o->bucket = t_ns >> o->shift;
 	o->open = false;
-	o->low_count = 0;
 }
 
 /**

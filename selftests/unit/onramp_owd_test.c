@@ -705,6 +705,30 @@ static void owd__how_a_lower_sample_counts(void)
 	CHECK_EQ(path_sample(&p, 50, 0), 20000);
 }
 
+/*
+ * Samples each of which is alone in its bucket, the first of them 100 us too high: three
+ * in a row that say so are believed, and two are not.
+ */
+static void owd__rare_lower_samples(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 0);
+	for (i = 0; i < 40; i++) {
+		path_sample(&p, 0, i ? 0 : 100 * US);
+		p.t += 20000000;
+	}
+	CHECK_EQ(path_sample(&p, 0, 50 * US), 50000);
+
+	path_known(&p, 0);
+	for (i = 0; i < 40; i++) {
+		path_sample(&p, 0, i % 3 ? -100 * US : 0);
+		p.t += 20000000;
+	}
+	CHECK_NEAR(path_sample(&p, 0, 50 * US), 50 * US, 10);
+}
+
 /* What comes late lowers the baseline, but is no point of a later bucket. */
 static void owd__late_samples_are_no_points(void)
 {
@@ -921,6 +945,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__new_route_has_support),
 		KTAP_CASE(owd__reroute_is_upwards),
 		KTAP_CASE(owd__how_a_lower_sample_counts),
+		KTAP_CASE(owd__rare_lower_samples),
 		KTAP_CASE(owd__late_samples_are_no_points),
 		KTAP_CASE(owd__slope_that_confirms),
 		KTAP_CASE(owd__level_that_confirms),
