@@ -111,6 +111,12 @@ static_assert(TIMELY_STAT_RTT_HW - TIMELY_STAT_RTT_TCP ==
 static_assert(TIMELY_STAT_NIC_INVALID - TIMELY_STAT_NO_TX ==
 	      NIC_TS_RTT_INVALID - NIC_TS_RTT_NO_TX);
 
+/* What the parameter pacing can be set to. */
+enum timely_pacing {
+	TIMELY_PACING_QDISC,	/* a qdisc that can, else TCP */
+	TIMELY_PACING_TCP,	/* TCP, above any qdisc */
+};
+
 struct timely_stats {
 	unsigned long cnt[TIMELY_STAT_MAX];
 };
@@ -122,6 +128,7 @@ struct timely_stats {
  * @max_outstanding:	limit on outstanding data, bytes; 0: from the line rate
  * @idle_restart_ns:	idle time after which a flow starts over, ns; 0: never
  * @rtt_source:		enum timely_rtt_source
+ * @pacing:		enum timely_pacing
  * @raw:		the values as they were written
  * @rcu:		readers are on the ACK path
  */
@@ -131,6 +138,7 @@ struct timely_conf {
 	u64			max_outstanding;
 	u64			idle_restart_ns;
 	enum timely_rtt_source	rtt_source;
+	enum timely_pacing	pacing;
 	u64			raw[TIMELY_P_MAX];
 	struct rcu_head		rcu;
 };

@@ -42,6 +42,10 @@ static const char * const timely_words[TIMELY_P_MAX][2] = {
 		[TIMELY_RTT_AUTO]	= "auto",
 		[TIMELY_RTT_TCP]	= "tcp",
 	},
+	[TIMELY_P_PACING] = {
+		[TIMELY_PACING_QDISC]	= "qdisc",
+		[TIMELY_PACING_TCP]	= "tcp",
+	},
 };
 
 /*
@@ -72,6 +76,7 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	conf->max_outstanding = raw[TIMELY_P_MAX_OUTSTANDING];
 	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
 	conf->rtt_source = raw[TIMELY_P_RTT_SOURCE];
+	conf->pacing = raw[TIMELY_P_PACING];
 
 	if (p->t_low_ns > p->t_high_ns)
 		return "t_low_ns, scaled by segment_bytes / 16384, must not exceed t_high_ns";

@@ -53,6 +53,9 @@ TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
 	     "20 x Thigh; not in the paper") \
 TIMELY_PARAM(RTT_SOURCE, rtt_source, 0, 1, 0, "auto|tcp", \
 	     "clock of RTTs: the bus nic_ts where it has stamps, or always TCP's own", \
-	     "TIMELY 3.1, 5")
+	     "TIMELY 3.1, 5") \
+TIMELY_PARAM(PACING, pacing, 0, 1, 0, "qdisc|tcp", \
+	     "who paces: a qdisc that can, at the rate it was told; or TCP, at the newest", \
+	     "TIMELY 5; measured")
 
 #endif /* _TIMELY_PARAMS_H */

@@ -25,7 +25,8 @@
  * Datacenter", SIGCOMM 2015; Zhu et al., CoNEXT 2016 (patched mode).
  *
  * Pacing is done by fq or another qdisc that paces, else by TCP itself: also where
- * such a qdisc is replaced by one that does not, or the route leads past it.
+ * such a qdisc is replaced by one that does not, or the route leads past it. With the
+ * parameter pacing at tcp TCP does so in any case, and the next departure follows the rate.
  *
  * Differences from the paper, because TCP is not RDMA over a lossless fabric:
  *  - Loss: a cut of one half once per RTT, so that a path without a delay
@@ -91,6 +92,9 @@
  */
 #define TIMELY_PACING_SHIFT	14
 #define TIMELY_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
+
+/* A departure is so much late before TCP's timer is set anew: fq's own timer slack. */
+#define TIMELY_TIMER_SLACK_NS	(10 * NSEC_PER_USEC)
 
 /* struct timely_sock.flags */
 #define TIMELY_F_INIT		BIT(0)	/* init() has run, release() must undo */
@@ -310,13 +314,42 @@ static u64 timely_repair_bps(const struct sock *sk)
 	return div_u64((u64)timely_mss(sk) * USEC_PER_SEC, tp->rack.rtt_us);
 }
 
+/*
+ * The next segment was given its departure time when the last one left. Where TCP paces, it
+ * has not handed that segment to anybody, so that the newest rate can still apply to it: a
+ * cut delays it, and from the lowest rate a flow need not wait for a whole segment's time.
+ * If TCP's timer fires too early, TCP sets it again.
+ */
+static void timely_move_departure(struct sock *sk, u64 old_bps, u64 new_bps)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 now_ns = tp->tcp_clock_cache;
+	u64 due_ns;
+
+	/* TCP's own rate, before the first one of ours, may be no rate at all. */
+	if (old_bps == new_bps || !old_bps || old_bps > TIMELY_MAX_RATE_BPS ||
+	    tp->tcp_wstamp_ns <= now_ns ||
+	    READ_ONCE(sk->sk_pacing_status) != SK_PACING_NEEDED)
+		return;
+	due_ns = now_ns + timely_wait_ns(tp->tcp_wstamp_ns - now_ns, old_bps, new_bps);
+	tp->tcp_wstamp_ns = due_ns;
+	/* The timer has a reference on the socket. If it was not running, TCP starts it. */
+	if (hrtimer_is_queued(&tp->pacing_timer) &&
+	    hrtimer_get_expires_ns(&tp->pacing_timer) > due_ns + TIMELY_TIMER_SLACK_NS &&
+	    hrtimer_try_to_cancel(&tp->pacing_timer) > 0)
+		hrtimer_start(&tp->pacing_timer, ns_to_ktime(due_ns),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
 static void timely_pace(struct sock *sk)
 {
 	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), timely_repair_bps(sk));
+	u64 old_bps = sk->sk_pacing_rate;
 
+	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
 	/* Read locklessly by the qdisc. */
-	WRITE_ONCE(sk->sk_pacing_rate,
-		   min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
+	WRITE_ONCE(sk->sk_pacing_rate, rate);
+	timely_move_departure(sk, old_bps, rate);
 }
 
 static void timely_set_inactive(struct timely_sock *ts)
@@ -469,6 +502,10 @@ static bool timely_left_early(const struct sock *sk)
  * So TCP paces again, until a qdisc says anew that it does, and the departure times
  * are those of the clock. RTTs of what is in flight are unknown.
  *
+ * Nor does fq let go of a departure time when the rate changes. With pacing=tcp TCP paces in
+ * any case, and is told so whenever it is about to send. fq says at each packet that it does
+ * itself, so that of a burst the second segment waits in fq, and no third one.
+ *
  * @rs: of an ACK, or NULL
  */
 static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
@@ -479,8 +516,14 @@ static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 	struct sk_buff *skb;
 	u64 now_ns;
 
-	if (READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ ||
-	    tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+	if (READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
+		return;
+	rcu_read_lock();
+	if (rcu_dereference(tn->conf)->pacing == TIMELY_PACING_TCP)
+		cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
+	rcu_read_unlock();
+
+	if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
 		return;
 	/* TCP cuts RTTs below zero off at zero. */
 	if (!(rs && !rs->rtt_us) && !timely_left_early(sk))

@@ -74,7 +74,17 @@ rerouted() {
 	paced "fq on a0"
 }
 
-ksft_plan 4
+# TCP paces from the start: no change of the qdisc makes a difference, or is one to notice.
+by_tcp_always() {
+	local before
+
+	before=$(timely_count "$A" PacedByTcp)
+	timely_set "$A" pacing tcp
+	pairs fq onramp pfifo_fast fq fq_codel onramp fq
+	expect "times that TCP took over" "$(timely_count "$A" PacedByTcp)" -eq "$before"
+}
+
+ksft_plan 5
 need_module
 need_module sch_onramp
 net_pair
@@ -94,3 +104,4 @@ trace_off "$KSFT_TMP/trace"
 ksft_case "TCP paces where no qdisc does" paced_by_tcp
 ksft_case "nothing else is lost" few_cuts
 ksft_case "the route leads past the qdisc that paces" rerouted
+ksft_case "the same with pacing=tcp" by_tcp_always
