@@ -335,7 +335,7 @@ static void timely_move_departure(struct sock *sk, u64 old_bps, u64 new_bps)
 	tp->tcp_wstamp_ns = due_ns;
 	/* The timer has a reference on the socket. If it was not running, TCP starts it. */
 	if (hrtimer_is_queued(&tp->pacing_timer) &&
-	    hrtimer_get_expires_ns(&tp->pacing_timer) > due_ns + TIMELY_TIMER_SLACK_NS &&
+	    ktime_to_ns(hrtimer_get_expires(&tp->pacing_timer)) > due_ns + TIMELY_TIMER_SLACK_NS &&
 	    hrtimer_try_to_cancel(&tp->pacing_timer) > 0)
 		hrtimer_start(&tp->pacing_timer, ns_to_ktime(due_ns),
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
