@@ -101,6 +101,11 @@ kselftest-debug: ## Run kselftests on a kernel with KASAN, lockdep, kmemleak, UB
 	@$(SETUP) build vm lab
 	@MAKEFLAGS= selftests/run-check kselftest-debug
 
+.PHONY: check-long
+check-long: ## Everything at once for ten minutes, on a debug kernel [SOAK=s]
+	@$(SETUP) build vm lab
+	@MAKEFLAGS= SOAK=$(SOAK) selftests/run-check long
+
 .PHONY: lab
 lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \

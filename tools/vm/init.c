@@ -689,7 +689,7 @@ int main(void)
 	mkdir("/results", 0755);
 	list_modules();
 	save_defaults();
-	if (run_quiet(lo_up, -1, 10))
+	if (run_quiet(lo_up, -1, 60))
 		fault("the loopback device does not come up");
 
 	status = run_command();
