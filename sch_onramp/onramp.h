@@ -39,7 +39,7 @@ enum onramp_state {
  *	than zero by one packet at most
  * @state: enum onramp_state
  * @band: that it is listed in, the one of its latest packet
- * @tried: without @ctl: when it was last tried to get it, onramp_tick(); 0: never
+ * @tried: without @ctl: it is not tried to get it before, onramp_tick(), and in that; 0: never
  * @slot: with @ctl: where its next record goes, to be fetched
  * @reordered: packets that leave before one that had been queued earlier
  * @next: in the list, ONRAMP_LISTED
@@ -134,6 +134,7 @@ struct onramp_config {
 	u64	line_rate;
 	u64	clock;
 	u64	bound;
+	u64	peers;
 	u32	priomap;
 };
 
@@ -213,6 +214,9 @@ struct onramp_stats {
 	u64	acks_unsupported;
 	u64	challenges;
 	u64	challenges_refused;
+	u64	far;
+	u64	peers_evicted;
+	u64	connections_closed;
 };
 
 /**
@@ -300,6 +304,9 @@ static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
 /* onramp_sch.c */
 void onramp_recheck_all(struct Qdisc *sch);
 
+/* onramp_flow.tried is at most so far in the future, more than ONRAMP_EVICTED_NS. */
+#define ONRAMP_TICKS_AHEAD	256
+
 /**
  * onramp_tick() - a time in units in which it is tried again to get a control block
  * @now: CLOCK_MONOTONIC, ns
@@ -312,6 +319,18 @@ static inline u16 onramp_tick(u64 now)
 	return (u16)(now >> 28) ?: 1;
 }
 
+/**
+ * onramp_too_early() - is it not yet to be tried again to get a control block?
+ * @tried: onramp_flow.tried
+ * @tick: of now
+ *
+ * Return: whether; a time of five hours ago passes for one to come for some minutes.
+ */
+static inline bool onramp_too_early(u16 tried, u16 tick)
+{
+	return tried && (u16)(tried - tick) < ONRAMP_TICKS_AHEAD;
+}
+
 /* onramp_flow.c */
 int onramp_flow_cache_create(void);
 void onramp_flow_cache_destroy(void);
@@ -322,6 +341,7 @@ void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
 void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
 			struct sk_buff *skb);
 struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key);
+void onramp_flow_detach(struct onramp_sched *q, struct onramp_ctl *ctl);
 void onramp_flows_release(struct onramp_sched *q);
 struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
 struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets);

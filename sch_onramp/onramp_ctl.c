@@ -6,6 +6,9 @@
  *	  find or make the control block of its connection, and its peer
  *	  the path's last delay is fresh: pause for it (inherit)
  *
+ *	each second, while there are connections:
+ *	  closed, or its peer was evicted: its flows let go of the control block
+ *
  *	data leaves the qdisc:
  *	  record: sequence numbers, start on the wire (onramp_fifo.h), time paused so far
  *
@@ -33,6 +36,7 @@
 #include <linux/ipv6.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <net/inet_hashtables.h>
 #include <net/pkt_sched.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -47,6 +51,13 @@
  * of what the counts take to wrap, see struct or_replay.
  */
 #define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
+
+/* What is looked at for closed connections with RCU held, and what is then let go of. */
+#define ONRAMP_AGE_LOOK		256
+#define ONRAMP_AGE_BATCH	32
+
+/* Of so many connections, 2^16, a look takes some 10 ms of a CPU: not each second then. */
+#define ONRAMP_AGE_SHIFT	16
 
 /* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
 #define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
@@ -97,6 +108,7 @@ void onramp_ctl_cache_destroy(void)
 struct onramp_gate *onramp_gate_create(const struct net_device *dev)
 {
 	struct onramp_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
+	struct onramp_net *on = onramp_net(dev_net(dev));
 
 	if (!gate)
 		return NULL;
@@ -106,9 +118,13 @@ struct onramp_gate *onramp_gate_create(const struct net_device *dev)
 		return NULL;
 	}
 	refcount_set(&gate->refs, 1);
+	gate->on = on;
 	gate->dev = dev;
 	spin_lock_init(&gate->lock);
 	init_llist_head(&gate->recheck);
+	spin_lock_bh(&on->lock);
+	list_add_rcu(&gate->list, &on->gates);
+	spin_unlock_bh(&on->lock);
 	return gate;
 }
 
@@ -138,6 +154,9 @@ void onramp_gate_close(struct onramp_gate *gate)
 {
 	if (!gate)
 		return;
+	spin_lock_bh(&gate->on->lock);
+	list_del_rcu(&gate->list);
+	spin_unlock_bh(&gate->on->lock);
 	/* Connections may keep it; an OR-ACK reads this without a lock. */
 	WRITE_ONCE(gate->dev, NULL);
 	onramp_gate_put(gate);
@@ -160,7 +179,7 @@ void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings)
 }
 
 /**
- * onramp_gate_arm() - the qdisc has a flow that waits for a pause
+ * onramp_gate_arm() - the qdisc has a flow of a connection
  * @gate: the gate
  * @sch: the qdisc
  *
@@ -353,11 +372,15 @@ static struct onramp_ctl *onramp_ctl_create(struct onramp_peer *peer,
 {
 	struct onramp_net *on = peer->on;
 	struct onramp_ctl *ctl;
+	int n;
 
-	if (atomic_inc_return(&on->n_ctls) > ONRAMP_CTLS_MAX) {
+	n = atomic_inc_return(&on->n_ctls);
+	if (n > ONRAMP_CTLS_MAX) {
 		onramp_net_count(on, ONRAMP_N_FULL);
 		goto uncount;
 	}
+	if (n == 1)
+		queue_delayed_work(onramp_wq, &on->age_work, HZ);
 	ctl = kmem_cache_zalloc(onramp_ctl_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!ctl) {
 		onramp_net_count(on, ONRAMP_N_NO_MEMORY);
@@ -396,15 +419,19 @@ uncount:
  * onramp_ctl_get() - the control block of the connection of a packet
  * @gate: of the qdisc
  * @skb: a packet that onramp_tcp_headers()
+ * @rtt_us: shortest RTT of the connection, U32_MAX: it has not seen any
+ * @near_ns: hosts from here on are not asked, 0: all are
  * @now: CLOCK_MONOTONIC, ns
+ *
+ * The caller calls onramp_ctl_own() with what this returns.
  *
  * Context: the qdisc's lock.
  * Return: it, referenced, or NULL: then the flow does without one.
  */
 struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
-				  u64 now)
+				  u32 rtt_us, u64 near_ns, u64 now)
 {
-	struct onramp_net *on = onramp_net(dev_net(skb->dev));
+	struct onramp_net *on = gate->on;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
 	struct onramp_peer *peer;
 	struct or_addrs addrs;
@@ -416,7 +443,7 @@ struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff
 		return NULL;
 	}
 	onramp_addrs(skb, &addrs);
-	peer = onramp_peer_get(on, &addrs);
+	peer = onramp_peer_get(on, &addrs, rtt_us, near_ns);
 	if (!peer)
 		return NULL;
 	rcu_read_lock();
@@ -431,6 +458,23 @@ struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff
 	if (!ctl)
 		onramp_peer_put(peer);
 	return ctl;
+}
+
+/**
+ * onramp_ctl_own() - the socket of a connection
+ * @ctl: control block
+ * @sk: the socket
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_ctl_own(struct onramp_ctl *ctl, const struct sock *sk)
+{
+	/*
+	 * Read without a lock by onramp_ctl_open(). One of the former socket and one of this
+	 * are of none: then the connection passes for closed, and its next data asks again.
+	 */
+	WRITE_ONCE(ctl->hash, sk->sk_hash);
+	WRITE_ONCE(ctl->sk, (unsigned long)sk);
 }
 
 /**
@@ -455,6 +499,130 @@ void onramp_ctl_put(struct onramp_ctl *ctl)
 	spin_unlock_bh(&ctl->lock);
 	onramp_peer_put(ctl->peer);
 	call_rcu(&ctl->rcu, onramp_ctl_free);
+}
+
+/* Closed connections ------------------------------------------------------ */
+
+/*
+ * May the connection send data, again or for the first time? Its socket is in TCP's table
+ * from before it does until it is closed. In there it is looked for by its address, and
+ * only in the one chain that it can be in: nothing keeps it alive for this, and what now
+ * has its memory does not pass for it.
+ */
+static bool onramp_ctl_open(const struct onramp_ctl *ctl)
+{
+	const u32 open = TCPF_ESTABLISHED | TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_FIN_WAIT1 |
+			 TCPF_CLOSE_WAIT | TCPF_CLOSING | TCPF_LAST_ACK;
+	struct inet_hashinfo *table = ctl->peer->on->net->ipv4.tcp_death_row.hashinfo;
+	const struct inet_ehash_bucket *head;
+	const struct hlist_nulls_node *node;
+	unsigned long addr;
+	struct sock *sk;
+	u32 hash;
+
+	addr = READ_ONCE(ctl->sk);
+	hash = READ_ONCE(ctl->hash);
+	head = inet_ehash_bucket(table, hash);
+begin:
+	sk_nulls_for_each_rcu(sk, node, &head->chain)
+		if ((unsigned long)sk == addr)
+			return (1U << READ_ONCE(sk->sk_state)) & open;
+	/* It was moved to another chain while its chain was gone along: the wrong end. */
+	if (get_nulls_value(node) != (hash & table->ehash_mask))
+		goto begin;
+	return false;
+}
+
+/* Up to ONRAMP_AGE_BATCH that are to go, each with a reference; sets @more. */
+static unsigned int onramp_ctls_closed(struct rhashtable_iter *iter, struct onramp_ctl **ctls,
+				       bool *more)
+{
+	u64 now = ktime_get_ns();
+	unsigned int looks, n = 0;
+	struct onramp_ctl *ctl;
+
+	*more = true;
+	rhashtable_walk_start(iter);
+	for (looks = 0; looks < ONRAMP_AGE_LOOK && n < ONRAMP_AGE_BATCH; looks++) {
+		ctl = rhashtable_walk_next(iter);
+		if (!ctl) {
+			*more = false;
+			break;
+		}
+		/* The table grows: some are seen twice. */
+		if (IS_ERR(ctl))
+			continue;
+		/* Written with its lock, of the last second: it is open without a look. */
+		if (!READ_ONCE(ctl->peer->evicted) &&
+		    (now - READ_ONCE(ctl->ring.sent_ns) < NSEC_PER_SEC || onramp_ctl_open(ctl)))
+			continue;
+		if (refcount_inc_not_zero(&ctl->refs))
+			ctls[n++] = ctl;
+	}
+	rhashtable_walk_stop(iter);
+	return n;
+}
+
+/* Flows let go of those that are closed, and so does the caller. */
+static void onramp_ctls_drop(struct onramp_net *on, struct onramp_ctl **ctls, unsigned int n)
+{
+	struct onramp_ctl *rest[ONRAMP_AGE_BATCH];
+	struct onramp_gate *gate;
+	unsigned int i, left = 0;
+
+	rcu_read_lock();
+	/* Nearly always it is the qdisc that sent last whose flow has it. */
+	for (i = 0; i < n; i++) {
+		spin_lock_bh(&ctls[i]->lock);
+		gate = ctls[i]->gate;
+		spin_unlock_bh(&ctls[i]->lock);
+		/* RCU keeps it. */
+		if (gate)
+			onramp_flows_detach(gate, &ctls[i], 1);
+		if (refcount_read(&ctls[i]->refs) > 1)
+			rest[left++] = ctls[i];
+	}
+	if (left)
+		list_for_each_entry_rcu(gate, &on->gates, list)
+			onramp_flows_detach(gate, rest, left);
+	rcu_read_unlock();
+	for (i = 0; i < n; i++) {
+		local_bh_disable();
+		if (refcount_read(&ctls[i]->refs) == 1) {
+			if (!READ_ONCE(ctls[i]->peer->evicted))
+				onramp_net_count(on, ONRAMP_N_CLOSED);
+			trace_onramp_closed(ctls[i]);
+		}
+		onramp_ctl_put(ctls[i]);
+		local_bh_enable();
+	}
+}
+
+/**
+ * onramp_ctl_age() - onramp_net.age_work: give up control blocks of closed connections
+ * @work: in the namespace
+ *
+ * Context: process.
+ */
+void onramp_ctl_age(struct work_struct *work)
+{
+	struct onramp_net *on = container_of(to_delayed_work(work), struct onramp_net, age_work);
+	struct onramp_ctl *ctls[ONRAMP_AGE_BATCH];
+	struct rhashtable_iter iter;
+	unsigned int n;
+	bool more;
+
+	rhashtable_walk_enter(&on->ctls, &iter);
+	do {
+		n = onramp_ctls_closed(&iter, ctls, &more);
+		onramp_ctls_drop(on, ctls, n);
+		cond_resched();
+	} while (more);
+	rhashtable_walk_exit(&iter);
+	n = atomic_read(&on->n_ctls);
+	if (n)
+		queue_delayed_work(onramp_wq, &on->age_work,
+				   HZ + HZ * (n >> ONRAMP_AGE_SHIFT));
 }
 
 /* The qdisc's side -------------------------------------------------------- */

@@ -48,11 +48,10 @@
 #include "onramp_path.h"
 
 /*
- * Most connections and peers of a namespace. Those beyond are sent as by fq, and
- * counted. A connection takes 2.6 KB, a peer 1.1 KB.
+ * Most connections of a namespace. Those beyond are sent as by fq, and counted. One takes
+ * 2.6 KB.
  */
 #define ONRAMP_CTLS_MAX		(1 << 18)
-#define ONRAMP_PEERS_MAX	(1 << 14)
 
 /*
  * Records of a connection. Back-to-back packets share one; of more batches in flight
@@ -98,6 +97,8 @@ enum onramp_net_stat {
 	ONRAMP_N_FULL,
 	ONRAMP_N_CHALLENGES,
 	ONRAMP_N_CHALLENGES_REFUSED,
+	ONRAMP_N_EVICTED,
+	ONRAMP_N_CLOSED,
 	ONRAMP_N_STATS
 };
 
@@ -159,9 +160,11 @@ struct onramp_link {
 /**
  * struct onramp_gate - what the controller may touch of a qdisc
  * @refs: the qdisc, and connections
+ * @on: its namespace
+ * @list: in onramp_net.gates, while there is a qdisc
  * @dev: of the qdisc, NULL when that is gone; to compare only
  * @lock: of @sch
- * @sch: the qdisc; NULL once it is reset, until it sends again
+ * @sch: the qdisc; NULL once it is reset, until it has a connection again
  * @recheck: connections whose pause has become shorter
  * @settings: replaced as a whole
  * @stats: per CPU
@@ -176,6 +179,8 @@ struct onramp_link {
  */
 struct onramp_gate {
 	refcount_t		refs;
+	struct onramp_net	*on;
+	struct list_head	list;
 	const struct net_device	*dev;
 	spinlock_t		lock;		/* sch */
 	struct Qdisc		*sch;
@@ -196,9 +201,12 @@ struct onramp_gate {
  * @net: it
  * @peers: by their addresses
  * @ctls: by peer and ports
- * @lock: of @list and @dying, and of who is the last to let a peer go
- * @list: all peers
+ * @lock: of all lists and @dying, and of who is the last to let a peer go
+ * @list: all peers, from the one that is looked at next for one to evict
+ * @evicted: those that are in @peers no more, and whose work has not ended
+ * @gates: of its qdiscs, RCU
  * @dying: the namespace goes
+ * @age_work: looks for connections that are closed, while there is any
  * @n_peers: how many
  * @n_ctls: how many
  * @port_error: of the last attempt to open the port, to say it once
@@ -208,9 +216,12 @@ struct onramp_net {
 	struct net		*net;
 	struct rhashtable	peers;
 	struct rhashtable	ctls;
-	spinlock_t		lock;		/* list, dying */
+	spinlock_t		lock;		/* lists, dying */
 	struct list_head	list;
+	struct list_head	evicted;
+	struct list_head	gates;
 	bool			dying;
+	struct delayed_work	age_work;
 	atomic_t		n_peers;
 	atomic_t		n_ctls;
 	int			port_error;
@@ -229,12 +240,16 @@ enum onramp_peer_flag {
  * @addrs: the key
  * @refs: the table, and connections
  * @on: its namespace
- * @list: in onramp_net.list
+ * @list: in onramp_net.list or onramp_net.evicted
  * @work: sends SUBSCRIBEs, and lets the peer go when it is not needed any more
  * @open: @work has opened the port for it; only @work
  * @idle: it has no connection, as far as @work has seen
  * @silent: so many SUBSCRIBEs went without an OR-ACK that nothing is recorded for it
  * @heard: there was an OR-ACK with the right tag since the last SUBSCRIBE
+ * @answered: there was any message with the right tag
+ * @evicted: it has made room for another one: its connections let go of it
+ * @rtt_us: shortest RTT of its connections, as these were made; U32_MAX: none had any
+ * @heard_at: jiffies of the last message with the right tag, if it has @answered
  * @flags: enum onramp_peer_flag, atomic
  * @lock: of all below, except for what only @work uses
  * @key: of tags
@@ -256,7 +271,7 @@ enum onramp_peer_flag {
  * @nonce: that @key follows from, only @work
  * @count: of SUBSCRIBEs, only @work
  * @next: jiffies of the next SUBSCRIBE by time, only @work
- * @tries: SUBSCRIBEs since the last OR-ACK, only @work
+ * @tries: SUBSCRIBEs since the last OR-ACK, written by @work only
  * @nonce_at: jiffies when the nonce was made, only @work
  * @idle_at: jiffies since when it is idle, only @work
  * @rcu: to free it
@@ -272,6 +287,10 @@ struct onramp_peer {
 	bool			idle;
 	bool			silent;
 	bool			heard;
+	bool			answered;
+	bool			evicted;
+	u32			rtt_us;
+	unsigned long		heard_at;
 	unsigned long		flags;
 
 	spinlock_t		lock;		/* the next ones */
@@ -315,7 +334,7 @@ struct onramp_ctl_key {
  * struct onramp_ctl - control block of a TCP connection
  * @node: in onramp_net.ctls
  * @key: its peer, and its ports
- * @refs: flows of qdiscs, and onramp_gate.recheck
+ * @refs: flows of qdiscs, onramp_gate.recheck, and who looks whether it is closed
  * @until: the end of the pause, a copy of @ctrl.until_ns for who does not lock
  * @ring: of @rec
  * @cum_ns: onramp_ctrl_cum_pause() of @ctrl from the end of the pause on
@@ -324,6 +343,9 @@ struct onramp_ctl_key {
  * @mss: payload of its full packets
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
+ * @sk: address of its socket, to compare only, and key of its flow; what holds the socket
+ *	are its packets, and they may all have left
+ * @hash: of the socket
  * @gate: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
  * @ctrl: the controller
@@ -355,6 +377,8 @@ struct onramp_ctl {
 	struct onramp_peer	*peer;
 	struct onramp_gate	*gate;
 	unsigned long		waiter;
+	unsigned long		sk;
+	u32			hash;
 
 	struct onramp_ctrl	ctrl;
 	struct onramp_view	view;
@@ -380,6 +404,16 @@ static inline void onramp_ctl_prefetch(const struct onramp_ctl *ctl)
 static inline u32 onramp_ctl_slot(const struct onramp_ctl *ctl)
 {
 	return READ_ONCE(ctl->ring.head) % ONRAMP_RECORDS;
+}
+
+/**
+ * onramp_is_near() - is a host near enough to ask it for OR-ACKs?
+ * @rtt_us: shortest RTT, U32_MAX: unknown
+ * @near_ns: what it has to be below, 0: any is near
+ */
+static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
+{
+	return !near_ns || (rtt_us != U32_MAX && (u64)rtt_us * NSEC_PER_USEC < near_ns);
 }
 
 /* Statistics -------------------------------------------------------------- */
@@ -414,7 +448,9 @@ void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch);
 void onramp_gate_disarm(struct onramp_gate *gate);
 void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings);
 struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
-				  u64 now);
+				  u32 rtt_us, u64 near_ns, u64 now);
+void onramp_ctl_own(struct onramp_ctl *ctl, const struct sock *sk);
+void onramp_ctl_age(struct work_struct *work);
 void onramp_ctl_put(struct onramp_ctl *ctl);
 void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
 		     u64 now);
@@ -428,13 +464,18 @@ void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		    const u8 *msg, unsigned int len);
 
 /* onramp_peer.c */
+extern struct workqueue_struct *onramp_wq;
 int onramp_peer_module_init(void);
 void onramp_peer_module_exit(void);
 struct onramp_net *onramp_net(const struct net *net);
 struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addrs *addrs);
-struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs);
+struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs,
+				    u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
+
+/* onramp_flow.c */
+void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, unsigned int n);
 
 /* onramp_link.c */
 int onramp_link_module_init(void);

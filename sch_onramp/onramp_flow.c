@@ -26,6 +26,9 @@
 /* Flows that are forgotten when one is added, at most. */
 #define ONRAMP_GC_MAX		8
 
+/* A connection whose peer was evicted does without one for so long, ns. */
+#define ONRAMP_EVICTED_NS	(60 * NSEC_PER_SEC)
+
 static struct kmem_cache *onramp_flow_cache;
 
 /**
@@ -184,8 +187,65 @@ struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key)
 }
 
 /**
- * onramp_flows_release() - On-Ramp is turned off: no flow has a control block
+ * onramp_flow_detach() - the flow of a connection does without its control block
  * @q: the qdisc
+ * @ctl: control block, of which the caller holds a reference
+ *
+ * One that waits for the end of a pause keeps it until then. If the peer was evicted, the
+ * flow does not ask for another one for a while: others have their turn.
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_flow_detach(struct onramp_sched *q, struct onramp_ctl *ctl)
+{
+	struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(ctl->sk));
+
+	if (!f || f->ctl != ctl || f->state == ONRAMP_THROTTLED)
+		return;
+	f->ctl = NULL;
+	f->tried = READ_ONCE(ctl->peer->evicted) ?
+		onramp_tick(ktime_get_ns() + ONRAMP_EVICTED_NS) : 0;
+	refcount_dec(&ctl->refs);
+}
+
+/**
+ * onramp_flows_detach() - onramp_flow_detach() of a qdisc that is in use or not
+ * @gate: of the qdisc
+ * @ctls: control blocks, of each of which the caller holds a reference
+ * @n: how many
+ *
+ * Context: RCU, process.
+ */
+void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, unsigned int n)
+{
+	struct Qdisc *sch = READ_ONCE(gate->sch), *root;
+	unsigned int i;
+
+	/* RCU keeps its memory, and the queue that it is of. */
+	if (!sch)
+		return;
+	root = qdisc_root(sch);
+	/* The device is down. When it was taken down the flows have gone. */
+	if (root->flags & TCQ_F_BUILTIN)
+		return;
+	spin_lock_bh(qdisc_lock(root));
+	/*
+	 * Who takes the qdisc away without the lock calls onramp_gate_disarm() first. Who
+	 * puts it below another root waits for RCU before it is used there.
+	 */
+	spin_lock(&gate->lock);
+	if (gate->sch == sch && qdisc_root(sch) == root)
+		for (i = 0; i < n; i++)
+			onramp_flow_detach(qdisc_priv(sch), ctls[i]);
+	spin_unlock(&gate->lock);
+	spin_unlock_bh(qdisc_lock(root));
+}
+
+/**
+ * onramp_flows_release() - settings are others: flows let go of control blocks
+ * @q: the qdisc
+ *
+ * With On-Ramp off of all, else of those whose peer is not near any more.
  *
  * Context: the qdisc's lock.
  */
@@ -196,6 +256,9 @@ void onramp_flows_release(struct onramp_sched *q)
 
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
+			if (q->cfg.mode != ONRAMP_MODE_OFF && f->ctl &&
+			    onramp_is_near(READ_ONCE(f->ctl->peer->rtt_us), q->cfg.peers))
+				continue;
 			onramp_flow_release(f);
 			f->tried = 0;
 		}

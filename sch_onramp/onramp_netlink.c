@@ -192,6 +192,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	struct onramp_settings *settings = onramp_settings_create(cfg);
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct rb_root *table = NULL;
+	u64 peers;
 
 	if (!settings) {
 		NL_SET_ERR_MSG(extack, "no memory for settings");
@@ -208,12 +209,13 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	sch_tree_lock(sch);
 	if (table)
 		table = onramp_table_swap(q, table, cfg->buckets);
+	peers = q->cfg.peers;
 	q->cfg = *cfg;
 	/* The highest threshold is for none. */
 	q->marks = cfg->ce_threshold < onramp_params[TCA_ONRAMP_CE_THRESHOLD].max;
 	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
 	onramp_gate_set(q->gate, settings);
-	if (cfg->mode == ONRAMP_MODE_OFF)
+	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers)
 		onramp_flows_release(q);
 	onramp_recheck_all(sch);
 	/* For who asks any qdisc for its length. */
@@ -358,6 +360,8 @@ static const u16 onramp_net_offset[ONRAMP_N_STATS] = {
 	[ONRAMP_N_NO_FLOW] = offsetof(struct onramp_stats, acks_no_flow),
 	[ONRAMP_N_CHALLENGES] = offsetof(struct onramp_stats, challenges),
 	[ONRAMP_N_CHALLENGES_REFUSED] = offsetof(struct onramp_stats, challenges_refused),
+	[ONRAMP_N_EVICTED] = offsetof(struct onramp_stats, peers_evicted),
+	[ONRAMP_N_CLOSED] = offsetof(struct onramp_stats, connections_closed),
 };
 
 static u64 *onramp_stat(struct onramp_stats *stats, u16 offset)

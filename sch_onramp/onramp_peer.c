@@ -2,9 +2,13 @@
 /*
  * onramp: hosts that data is sent to, and their subscriptions
  *
- *	first connection	a peer with a random nonce; its work runs at once
+ *	first connection whose shortest RTT is below "peers" of its qdisc:
+ *	  a peer with a random nonce; its work runs at once
+ *	  the table is full: one that has never answered makes room for it
  *	work:
- *	  no connection for a minute: SUBSCRIBE with lifetime 0, forget the peer
+ *	  no connection for a minute: SUBSCRIBE with lifetime 0 if it has ever answered,
+ *	    forget the peer
+ *	  a connection again: go on where it was
  *	  SUBSCRIBE, lifetime 60 s; next
  *	    OR-ACKs came since the last one: in 20 s
  *	    else: in 0.1 s, then twice as long each time, up to 30 s
@@ -20,11 +24,18 @@
  * with the former key are good until one comes with the new one. The pre-shared key
  * may change at any time: it is asked for with each SUBSCRIBE.
  * Documentation/or-protocol.md has the rules.
+ *
+ * Who makes room: in the order of their age those are looked at, a few for each that is
+ * new, that have never sent a message with the right tag, and either have no connection or
+ * left all those SUBSCRIBEs unanswered. So hosts that do not take part, however many there
+ * are, keep none out that does.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/proc_fs.h>
 #include <linux/random.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -52,11 +63,19 @@
 #define ONRAMP_PEER_AGE		(60 * HZ)
 #define ONRAMP_PEER_LOOK	(5 * HZ)
 
+/* Peers that are looked at for one that makes room, at most. */
+#define ONRAMP_EVICT_LOOKS	16
+
 /* Life of a nonce, jiffies. */
 #define ONRAMP_NONCE_AGE	(60 * 60 * HZ)
 
+/* A peer takes 1.1 KB. Connections to those beyond are sent as by fq, and counted. */
+static unsigned int onramp_max_peers = 1 << 14;
+module_param_named(max_peers, onramp_max_peers, uint, 0644);
+MODULE_PARM_DESC(max_peers, "peers of a namespace, at most");
+
 static unsigned int onramp_net_id __read_mostly;
-static struct workqueue_struct *onramp_wq;
+struct workqueue_struct *onramp_wq;
 
 static const struct rhashtable_params onramp_peer_table = {
 	.key_len		= sizeof(struct or_addrs),
@@ -159,21 +178,27 @@ static bool onramp_peer_open(struct onramp_peer *peer)
 /* What is to be done for a peer with connections. Returns when to come back, jiffies. */
 static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 {
-	bool heard = READ_ONCE(peer->heard);
+	bool heard = READ_ONCE(peer->heard), idle = peer->idle;
 	unsigned long delay;
+
+	WRITE_ONCE(peer->idle, false);
 
 	/* This one is not by time, and changes nothing about when the next one is. */
 	if (peer->open && test_and_clear_bit(ONRAMP_PEER_ANSWERS, &peer->flags)) {
 		onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
 		return time_after(peer->next, jiffies) ? peer->next - jiffies : 0;
 	}
+	/* What it was last asked for still holds, or it was asked often enough. */
+	if (idle && time_after(peer->next, jiffies))
+		return peer->next - jiffies;
 	if (!onramp_peer_open(peer)) {
 		WRITE_ONCE(peer->silent, true);
 		return onramp_jitter(ONRAMP_PORT_RETRY);
 	}
 	if (time_after(jiffies, peer->nonce_at + ONRAMP_NONCE_AGE))
 		onramp_peer_renonce(peer);
-	peer->tries = heard ? 0 : peer->tries + 1;
+	/* Shown without a lock. */
+	WRITE_ONCE(peer->tries, heard ? 0 : peer->tries + 1);
 	WRITE_ONCE(peer->heard, false);
 	WRITE_ONCE(peer->silent, peer->tries > ONRAMP_SILENT);
 	clear_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
@@ -198,11 +223,14 @@ static void onramp_peer_drop(struct onramp_peer *peer)
 {
 	struct onramp_net *on = peer->on;
 
+	/* Who had found it before may have asked for its work since that began. */
+	cancel_delayed_work(&peer->work);
 	if (peer->open) {
-		onramp_peer_subscribe(peer, 0);
+		/* Who never answered has nothing to end. */
+		if (READ_ONCE(peer->answered))
+			onramp_peer_subscribe(peer, 0);
 		or_port_close(on->net);
 	}
-	atomic_dec(&on->n_peers);
 	call_rcu(&peer->rcu, onramp_peer_free);
 }
 
@@ -216,10 +244,51 @@ static bool onramp_peer_unlink(struct onramp_peer *peer, bool dying)
 	gone = on->dying == dying && refcount_dec_if_one(&peer->refs);
 	if (gone) {
 		list_del(&peer->list);
-		rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
+		if (!peer->evicted) {
+			rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
+			atomic_dec(&on->n_peers);
+		}
 	}
 	spin_unlock_bh(&on->lock);
 	return gone;
+}
+
+/* It has never answered, and nobody needs it, or it was asked often enough. */
+static bool onramp_peer_evictable(const struct onramp_peer *peer)
+{
+	return !READ_ONCE(peer->answered) &&
+	       (refcount_read(&peer->refs) == 1 || READ_ONCE(peer->silent));
+}
+
+/*
+ * Make room for a peer, if one of those that are next can go. It is found no more from then
+ * on. Its connections let go of it when they are next looked at, see onramp_ctl_age(), and
+ * then its work ends it.
+ */
+static bool onramp_peer_evict(struct onramp_net *on)
+{
+	struct onramp_peer *peer;
+	unsigned int looks;
+	bool found = false;
+
+	spin_lock_bh(&on->lock);
+	for (looks = 0; looks < ONRAMP_EVICT_LOOKS && !found; looks++) {
+		peer = list_first_entry_or_null(&on->list, struct onramp_peer, list);
+		if (!peer)
+			break;
+		found = onramp_peer_evictable(peer);
+		list_move_tail(&peer->list, found ? &on->evicted : &on->list);
+	}
+	if (found) {
+		WRITE_ONCE(peer->evicted, true);
+		rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
+		atomic_dec(&on->n_peers);
+		onramp_net_count(on, ONRAMP_N_EVICTED);
+		trace_onramp_evict(peer);
+		mod_delayed_work(onramp_wq, &peer->work, 0);
+	}
+	spin_unlock_bh(&on->lock);
+	return found;
 }
 
 static void onramp_peer_work(struct work_struct *work)
@@ -228,8 +297,12 @@ static void onramp_peer_work(struct work_struct *work)
 						work);
 	unsigned long delay = ONRAMP_PEER_LOOK;
 
-	if (refcount_read(&peer->refs) > 1) {
-		WRITE_ONCE(peer->idle, false);
+	if (READ_ONCE(peer->evicted)) {
+		if (onramp_peer_unlink(peer, false)) {
+			onramp_peer_drop(peer);
+			return;
+		}
+	} else if (refcount_read(&peer->refs) > 1) {
 		delay = onramp_peer_keep(peer);
 	} else if (!peer->idle) {
 		peer->idle_at = jiffies;
@@ -256,12 +329,13 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addr
 }
 
 static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
-					      const struct or_addrs *addrs)
+					      const struct or_addrs *addrs, u32 rtt_us)
 {
 	struct onramp_peer *peer;
 	int err;
 
-	if (atomic_inc_return(&on->n_peers) > ONRAMP_PEERS_MAX) {
+	if (atomic_inc_return(&on->n_peers) > READ_ONCE(onramp_max_peers) &&
+	    !onramp_peer_evict(on)) {
 		onramp_net_count(on, ONRAMP_N_FULL);
 		goto uncount;
 	}
@@ -272,10 +346,12 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
 	/* The table's, and the caller's. */
 	refcount_set(&peer->refs, 2);
 	peer->on = on;
+	peer->rtt_us = rtt_us;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
 	peer->nonce_at = jiffies;
+	peer->next = jiffies;
 	/* Nobody knows it: no message has its tag before the first SUBSCRIBE. */
 	get_random_bytes(peer->key, sizeof(peer->key));
 	onramp_owd_init(&peer->owd);
@@ -304,22 +380,32 @@ uncount:
  * onramp_peer_get() - find or make the peer of a pair of addresses
  * @on: namespace
  * @addrs: the addresses
+ * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
+ * @near_ns: a peer is what any connection has had a shorter RTT to, 0: each is
  *
  * Context: BH disabled.
- * Return: it, referenced, or NULL for lack of memory or room.
+ * Return: it, referenced, or NULL: it is not near, or for lack of memory or room.
  */
-struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs)
+struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs,
+				    u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
 	rcu_read_lock();
 	peer = onramp_peer_find(on, addrs);
-	if (peer && !refcount_inc_not_zero(&peer->refs))
+	/* Whichever is written last of two: a connection to come knows better. */
+	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
+		WRITE_ONCE(peer->rtt_us, rtt_us);
+	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
+		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
-	else if (!peer)
-		peer = onramp_peer_create(on, addrs);
-	else if (READ_ONCE(peer->idle))
+	} else if (!peer) {
+		peer = onramp_peer_create(on, addrs, rtt_us);
+	} else if (!refcount_inc_not_zero(&peer->refs)) {
+		peer = NULL;
+	} else if (READ_ONCE(peer->idle)) {
 		mod_delayed_work(onramp_wq, &peer->work, 0);
+	}
 	rcu_read_unlock();
 	return peer;
 }
@@ -329,6 +415,16 @@ void onramp_peer_put(struct onramp_peer *peer)
 {
 	/* The table's is left. */
 	refcount_dec(&peer->refs);
+}
+
+/* There was a message with the right tag. */
+static void onramp_peer_answered(struct onramp_peer *peer)
+{
+	lockdep_assert_held(&peer->lock);
+	/* Both are shown without the lock. */
+	WRITE_ONCE(peer->heard_at, jiffies);
+	if (!peer->answered)
+		WRITE_ONCE(peer->answered, true);
 }
 
 /**
@@ -349,6 +445,8 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 		peer->has_old = false;
 	else if (peer->has_old)
 		ok = !or_verify(msg, OR_ACK_LEN, peer->old_key);
+	if (ok)
+		onramp_peer_answered(peer);
 	spin_unlock(&peer->lock);
 	/* Read without a lock by who sends; written by this only if it changes. */
 	if (ok && !READ_ONCE(peer->heard)) {
@@ -367,8 +465,10 @@ static bool onramp_peer_challenged(struct onramp_peer *peer, const u8 *msg,
 	spin_lock(&peer->lock);
 	ok = peer->asked && c->count == peer->asked &&
 	     !or_verify(msg, OR_CHALLENGE_LEN, peer->key);
-	if (ok)
+	if (ok) {
 		peer->cookie = c->cookie;
+		onramp_peer_answered(peer);
+	}
 	spin_unlock(&peer->lock);
 	return ok && !test_and_set_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
 }
@@ -403,6 +503,103 @@ refuse:
 	onramp_net_count(on, ONRAMP_N_CHALLENGES_REFUSED);
 }
 
+/* /proc/net/onramp_peers -------------------------------------------------- */
+
+struct onramp_peers_iter {
+	struct seq_net_private p;
+	struct rhashtable_iter rht;
+};
+
+/* The next one; the table may tell that it is growing, and then some come twice. */
+static struct onramp_peer *onramp_peers_walk(struct rhashtable_iter *rht)
+{
+	struct onramp_peer *peer;
+
+	do {
+		peer = rhashtable_walk_next(rht);
+	} while (IS_ERR(peer));
+	return peer;
+}
+
+static void *onramp_peers_start(struct seq_file *seq, loff_t *pos)
+	__acquires(RCU)
+{
+	struct onramp_peers_iter *iter = seq->private;
+	void *v = SEQ_START_TOKEN;
+	loff_t i;
+
+	rhashtable_walk_enter(&onramp_net(seq_file_net(seq))->peers, &iter->rht);
+	rhashtable_walk_start(&iter->rht);
+	for (i = 0; i < *pos && v; i++)
+		v = onramp_peers_walk(&iter->rht);
+	return v;
+}
+
+static void *onramp_peers_next(struct seq_file *seq, void *v, loff_t *pos)
+{
+	struct onramp_peers_iter *iter = seq->private;
+
+	++*pos;
+	return onramp_peers_walk(&iter->rht);
+}
+
+static void onramp_peers_stop(struct seq_file *seq, void *v)
+	__releases(RCU)
+{
+	struct onramp_peers_iter *iter = seq->private;
+
+	rhashtable_walk_stop(&iter->rht);
+	rhashtable_walk_exit(&iter->rht);
+}
+
+static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs, bool remote)
+{
+	const void *addr = remote ? addrs->raddr : addrs->laddr;
+
+	if (addrs->family == AF_INET)
+		seq_printf(seq, "%pI4 ", addr);
+	else if (remote && addrs->scope)
+		seq_printf(seq, "%pI6c%%%d ", addr, addrs->scope);
+	else
+		seq_printf(seq, "%pI6c ", addr);
+}
+
+/* All without a lock: what is there at about this time. */
+static int onramp_peers_show(struct seq_file *seq, void *v)
+{
+	const struct onramp_peer *peer = v;
+	bool answered;
+	u32 rtt_us;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_puts(seq, "local remote state connections rtt_us unanswered heard_ms\n");
+		return 0;
+	}
+	answered = READ_ONCE(peer->answered);
+	rtt_us = READ_ONCE(peer->rtt_us);
+	onramp_peers_addr(seq, &peer->addrs, false);
+	onramp_peers_addr(seq, &peer->addrs, true);
+	seq_printf(seq, "%s %u ", READ_ONCE(peer->silent) ? "silent" :
+		   answered ? "subscribed" : "asked", refcount_read(&peer->refs) - 1);
+	if (rtt_us == U32_MAX)
+		seq_puts(seq, "- ");
+	else
+		seq_printf(seq, "%u ", rtt_us);
+	seq_printf(seq, "%u ", READ_ONCE(peer->tries));
+	if (answered)
+		seq_printf(seq, "%u\n", jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at)));
+	else
+		seq_puts(seq, "-\n");
+	return 0;
+}
+
+static const struct seq_operations onramp_peers_ops = {
+	.start	= onramp_peers_start,
+	.next	= onramp_peers_next,
+	.stop	= onramp_peers_stop,
+	.show	= onramp_peers_show,
+};
+
 /* Namespaces -------------------------------------------------------------- */
 
 static int __net_init onramp_net_init(struct net *net)
@@ -413,6 +610,9 @@ static int __net_init onramp_net_init(struct net *net)
 	on->net = net;
 	spin_lock_init(&on->lock);
 	INIT_LIST_HEAD(&on->list);
+	INIT_LIST_HEAD(&on->evicted);
+	INIT_LIST_HEAD(&on->gates);
+	INIT_DELAYED_WORK(&on->age_work, onramp_ctl_age);
 	on->stats = netdev_alloc_pcpu_stats(struct onramp_net_stats);
 	if (!on->stats)
 		return -ENOMEM;
@@ -422,8 +622,14 @@ static int __net_init onramp_net_init(struct net *net)
 	err = rhashtable_init(&on->ctls, &onramp_ctl_table);
 	if (err)
 		goto destroy_peers;
+	err = -ENOMEM;
+	if (!proc_create_net("onramp_peers", 0444, net->proc_net, &onramp_peers_ops,
+			     sizeof(struct onramp_peers_iter)))
+		goto destroy_ctls;
 	return 0;
 
+destroy_ctls:
+	rhashtable_destroy(&on->ctls);
 destroy_peers:
 	rhashtable_destroy(&on->peers);
 free_stats:
@@ -437,8 +643,11 @@ static void __net_exit onramp_net_exit(struct net *net)
 	struct onramp_net *on = onramp_net(net);
 	struct onramp_peer *peer, *next;
 
+	remove_proc_entry("onramp_peers", net->proc_net);
+	cancel_delayed_work_sync(&on->age_work);
 	spin_lock_bh(&on->lock);
 	on->dying = true;
+	list_splice_init(&on->evicted, &on->list);
 	spin_unlock_bh(&on->lock);
 	/* No work unlinks a peer from here on: the list stays as it is. */
 	list_for_each_entry_safe(peer, next, &on->list, list) {

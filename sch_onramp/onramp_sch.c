@@ -448,22 +448,39 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb)
 }
 
 /* A flow without a control block gets one, for data of a TCP connection. */
-static noinline void onramp_attach(struct onramp_sched *q, struct onramp_flow *f,
+static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 				   struct sk_buff *skb)
 {
-	u16 tick = onramp_tick(q->now_ns);
-	u32 headers;
+	struct onramp_sched *q = qdisc_priv(sch);
+	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
+	struct onramp_ctl *ctl;
+	u32 headers, rtt_us;
 
-	if (f->tried == tick || !sk_is_tcp(skb->sk))
+	if (onramp_too_early(tried, tick) || !sk_is_tcp(skb->sk))
 		return;
 	headers = onramp_tcp_headers(skb);
 	if (!headers)
 		return;
-	f->tried = tick;
-	f->ctl = onramp_ctl_get(q->gate, skb, onramp_clock(q));
-	if (!f->ctl)
+	/* Neither addresses nor port of another namespace's socket are this one's to use. */
+	if (!net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch))))
 		return;
-	f->slot = onramp_ctl_slot(f->ctl);
+	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
+	/* Data before the first round trip (TFO): the next packet may know. */
+	if (rtt_us == U32_MAX && q->cfg.peers)
+		return;
+	f->tried = tick;
+	ctl = onramp_ctl_get(q->gate, skb, rtt_us, q->cfg.peers, onramp_clock(q));
+	if (!ctl) {
+		q->stats.far += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
+		return;
+	}
+	/* A connection that is closed by now may have had the same addresses and ports. */
+	if (ctl->sk && ctl->sk != f->key)
+		onramp_flow_detach(q, ctl);
+	onramp_ctl_own(ctl, skb->sk);
+	onramp_gate_arm(q->gate, sch);
+	f->ctl = ctl;
+	f->slot = onramp_ctl_slot(ctl);
 	onramp_cb(skb)->headers = headers;
 }
 
@@ -498,7 +515,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		onramp_ctl_prefetch(f->ctl);
 		prefetchw(&f->ctl->rec[f->slot]);
 	} else if (q->cfg.mode != ONRAMP_MODE_OFF && sk) {
-		onramp_attach(q, f, skb);
+		onramp_attach(sch, f, skb);
 	}
 	return f;
 }
@@ -616,7 +633,6 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 			return skb;
 		now = onramp_clock(q);
 		if (l->departure_ns > now && l->held) {
-			onramp_gate_arm(q->gate, sch);
 			onramp_ctl_wait(f->ctl, q->gate, f->key, now);
 			/* From now on changes are told; it may have changed before. */
 			l->departure_ns = onramp_departure_ns(f, skb, &l->held);

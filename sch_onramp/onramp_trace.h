@@ -327,6 +327,75 @@ TRACE_EVENT(onramp_subscribe,
 		  __entry->count, __entry->lifetime_s, __entry->tries, __entry->error)
 );
 
+/* A connection to a host whose shortest RTT is not below what "peers" allows. */
+TRACE_EVENT(onramp_far,
+
+	TP_PROTO(const struct or_addrs *addrs, u32 rtt_us, u64 near_ns),
+
+	TP_ARGS(addrs, rtt_us, near_ns),
+
+	TP_STRUCT__entry(
+		__array(__u8, to, sizeof(struct sockaddr_in6))
+		__field(u32, rtt_us)
+		__field(u64, near_ns)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->to, addrs, true, OR_PORT);
+		__entry->rtt_us = rtt_us;
+		__entry->near_ns = near_ns;
+	),
+
+	TP_printk("to=%pISpc rtt_us=%u near=%llu", __entry->to, __entry->rtt_us,
+		  __entry->near_ns)
+);
+
+/* A host that has never answered makes room for another one. */
+TRACE_EVENT(onramp_evict,
+
+	TP_PROTO(const struct onramp_peer *peer),
+
+	TP_ARGS(peer),
+
+	TP_STRUCT__entry(
+		__array(__u8, host, sizeof(struct sockaddr_in6))
+		__field(u32, tries)
+		__field(u32, connections)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->host, &peer->addrs, true, OR_PORT);
+		__entry->tries = READ_ONCE(peer->tries);
+		__entry->connections = refcount_read(&peer->refs) - 1;
+	),
+
+	TP_printk("host=%pISpc tries=%u connections=%u", __entry->host, __entry->tries,
+		  __entry->connections)
+);
+
+/* A control block is given up: its connection is closed, or its peer was evicted. */
+TRACE_EVENT(onramp_closed,
+
+	TP_PROTO(const struct onramp_ctl *ctl),
+
+	TP_ARGS(ctl),
+
+	TP_STRUCT__entry(
+		__array(__u8, src, sizeof(struct sockaddr_in6))
+		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		__field(u8, evicted)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
+		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->evicted = READ_ONCE(ctl->peer->evicted);
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc evicted=%u", __entry->src, __entry->dest,
+		  __entry->evicted)
+);
+
 #endif /* _ONRAMP_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

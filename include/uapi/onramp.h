@@ -21,7 +21,7 @@
 #ifndef _UAPI_ONRAMP_H
 #define _UAPI_ONRAMP_H
 
-#define ONRAMP_UAPI_VERSION	4
+#define ONRAMP_UAPI_VERSION	5
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3
@@ -100,7 +100,9 @@ ONRAMP_X(LINE_RATE, line_rate, RATE, 0, 1000000000000, 0, \
 ONRAMP_X(CLOCK, clock, WORD, 0, 1, 0, \
 	 "of this host, for owd synced: system, CLOCK_TAI, or nic, that of the device's NIC") \
 ONRAMP_X(BOUND, bound, BOOL, 0, 1, 1, \
-	 "believe no delay that is longer than the round trip allows")
+	 "believe no delay that is longer than the round trip allows") \
+ONRAMP_X(PEERS, peers, TIME, 0, 10000000000, 5000000, \
+	 "ask hosts for OR-ACKs whose shortest RTT is below this, 0 or all: any host")
 
 /* Words of the settings of that kind, from 0 on. */
 #define ONRAMP_MODE_WORDS	"final", "strawman", "off"
@@ -233,7 +235,12 @@ ONRAMP_X(ACKS_UNSUPPORTED, acks_unsupported, COUNT, \
 ONRAMP_X(CHALLENGES, challenges, COUNT, \
 	 "of the namespace: CHALLENGEs that were answered with their cookie") \
 ONRAMP_X(CHALLENGES_REFUSED, challenges_refused, COUNT, \
-	 "of the namespace: CHALLENGEs that were not: forged, late, or more than one")
+	 "of the namespace: CHALLENGEs that were not: forged, late, or more than one") \
+ONRAMP_X(FAR, far, COUNT, "of the qdisc: connections whose RTT is not below peers") \
+ONRAMP_X(PEERS_EVICTED, peers_evicted, COUNT, \
+	 "of the namespace: hosts that had never answered and made room for another one") \
+ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
+	 "of the namespace: control blocks given up as their connection was closed")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Settings: defaults, limits, what is refused and how, the plugin of tc.
+PEERS=''
 . "$(dirname "$0")/onramp_lib.sh"
 
 table=$KSFT_TMP/table
@@ -64,7 +65,7 @@ reads() {
 		pacing:0|horizon_drop:0|inherit:0|bound:0) want=false ;;
 		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
 		esac
-		expect_same "$1" "$(stat "$1")" "$want" ;;
+		expect_same "$1" "$(setting "$1")" "$want" ;;
 	esac
 }
 
@@ -177,6 +178,7 @@ garbage() {
 		says "a value is wanted" change "$field"
 	done <"$table"
 	says "there is no \"nosuch\"" change nosuch 3
+	says "near, all or a time is wanted" change peers far
 	says "16 bands are wanted" change priomap 0 1 2
 	says "3 weights are wanted" change weights 20000
 	says "there are always 3" change bands 4
@@ -192,7 +194,8 @@ round_trip() {
 		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
 		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
 		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
-		owd synced clock_error 2us noinherit line_rate 10gbit clock nic nobound
+		owd synced clock_error 2us noinherit line_rate 10gbit clock nic nobound \
+		peers all
 	settings >"$KSFT_TMP/first"
 	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
 	echo "words: $words"

@@ -58,7 +58,8 @@ harm_run() {
 	A=$(ns_name "A$pid") B=$(ns_name "B$pid") R=$(ns_name "R$pid")
 	TO=$B4
 	${HARM_NET[$name]}
-	${HARM_PLACE[$name]} ${HARM_ARGS[$name]:-} mode "$mode"
+	# Far hosts as well, and those that are only slow to answer.
+	${HARM_PLACE[$name]} ${HARM_ARGS[$name]:-} peers all mode "$mode"
 	for pid in 5001 5002; do
 		spawn dcload server --netns "$B" --port $pid
 		pids+=" $SPAWNED"

@@ -16,6 +16,9 @@ B4=10.77.1.2
 # The device of A whose qdisc is tested.
 DEV=a0
 
+# A machine that is busy may take its time for what is near.
+PEERS=${PEERS-peers all}
+
 # quiet_pair [QUEUES]: the two hosts, with so many queues each.
 quiet_pair() {
 	local name queues="numtxqueues ${1:-1} numrxqueues ${1:-1}"
@@ -43,7 +46,8 @@ quiet_pair() {
 # fresh [WORD VALUE]...: it has an onramp of its own at its root, in place of all else.
 fresh() {
 	tc -n "$A" qdisc del dev $DEV root 2>/dev/null || :
-	tc -n "$A" qdisc add dev $DEV root handle 1: onramp "$@"
+	# shellcheck disable=SC2086
+	tc -n "$A" qdisc add dev $DEV root handle 1: onramp $PEERS "$@"
 }
 
 change() {
@@ -62,11 +66,20 @@ shot() {
 	tc -n "$A" -s -j qdisc show dev $DEV >"$KSFT_TMP/shot"
 }
 
-# shown NAME [KIND]: of the first onramp in there, or of another qdisc.
+# shown NAME [KIND]: of the first onramp in there, or of another qdisc. If there are both a
+# setting and a statistic of that name it is the statistic.
 shown() {
 	awk -v name="$1" -v kind="${2:-onramp}" '
 		BEGIN { RS = "[{]\"kind\":\"" }
-		index($0, kind "\"") == 1 && match($0, "\"" name "\":\"?[0-9a-z]+") {
+		index($0, kind "\"") != 1 { next }
+		{
+			pattern = "\"" name "\":\"?[0-9a-z]+"
+			rest = $0
+			sub(/"options":[{][^}]*[}]/, "", rest)
+			if (match(rest, pattern))
+				$0 = rest
+		}
+		match($0, pattern) {
 			split(substr($0, RSTART, RLENGTH), field, /:"?/)
 			print field[2]
 			found = 1
@@ -79,6 +92,12 @@ shown() {
 stat() {
 	shot
 	shown "$@"
+}
+
+# setting NAME: of the first onramp, at this moment.
+setting() {
+	tc -n "$A" -j qdisc show dev $DEV >"$KSFT_TMP/shot"
+	shown "$1"
 }
 
 # send [NAME=VALUE]...: of onramp_helper; what arrives is in $KSFT_TMP/got.
@@ -170,8 +189,9 @@ stats_reach() {
 	[ "$(stat "$1")" -ge "$2" ]
 }
 
+# But for those that connect_helper keeps.
 no_connections() {
-	[ -z "$(ss -N "$A" -Htn)" ]
+	! ss -N "$A" -Htn | grep -qv ":$PORT\b"
 }
 
 # load_until STATISTIC MIN OPTION...: connections of A send until it is at least that.
@@ -184,4 +204,27 @@ load_until() {
 	stop "$SPAWNED" KILL
 	# What is in their buffers is sent all the same.
 	wait_for 60 no_connections
+}
+
+# Where connect_helper serves.
+PORT=5700
+
+# connect ADDRESS COUNT [EACH]: connections that A keeps open, see connect_helper.c; sets
+# CLIENT. To send a byte on each of them: again.
+connect() {
+	rm -f "$KSFT_TMP/in" "$KSFT_TMP/out"
+	mkfifo "$KSFT_TMP/in"
+	spawn connected "$1" "$2" "${3:-1}"
+	CLIENT=$SPAWNED
+	exec 9>"$KSFT_TMP/in"
+	wait_for 300 grep -q ready "$KSFT_TMP/out"
+}
+
+connected() {
+	exec "$KSFT_DIR/connect_helper" "$A" "$1" $PORT "$2" "$3" \
+		<"$KSFT_TMP/in" >"$KSFT_TMP/out"
+}
+
+again() {
+	echo >&9
 }

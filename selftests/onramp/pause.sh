@@ -19,10 +19,12 @@ below() {
 	fresh $quiet
 	acker delay 0
 	transfer
-	expect acks_below "$(stat acks_below)" -gt 0
-	expect acks "$(stat acks)" -eq "$(stat acks_below)"
-	expect peers "$(stat peers)" -eq 1
-	expect connections "$(stat connections)" -ge 2
+	# All at once: a second later the connections are no more.
+	shot
+	expect acks_below "$(shown acks_below)" -gt 0
+	expect acks "$(shown acks)" -eq "$(shown acks_below)"
+	expect peers "$(shown peers)" -eq 1
+	expect connections "$(shown connections)" -ge 2
 	expect pauses "$(stat pauses)" -eq 0
 	expect "packets held" "$(stat held)" -eq 0
 	expect "median delay" "$(stat owd_p50_ns)" -lt 500000000

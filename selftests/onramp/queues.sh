@@ -60,6 +60,7 @@ ipv6() {
 	acker delay 3000000
 	load_until held 1 --to fd77:1:2:3::b --flows 2
 	expect pauses "$(stat pauses)" -ge 1
+	in_ns "$A" grep -q '^fd77:1:2:3::a fd77:1:2:3::b subscribed ' /proc/net/onramp_peers
 }
 
 # Tagged by the device, and by software.

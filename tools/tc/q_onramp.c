@@ -196,6 +196,10 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 
 	if (attr == TCA_ONRAMP_THRESHOLD && !strcmp(text, "auto"))
 		return put_u64(n, attr, 0);
+	if (attr == TCA_ONRAMP_PEERS && !strcmp(text, "all"))
+		return put_u64(n, attr, 0);
+	if (attr == TCA_ONRAMP_PEERS && !strcmp(text, "near"))
+		return put_u64(n, attr, params[attr].def);
 	if (words) {
 		for (value = 0; words[value]; value++)
 			if (!strcmp(words[value], text))
@@ -205,7 +209,9 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 		return wrong(word, text, why);
 	}
 	if (parse_value(params[attr].kind, text, &value))
-		return wrong(word, text, wanted[params[attr].kind]);
+		return wrong(word, text, attr == TCA_ONRAMP_PEERS ?
+			     "near, all or a time is wanted, such as 5ms" :
+			     wanted[params[attr].kind]);
 	return put_u64(n, attr, value);
 }
 
@@ -370,6 +376,10 @@ static void print_param(int attr, uint64_t value)
 		print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
 		if (attr == TCA_ONRAMP_THRESHOLD && !value) {
 			print_color_string(PRINT_FP, COLOR_NONE, NULL, "threshold %s ", "auto");
+			return;
+		}
+		if (attr == TCA_ONRAMP_PEERS && !value) {
+			print_color_string(PRINT_FP, COLOR_NONE, NULL, "peers %s ", "all");
 			return;
 		}
 		snprintf(format, sizeof(format), "%s %%s ", p->name);
