@@ -81,6 +81,9 @@ enum or_type {
 /* Byte 1 of an OR-ACK: the timestamp is of a NIC's clock. */
 #define OR_STAMP_NIC		0x80
 
+/* Byte 1 of an OR-ACK: much of the receiver's data is from hosts without On-Ramp. */
+#define OR_OTHERS		0x10
+
 /* Largest hold time, ns: 24 bits, 16.8 ms. It stands for all longer ones. */
 #define OR_HOLD_MAX_NS		0xffffffU
 
@@ -136,6 +139,7 @@ enum or_error {
  * @protocol:	of the flow, OR_PROTO_TCP
  * @nic:	@rx_ns is by the clock of the NIC that received the packet, and not by a
  *		clock of the host; so is what @clock_error says
+ * @others:	much of the data that the receiver gets is of flows that have no OR-ACKs
  */
 struct or_ack {
 	u64	rx_ns;
@@ -149,6 +153,7 @@ struct or_ack {
 	u8	domain;
 	u8	protocol;
 	bool	nic;
+	bool	others;
 };
 
 /**
@@ -414,7 +419,7 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 {
 	msg[0] = OR_VERSION << 4 | OR_TYPE_ACK;
-	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0);
+	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0) | (a->others ? OR_OTHERS : 0);
 	msg[2] = a->clock_error;
 	msg[3] = a->domain;
 	or_put(msg + 4, a->sport, 2);
@@ -440,7 +445,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 					  struct or_ack *a)
 {
 	enum or_error error = or_check(msg, len, OR_TYPE_ACK, OR_ACK_LEN,
-				       OR_ACK_RECORD_LEN, OR_STAMP_NIC | 15);
+				       OR_ACK_RECORD_LEN, OR_STAMP_NIC | OR_OTHERS | 15);
 
 	if (error)
 		return error;
@@ -453,6 +458,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 	*a = (struct or_ack) {
 		.protocol = OR_PROTO_TCP,
 		.nic = msg[1] & OR_STAMP_NIC,
+		.others = msg[1] & OR_OTHERS,
 		.clock_error = msg[2],
 		.domain = msg[3],
 		.sport = (u16)or_get(msg + 4, 2),

@@ -101,6 +101,10 @@ enum or_acker_stamps {
 			"the same, no memory for its flow") \
 	OR_ACKER_STAT(NO_SUBSCRIBER, PacketNotSubscribed, \
 			"packets with data whose sender is no subscriber") \
+	OR_ACKER_STAT(BYTES_WITH, DataBytes, \
+			"bytes of data of subscribers' flows") \
+	OR_ACKER_STAT(BYTES_WITHOUT, DataBytesNotSubscribed, \
+			"the same of senders that are no subscribers") \
 	OR_ACKER_STAT(NO_SOCKET, PacketNoSocket, \
 			"packets with data of a subscriber that no connection here expects") \
 	OR_ACKER_STAT(OUTSIDE, PacketOutsideWindow, \
@@ -345,6 +349,10 @@ struct or_acker_dev {
  * @rx_offset_ns: added to timestamps of clocks that nobody synchronises, so that they do
  *		not tell how long the host has been up; constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
+ * @share:	of data with On-Ramp in all that comes in; under @share_lock
+ * @share_lock:	taken by who finds it free
+ * @share_at:	when to look at @share again, CLOCK_MONOTONIC; read locklessly
+ * @others:	what @share says; read locklessly
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
@@ -372,6 +380,10 @@ struct or_acker_net {
 	siphash_key_t			secret;
 	u64				rx_offset_ns;
 	u8				domain_base;
+	bool				others;
+	u64				share_at;
+	struct or_acker_share		share;
+	spinlock_t			share_lock;	/* share */
 	atomic64_t			challenge_tat_ns;
 	struct list_head		devs;
 	unsigned int			ndevs;

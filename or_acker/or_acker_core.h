@@ -55,6 +55,22 @@
 #define OR_ACKER_LEARN_NS	250000000ULL
 #define OR_ACKER_LEARN_PACKETS	10
 
+/*
+ * Shares of data are looked at once in this time, ns, as a shift: 8.4 ms. What was there
+ * before counts for three quarters each time, 29 ms on average.
+ */
+#define OR_ACKER_SHARE_SHIFT	23
+
+/* After so many of these times, 134 ms, it starts anew. */
+#define OR_ACKER_SHARE_AGES	16
+
+/*
+ * Of 16 bytes so many are from hosts without On-Ramp when their senders fill the queue, and
+ * so few when they no longer do. Hosts with On-Ramp then have 13 of 16, whatever the others do.
+ */
+#define OR_ACKER_OTHERS_FROM	3
+#define OR_ACKER_OTHERS_UNTIL	2
+
 /* Depth of a token bucket, ns at its rate: 1 ms. */
 #define OR_ACKER_BURST_NS	1000000ULL
 
@@ -480,6 +496,66 @@ static inline struct or_acker_report or_acker_track_report(struct or_acker_track
 	t->packets = 0;
 	t->in_bytes = 0;
 	return report;
+}
+
+/* Who sends the data ----------------------------------------------------------- */
+
+/**
+ * struct or_acker_share - data of flows that have OR-ACKs, and of those that have none
+ * @at_ns:	when it was last looked at; 0: never
+ * @with:	bytes of the former until then
+ * @without:	bytes of the latter
+ * @with_now:	bytes of late, older ones count for less
+ * @without_now: likewise
+ * @others:	much of it is of the latter
+ */
+struct or_acker_share {
+	u64	at_ns;
+	unsigned long with;
+	unsigned long without;
+	u64	with_now;
+	u64	without_now;
+	bool	others;
+};
+
+/**
+ * or_acker_share_update() - look at it again
+ * @s:		share
+ * @now_ns:	time, > 0, not before the last one
+ * @with:	bytes of flows that have OR-ACKs, since ever; may wrap
+ * @without:	bytes of flows that have none, since ever; may wrap
+ *
+ * Where senders without On-Ramp keep the queue full, pauses of the others shorten nothing:
+ * the senders of the former have the link, the latter nothing. Only the receiver sees both. A
+ * window's worth of time at 100 Gbit/s is 2^27 bytes; a sum is below 2^29, a 16th of what
+ * does not fit when it is multiplied.
+ */
+static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
+					 unsigned long with, unsigned long without)
+{
+	u64 ages = (now_ns - s->at_ns) >> OR_ACKER_SHARE_SHIFT;
+	u64 total;
+
+	if (!ages)
+		return;
+	/* What came while nobody looked may be old. */
+	if (!s->at_ns || ages > OR_ACKER_SHARE_AGES) {
+		s->with_now = 0;
+		s->without_now = 0;
+	} else {
+		for (; ages; ages--) {
+			s->with_now -= s->with_now / 4;
+			s->without_now -= s->without_now / 4;
+		}
+		s->with_now += with - s->with;
+		s->without_now += without - s->without;
+	}
+	s->at_ns = now_ns;
+	s->with = with;
+	s->without = without;
+	total = s->with_now + s->without_now;
+	s->others = total && s->without_now * 16 >=
+		    total * (s->others ? OR_ACKER_OTHERS_UNTIL : OR_ACKER_OTHERS_FROM);
 }
 
 #endif /* _OR_ACKER_CORE_H */

@@ -274,11 +274,13 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	struct or_acker_sub *sub;
 
 	if (!or_acker_owner_find(&owner, dev)) {
-		if (owner.known)
+		if (owner.known) {
 			or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
 					OR_ACKER_FLOW_NO_SOCKET);
-		else
+		} else {
 			or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
+			or_acker_add(an, OR_ACKER_BYTES_WITHOUT, packet->payload);
+		}
 		return NULL;
 	}
 	if (!or_acker_window_has(&owner.window, packet->seq)) {
@@ -459,6 +461,28 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	ack->domain = (u8)(an->domain_base + which);
 }
 
+/* Is much of the data that comes in from hosts without On-Ramp? */
+static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
+{
+	unsigned long with = 0, without = 0;
+	const struct or_acker_stats *stats;
+	int cpu;
+
+	if (now_ns < READ_ONCE(an->share_at) || !spin_trylock(&an->share_lock))
+		return READ_ONCE(an->others);
+	for_each_possible_cpu(cpu) {
+		stats = per_cpu_ptr(an->stats, cpu);
+		/* Of other CPUs; what is missing is there the next time. */
+		with += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITH]);
+		without += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITHOUT]);
+	}
+	or_acker_share_update(&an->share, now_ns, with, without);
+	WRITE_ONCE(an->share_at, now_ns + (1ULL << OR_ACKER_SHARE_SHIFT));
+	WRITE_ONCE(an->others, an->share.others);
+	spin_unlock(&an->share_lock);
+	return READ_ONCE(an->others);
+}
+
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,
 			     const u8 *key, u8 tos, u32 priority)
 {
@@ -521,6 +545,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 		ack.sport = ntohs(f->key.rport);
 		ack.dport = ntohs(f->key.lport);
 		ack.protocol = OR_PROTO_TCP;
+		ack.others = or_acker_others(an, now_ns);
 	}
 	tos = f->tos;
 	priority = f->priority;
@@ -696,6 +721,7 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, &p);
 	wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
 	spin_unlock(&f->lock);
+	or_acker_add(an, OR_ACKER_BYTES_WITH, packet->payload);
 	if (next != OR_ACKER_NEXT_NOTHING)
 		or_acker_queue(f, next, wait_ns);
 }

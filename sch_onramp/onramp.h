@@ -217,6 +217,7 @@ struct onramp_stats {
 	u64	far;
 	u64	peers_evicted;
 	u64	connections_closed;
+	u64	acks_let_go;
 };
 
 /**

@@ -106,10 +106,12 @@ enum onramp_verdict {
  * @empty_ns:	a queue is empty whose delay is below this, ns
  * @max_pause_ns: longest time that a packet is held, ns, <= 10 s
  * @stale_ns:	age at which a signal no longer counts, ns, <= 10 s
+ * @let_go:	part of all pauses that is left out, Q30, <= 1
  */
 struct onramp_params {
 	u8	mode;
 	u32	gain;
+	u32	let_go;
 	u64	threshold_ns;
 	u64	empty_ns;
 	u64	max_pause_ns;
@@ -281,8 +283,8 @@ static inline void onramp_ctrl_forget(struct onramp_ctrl *f)
 }
 
 /*
- * Start a pause that is due, within the limit on how long a packet is held.
- * @want_ns > 0, <= 10 s.
+ * Start a pause that is due, unless it is let go, within the limit on how long a packet is
+ * held. @want_ns > 0, <= 10 s.
  */
 static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
 					   const struct onramp_params *p, u64 now_ns,
@@ -291,6 +293,9 @@ static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
 {
 	u64 left_ns;
 
+	want_ns -= onramp_mul(want_ns, p->let_go);
+	if (!want_ns)
+		return;
 	if (!f->hold_ns || sent_ns > f->hold_ns)
 		f->hold_ns = now_ns;
 	left_ns = f->hold_ns + p->max_pause_ns;
@@ -413,7 +418,7 @@ static inline u64 onramp_ctrl_inherit(struct onramp_ctrl *f,
 				      const struct onramp_params *p, u64 owd_ns,
 				      u64 at_ns, u64 now_ns)
 {
-	struct onramp_result res;
+	struct onramp_result res = {};
 	u64 age_ns;
 
 	if (p->mode == ONRAMP_MODE_OFF || at_ns > now_ns)

@@ -348,6 +348,7 @@ static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
 	core.threshold_ns = core.threshold_ns ?
 		onramp_threshold_ns(core.threshold_ns, peer->last_error_ns) :
 		peer->last_threshold_ns;
+	core.let_go = peer->path.let_go;
 	spin_unlock(&peer->lock);
 	if (!at_ns || !onramp_ctrl_inherit(&ctl->ctrl, &core, owd_ns, at_ns, now))
 		return;
@@ -857,6 +858,7 @@ static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d
 	u64_stats_update_begin(&stats->syncp);
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
 	stats->n[ONRAMP_G_LIMITED] += trust->limited;
+	stats->n[ONRAMP_G_LET_GO] += trust->let_go > 0;
 	stats->n[ONRAMP_G_PAUSE_ENDS] += trust->returned;
 	stats->n[ONRAMP_G_PAUSE_ENDS_EMPTY] += trust->empty;
 	u64_stats_update_end(&stats->syncp);
@@ -882,7 +884,7 @@ static bool onramp_counted(u8 verdict)
 static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 {
 	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
-	struct onramp_delay d = { .byte_ns = ctl->byte_ns };
+	struct onramp_delay d = { .byte_ns = ctl->byte_ns, .others = ack->others };
 	const struct onramp_settings *settings;
 	struct onramp_trust trust = {};
 	struct onramp_result res = {};

@@ -325,6 +325,7 @@ static const u16 onramp_gate_offset[ONRAMP_G_STATS] = {
 	[ONRAMP_G_LIMITED] = offsetof(struct onramp_stats, acks_limited),
 	[ONRAMP_G_PAUSE_ENDS] = offsetof(struct onramp_stats, pause_ends),
 	[ONRAMP_G_PAUSE_ENDS_EMPTY] = offsetof(struct onramp_stats, pause_ends_empty),
+	[ONRAMP_G_LET_GO] = offsetof(struct onramp_stats, acks_let_go),
 	[ONRAMP_BELOW] = offsetof(struct onramp_stats, acks_below),
 	[ONRAMP_PAUSED] = offsetof(struct onramp_stats, acks_paused),
 	[ONRAMP_CAPPED] = offsetof(struct onramp_stats, acks_capped),

@@ -40,9 +40,15 @@
  * twice the mean step of O from one OR-ACK of the connection to the next, since steps are
  * noise, or batches that take long on a later, slower link.
  *
+ * Others that fill the queue: the receiver sees that much of its data is of hosts without
+ * On-Ramp, and says so in its OR-ACKs. Pauses would leave the link to these:
+ *
+ *	let go = 0 to 1, more while OR-ACKs say so, else less, all in 34 ms
+ *	pause  = pause * (1 - let go)
+ *
  * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in
  * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
- * routes and slack are not in the paper.
+ * routes, slack and letting go are not in the paper, in which all hosts have On-Ramp.
  *
  * Differences from the paper: without threshold auto only the limit and the routes; the
  * setting nobound takes the limit away.
@@ -85,6 +91,12 @@
 
 /* Share of a new step of O in the mean, as a shift. */
 #define ONRAMP_STEP_SHIFT	4
+
+/*
+ * While others fill the queue pauses become shorter, and longer again when they no longer do:
+ * from all to nothing in this time, ns, as a shift: 33.6 ms.
+ */
+#define ONRAMP_LET_GO_SHIFT	25
 
 /**
  * struct onramp_low - lowest value of the last one to two times of a given length
@@ -168,6 +180,8 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
+ * @let_go: part of pauses that is left out, Q30, <= 1
+ * @let_go_at_ns: when that was last changed
  */
 struct onramp_path {
 	struct onramp_low	rtt;
@@ -176,6 +190,8 @@ struct onramp_path {
 	u64			last_tx_ns;
 	u64			slack_ns;
 	u64			slack_at_ns;
+	u64			let_go_at_ns;
+	u32			let_go;
 };
 
 /**
@@ -209,6 +225,7 @@ struct onramp_view {
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @is_auto: threshold auto
  * @bound: no delay is longer than its round trip allows
+ * @others: much of the receiver's data is of hosts without On-Ramp
  */
 struct onramp_delay {
 	struct onramp_trip	trip;
@@ -219,6 +236,7 @@ struct onramp_delay {
 	bool			absolute;
 	bool			is_auto;
 	bool			bound;
+	bool			others;
 };
 
 /**
@@ -229,6 +247,7 @@ struct onramp_delay {
  * @limited: the delay was cut to the limit by more than its error
  * @returned: the first packet after a pause,
  * @empty: which found an empty queue
+ * @let_go: part of the pause that was left out, Q30, <= 1; 0 if the delay is not above T
  */
 struct onramp_trust {
 	u64	limit_ns;
@@ -237,6 +256,7 @@ struct onramp_trust {
 	bool	limited;
 	bool	returned;
 	bool	empty;
+	u32	let_go;
 };
 
 /**
@@ -323,6 +343,19 @@ static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
 	p->slack_at_ns = now_ns;
 }
 
+/* Do others fill the queue? The step is at most one, 2^25 << 5. */
+static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool others)
+{
+	u64 step = min_t(u64, now_ns - p->let_go_at_ns, 1ULL << ONRAMP_LET_GO_SHIFT)
+		   << (ONRAMP_FRAC_SHIFT - ONRAMP_LET_GO_SHIFT);
+
+	if (others)
+		p->let_go += min_t(u32, (u32)step, ONRAMP_ONE - p->let_go);
+	else
+		p->let_go -= min_t(u32, (u32)step, p->let_go);
+	p->let_go_at_ns = now_ns;
+}
+
 /**
  * onramp_path_update() - one OR-ACK, from its delay to the decision
  * @p: path
@@ -346,6 +379,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 
 	*trust = (struct onramp_trust) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
+	onramp_path_others(p, s->now_ns, d->others);
+	core->let_go = p->let_go;
 	s->owd_ns = onramp_path_believe(p, v, d, trust);
 	if (d->is_auto) {
 		unit_ns = onramp_auto_unit(d->byte_ns);
@@ -357,6 +392,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	trust->threshold_ns = core->threshold_ns;
 	paused_ns = s->tx_cum_ns - f->last_cum_ns;
 	onramp_ctrl_update(f, core, s, res);
+	if (res->verdict <= ONRAMP_PROGRESS && res->owd_ns > core->threshold_ns)
+		trust->let_go = p->let_go;
 	if (res->verdict > ONRAMP_IS_OFF || !acked)
 		goto out;
 

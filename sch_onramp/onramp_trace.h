@@ -128,6 +128,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u32, seq)
 		__field(u32, hold_ns)
 		__field(u8, packets)
+		__field(u32, let_go)
 		__field(u8, nic)
 		__field(u8, verdict)
 	),
@@ -135,6 +136,7 @@ TRACE_EVENT(onramp_ack,
 	TP_fast_assign(
 		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
 		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		__entry->let_go = onramp_trace_ppm(trust->let_go);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
@@ -155,14 +157,14 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu let_go=%u",
 		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
 		  __entry->tx_ns, __entry->rx_ns, __entry->hold_ns,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
 		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
-		  __entry->detour_ns)
+		  __entry->detour_ns, __entry->let_go)
 );
 
 /* The first packet of a path after a pause: did it find the queue empty? */

@@ -240,7 +240,9 @@ ONRAMP_X(FAR, far, COUNT, "of the qdisc: connections whose RTT is not below peer
 ONRAMP_X(PEERS_EVICTED, peers_evicted, COUNT, \
 	 "of the namespace: hosts that had never answered and made room for another one") \
 ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
-	 "of the namespace: control blocks given up as their connection was closed")
+	 "of the namespace: control blocks given up as their connection was closed") \
+ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
+	 "above the threshold, with less of a pause or none: others fill the receiver's queue")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

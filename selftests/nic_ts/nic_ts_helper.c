@@ -482,11 +482,10 @@ static int stream(const char *device, char **argv)
 	    bind(fd, (struct sockaddr *)&from, sizeof(from)) ||
 	    connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		die("stream");
-	for (;;) {
-		if (send(fd, data, sizeof(data), MSG_NOSIGNAL) < 0)
-			die("send");
+	while (send(fd, data, sizeof(data), MSG_NOSIGNAL) >= 0)
 		usleep(20000);
-	}
+	die("send");
+	return 1;
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
  *	answer 0|1	or none at all
  *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
  *	nic 0|1		whether it says that the NIC stamped
+ *	others 0|1	whether it says that much data is of hosts without On-Ramp
  *	domain N	of the clock
  *	psk N		the last byte of the pre-shared key, whose others are 0; 0: none
  *	doubt 0|1	no cookie is good: each SUBSCRIBE has a CHALLENGE
@@ -79,7 +80,7 @@ static u8 psk;
 static int doubt;
 static long long delay_ns;
 static unsigned long every = 1;
-static int answer = 1, tai = 1, nic;
+static int answer = 1, tai = 1, nic, others;
 static u8 domain;
 
 /* The last good OR-ACK. */
@@ -292,6 +293,7 @@ static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, 
 		.domain = domain,
 		.protocol = OR_PROTO_TCP,
 		.nic = nic,
+		.others = others,
 	};
 
 	c->packets = 0;
@@ -468,6 +470,8 @@ static void on_command(int listener)
 		tai = !strcmp(kind, "tai");
 	else if (!strcmp(word, "nic"))
 		nic = atoi(kind);
+	else if (!strcmp(word, "others"))
+		others = atoi(kind);
 	else if (!strcmp(word, "domain"))
 		domain = atoi(kind);
 	else if (!strcmp(word, "psk"))

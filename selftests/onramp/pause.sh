@@ -154,7 +154,24 @@ relative() {
 	acker delay 0
 }
 
-ksft_plan 7
+# Others fill the queue, and the receiver says so: no flow waits for it.
+let_go() {
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10ms noinherit
+	acker delay 3000000
+	acker others 1
+	transfer
+	expect acks_let_go "$(stat acks_let_go)" -gt 5
+	# At first pauses become shorter from one OR-ACK to the next.
+	expect pauses "$(stat pauses)" -lt 20
+	expect "without a pause" "$(stat acks_below)" -gt "$(stat acks_paused)"
+	acker others 0
+	transfer
+	expect pauses "$(stat pauses)" -ge 20
+	acker delay 0
+}
+
+ksft_plan 8
 ready
 acker_start
 serve "$B"
@@ -166,3 +183,4 @@ ksft_case "mode off ends all pauses at once" changed
 ksft_case "who sends only ACKs is not held" pure_acks
 ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative
+ksft_case "no pauses where others fill the queue" let_go

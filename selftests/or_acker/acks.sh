@@ -215,8 +215,34 @@ others() {
 	expect "packets looked at" "$(since "$B" PacketNotSubscribed)" -eq 0
 }
 
+# Nobody else, then much of others at the same time, then nobody again.
+share() {
+	ip -n "$A" addr replace 10.77.1.3/24 dev a0
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	heard_others -eq
+	spawn send "$A" 10.77.1.3 "$V4_B" $((1000 * BYTES))
+	wait_for 10 since_is "$B" DataBytesNotSubscribed -gt 0
+	heard_others -gt
+	stop "$SPAWNED"
+	heard_others -eq
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+# heard_others -eq|-gt: OR-ACKs of a while, those that tell of others compared with none.
+heard_others() {
+	sleep 0.5
+	listen "$A" "$V4_A" "$V4_B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" 200000 chunk=1000 wait=1
+	wait_for 10 calm "$B"
+	heard
+	all_good
+	expect "OR-ACKs" "$(said acks)" -gt 0
+	expect "OR-ACKs that tell of others" "$(said others)" "$1" 0
+}
+
 C=$(ns_name C)
-ksft_plan 19
+ksft_plan 20
 need_acker
 net_pair
 sink "$B"
@@ -239,3 +265,4 @@ ksft_case "loopback, IPv6" loopback ::1
 ksft_case "own address" loopback "$V4_B"
 ksft_case "mode all" mode_all
 ksft_case "nothing to others, nothing without subscribers" others
+ksft_case "OR-ACKs tell of those who did not subscribe" share

@@ -45,6 +45,7 @@ struct event {
 	double bytes;
 	double sent;
 	u64 rx_ns;
+	bool others;
 };
 
 struct loop {
@@ -52,6 +53,8 @@ struct loop {
 	struct loop_result *res;
 	double now, link_free, back_last, stall_next;
 	double queue_sum, queue_n;
+	unsigned long with, without;	/* bytes received */
+	struct or_acker_share share;
 	u64 byte_q, line_q;
 	struct event *heap;
 	int events, room;
@@ -167,7 +170,8 @@ static void set_line(struct loop *l)
 static void send_batch(struct loop *l, struct host *h, struct flow *f, double bytes)
 {
 	const struct loop_net *net = l->net;
-	double nic_bps = net->nic_bps * (1 + net->nic_ppm * 1e-6), start, end, at, leaves, queue;
+	double nic_bps = net->nic_bps * (1 + net->nic_ppm * 1e-6), start, end, at, leaves;
+	double queue, room;
 	u32 end_seq = f->seq + (u32)bytes;
 	u64 now = sender_ns(l->now), start_q, time_q, tx_ns;
 	struct event e = {
@@ -189,8 +193,9 @@ static void send_batch(struct loop *l, struct host *h, struct flow *f, double by
 	at = end + net->rtt_ns / 4;
 
 	stall(l, at);
+	room = net->buffer - (net->tail ? uniform(0, net->tail) : 0);
 	queue = fmax(0, l->link_free - (start + net->rtt_ns / 4));
-	if (queue * net->link_bps / 8e9 > net->buffer) {
+	if (queue * net->link_bps / 8e9 > room) {
 		l->res->lost++;
 		e.type = EV_LOSS;
 		e.at = at + fmax(LOSS_NS, 2 * net->rtt_ns);
@@ -205,6 +210,9 @@ static void send_batch(struct loop *l, struct host *h, struct flow *f, double by
 		leaves += net->rtt_ns / 4 + route_ns(net, leaves) + f->extra_ns;
 		e.at = back_ns(l, leaves) + f->extra_ns;
 		e.rx_ns = receiver_ns(net, leaves);
+		*(h->onramp ? &l->with : &l->without) += bytes;
+		or_acker_share_update(&l->share, sender_ns(leaves), l->with, l->without);
+		e.others = l->share.others;
 	}
 	push(l, e);
 	f->seq = end_seq;
@@ -305,7 +313,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	struct onramp_sample s = { .now_ns = sender_ns(l->now), .seq = e->seq };
 	struct onramp_delay d = {
 		.error_ns = 1000, .byte_ns = l->byte_q, .absolute = net->synced,
-		.is_auto = true, .bound = true, .trip.now_ns = s.now_ns,
+		.is_auto = true, .bound = true, .others = e->others, .trip.now_ns = s.now_ns,
 	};
 	const struct onramp_tx *tx = onramp_tx_find(&f->ring, e->seq);
 	struct onramp_result r;

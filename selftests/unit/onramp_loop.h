@@ -19,6 +19,7 @@
 #include "onramp_fifo.h"
 #include "onramp_owd.h"
 #include "onramp_path.h"
+#include "or_acker_core.h"
 
 #define LOOP_HOSTS	32
 #define LOOP_FLOWS	64
@@ -43,6 +44,7 @@
  * @route_from_ns, @route_to_ns: between these times,
  * @route_flap_ns: every other time of this length; 0: all the time
  * @buffer: bytes
+ * @tail: as much as that is sometimes taken by short-lived traffic, uniform, bytes
  * @batch: bytes, at most
  * @rx_ppm: receiver's clock
  * @slew_ppm: how much it is slewed by, in addition,
@@ -63,7 +65,7 @@ struct loop_net {
 	double link_bps, nic_bps, says_bps, says_late_bps, says_until_ns, nic_ppm;
 	double start_ns, warm_ns, rtt_ns, ecmp_ns;
 	double route_ns, route_from_ns, route_to_ns, route_flap_ns;
-	double buffer, batch;
+	double buffer, tail, batch;
 	double rx_ppm, slew_ppm, slew_from_ns, slew_to_ns, step_ns, step_at_ns;
 	double stall_ns, stall_every_ns;
 	double reverse_ns, reverse_period_ns;

@@ -323,6 +323,59 @@ static void loop__is_of_use(void)
 	shorter(12, 15928, 0.7);
 }
 
+/* What the first @with hosts have of the link, in a second, to their fair share. */
+static double fair_share(const struct loop_result *r, const struct loop_net *n, int from)
+{
+	double with = 0;
+	int h, w;
+
+	for (h = 0; h < n->with; h++)
+		for (w = from; w < from + PER_SEC; w++)
+			with += r->bytes[h][w];
+	return with / goodput(r, from, from + PER_SEC) * n->hosts / n->with;
+}
+
+/*
+ * Eight hosts send to one, some of them with On-Ramp. Those have 80 % of their fair share, or
+ * of what they have without On-Ramp, in each second after the first.
+ */
+static void loop__others(void)
+{
+	static const double buffers[] = { 1e6, 4e6 };
+	static struct loop_result on, off;
+	double fair, least, without;
+	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1 };
+	char name[64];
+	unsigned int i;
+	int w;
+
+	n.hosts = 8;
+	ktap_row = name;
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		for (n.with = 1; n.with < 8; n.with++) {
+			snprintf(name, sizeof(name), "%d of 8, %.0f bytes", n.with, buffers[i]);
+			n.buffer = buffers[i];
+			n.tail = buffers[i] / 4;
+			n.off = true;
+			loop_run(&n, seed, &off);
+			n.off = false;
+			loop_run(&n, seed, &on);
+			least = INFINITY;
+			without = INFINITY;
+			for (w = PER_SEC; w + PER_SEC <= LOOP_WINDOWS; w++) {
+				fair = fair_share(&on, &n, w);
+				least = fmin(least, fair);
+				without = fmin(without, fair_share(&off, &n, w));
+			}
+			printf("# %d of 8 hosts with On-Ramp, buffer %4.0f KB: %.2f of their fair share, %.2f without; queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
+			       n.with, n.buffer / 1e3, least, without, off.queue_ns / US,
+			       on.queue_ns / US, off.lost, on.lost);
+			CHECK(least >= 0.8 * fmin(1, without));
+		}
+	}
+	ktap_row = NULL;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct ktap_case list[] = {
@@ -334,6 +387,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(loop__stalls),
 		KTAP_CASE(loop__random),
 		KTAP_CASE(loop__is_of_use),
+		KTAP_CASE(loop__others),
 	};
 
 	if (argc > 1)

@@ -442,6 +442,59 @@ static void step__makes_the_unit(void)
 	CHECK_EQ(core.empty_ns, 75 * US);
 }
 
+/* OR-ACKs one ms apart, each of 100 us above T: what is left of the pause. */
+static u64 pause_after(int ms, bool others)
+{
+	struct onramp_delay d = by_hand;
+
+	d.others = others;
+	while (ms--) {
+		now += MS;
+		ack(&d, 220 * US, 150 * US);
+	}
+	return res.pause_ns;
+}
+
+/* Pauses become shorter while others fill the queue, and longer again. */
+static void let_go__while_others_fill_the_queue(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	CHECK_EQ(pause_after(1, false), 100 * US);
+	CHECK_EQ(trust.let_go, 0);
+	/* 2^25 ns from all to nothing. */
+	CHECK_NEAR(pause_after(10, true), 70 * US, US);
+	CHECK_NEAR(trust.let_go, 0.298 * ONRAMP_ONE, ONRAMP_ONE / 1000);
+	CHECK_EQ(pause_after(30, true), 0);
+	CHECK_EQ(res.verdict, ONRAMP_BELOW);
+	CHECK_EQ(trust.let_go, ONRAMP_ONE);
+	CHECK_EQ(pause_after(100, true), 0);
+	CHECK_NEAR(pause_after(10, false), 30 * US, US);
+	CHECK_EQ(pause_after(30, false), 100 * US);
+	CHECK_EQ(trust.let_go, 0);
+	/* A long silence is one step. */
+	CHECK_EQ(pause_after(40, true), 0);
+	now += 10 * MS;
+	CHECK_NEAR(pause_after(1, false), 33 * US, US);
+	now += SEC / 2;
+	CHECK_EQ(pause_after(1, false), 100 * US);
+}
+
+/* What is not above T is not let go. */
+static void let_go__counts_above_the_threshold(void)
+{
+	struct onramp_delay d = by_hand;
+
+	setup();
+	d.others = true;
+	ack(&d, 20 * US, 0);
+	pause_after(40, true);
+	now += MS;
+	ack(&d, 60 * US, 40 * US);
+	CHECK_EQ(p.let_go, ONRAMP_ONE);
+	CHECK_EQ(trust.let_go, 0);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -464,6 +517,8 @@ int main(void)
 		KTAP_CASE(slack__is_bounded_and_forgotten),
 		KTAP_CASE(slack__is_for_auto),
 		KTAP_CASE(step__makes_the_unit),
+		KTAP_CASE(let_go__while_others_fill_the_queue),
+		KTAP_CASE(let_go__counts_above_the_threshold),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

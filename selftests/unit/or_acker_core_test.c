@@ -321,6 +321,64 @@ static void window__wraps(void)
 	CHECK(!memcmp(&track.window, &w, sizeof(w)));
 }
 
+/* In each of @times intervals so many bytes with On-Ramp, and without. */
+static bool share_after(struct or_acker_share *s, int times, u64 with, u64 without)
+{
+	while (times--)
+		or_acker_share_update(s, s->at_ns + (1ULL << OR_ACKER_SHARE_SHIFT),
+				      s->with + with, s->without + without);
+	return s->others;
+}
+
+static void share__of_others(void)
+{
+	struct or_acker_share s = { .at_ns = 0 };
+
+	/* What was there before it was looked at does not count. */
+	or_acker_share_update(&s, 1ULL << 40, 1000, 1000000);
+	CHECK(!s.others);
+	CHECK(!share_after(&s, 100, 0, 0));
+	/* 3 of 16 from below, 2 of 16 from above. */
+	CHECK(!share_after(&s, 100, 132000, 30000));
+	CHECK(share_after(&s, 100, 129000, 31000));
+	CHECK(share_after(&s, 100, 139000, 20000));
+	CHECK(!share_after(&s, 100, 141000, 20000));
+	/* 29 ms of it are remembered. */
+	CHECK(!share_after(&s, 2, 120000, 41000));
+	CHECK(share_after(&s, 1, 120000, 41000));
+	CHECK(share_after(&s, 1, 161000, 0));
+	CHECK(!share_after(&s, 1, 161000, 0));
+	/* A pause of the senders. */
+	CHECK(share_after(&s, 40, 0, 161000));
+	or_acker_share_update(&s, s.at_ns + (16ULL << OR_ACKER_SHARE_SHIFT),
+			      s.with + 161000, s.without);
+	CHECK(!s.others);
+	/* After a silence, what came in it is old. */
+	CHECK(share_after(&s, 40, 0, 161000));
+	or_acker_share_update(&s, s.at_ns + (17ULL << OR_ACKER_SHARE_SHIFT),
+			      s.with + 1000, s.without + 1000000);
+	CHECK(!s.others);
+	/* Not looked at more often. */
+	CHECK(share_after(&s, 40, 0, 161000));
+	or_acker_share_update(&s, s.at_ns + (1ULL << OR_ACKER_SHARE_SHIFT) - 1,
+			      s.with + (1 << 30), s.without);
+	CHECK(s.others);
+	CHECK(share_after(&s, 1, 0, 0));
+}
+
+/* Counters of 32 bits wrap. */
+static void share__wraps(void)
+{
+	struct or_acker_share s = { .at_ns = 0 };
+
+	or_acker_share_update(&s, 1ULL << 40, -5000UL, -5000UL);
+	CHECK(share_after(&s, 1, 5000, 5000));
+	CHECK_EQ(s.with, 0);
+	CHECK_EQ(s.with_now, 5000);
+	CHECK(share_after(&s, 1, 5000, 5000));
+	CHECK(s.with_now < 10000 && s.without_now < 10000);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -338,6 +396,8 @@ int main(void)
 		KTAP_CASE(report__stamp_ahead_of_the_clock),
 		KTAP_CASE(window__of_a_socket),
 		KTAP_CASE(window__wraps),
+		KTAP_CASE(share__of_others),
+		KTAP_CASE(share__wraps),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

@@ -93,7 +93,7 @@ static void good_ack(const struct or_ack *a, const u8 *key, bool v6)
 	or_ack_encode(a, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|2|6|%u|%u|%u|", OR_ACK_LEN + 8, a->nic, a->packets,
+	printf("%u|2|2|6|%u|%u|%u|%u|", OR_ACK_LEN + 8, a->nic, a->others, a->packets,
 	       a->clock_error);
 	if (a->clock_error != OR_CLOCK_UNSYNCED)
 		printf("%" PRIu64, or_clock_decode(a->clock_error));
@@ -111,7 +111,7 @@ static void good_subscribe(const struct or_subscribe *s, const u8 *key, bool v6)
 	or_subscribe_encode(s, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|1||||||||||||%u|0x%04x|%u|", OR_SUBSCRIBE_LEN + 8, s->count, s->caps,
+	printf("%u|2|1|||||||||||||%u|0x%04x|%u|", OR_SUBSCRIBE_LEN + 8, s->count, s->caps,
 	       s->lifetime_s);
 	for (i = 0; i < OR_NONCE_LEN; i++)
 		printf("%02x", s->nonce[i]);
@@ -126,7 +126,7 @@ static void good_challenge(const struct or_challenge *c, const u8 *key, bool v6)
 	or_challenge_encode(c, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|3||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|\n",
+	printf("%u|2|3|||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|\n",
 	       OR_CHALLENGE_LEN + 8, c->count, c->cookie, or_tag(msg, sizeof(msg), key));
 }
 
@@ -160,6 +160,7 @@ static void random_ack(struct or_ack *a, u8 *nonce)
 		.clock_error = (u8)(r >> 48) > OR_CLOCK_LAST ?
 			       OR_CLOCK_UNSYNCED : (u8)(r >> 48),
 		.domain = (u8)(r >> 56), .protocol = OR_PROTO_TCP, .nic = r >> 37 & 1,
+		.others = r >> 36 & 1,
 	};
 }
 

@@ -118,6 +118,21 @@ static void ack__of_a_nic(void)
 	CHECK(!got.nic);
 }
 
+static void ack__of_others(void)
+{
+	struct or_ack a = ack, got;
+	u8 msg[OR_ACK_LEN];
+
+	a.others = true;
+	or_ack_encode(&a, msg);
+	CHECK_EQ(msg[1], 0x16);
+	CHECK_EQ(or_ack_decode(msg, OR_ACK_LEN, &got), OR_OK);
+	CHECK(got.others && !got.nic);
+	CHECK_EQ(got.protocol, OR_PROTO_TCP);
+	CHECK_EQ(or_ack_decode(ack_bytes, OR_ACK_LEN, &got), OR_OK);
+	CHECK(!got.others);
+}
+
 static void ack__hold_saturates(void)
 {
 	struct or_ack a = ack;
@@ -188,7 +203,6 @@ static void ack__bad(void)
 		{ "15, a NIC's stamp", 1, 0x80 | 15, 36, OR_ERR_PROTOCOL },
 		{ "14 is no TCP", 1, 14, 36, OR_ERR_PROTOCOL },
 		{ "no protocol", 1, 0, 36, OR_ERR_PROTOCOL },
-		{ "TCP with bit 4", 1, 0x16, 36, OR_ERR_RESERVED },
 		{ "TCP, a NIC's stamp", 1, 0x86, 36, OR_OK },
 		{ "two connections", -1, 0, 36 + 24, OR_ERR_UNSUPPORTED },
 		{ "two connections and a byte", -1, 0, 36 + 25, OR_ERR_LONG },
@@ -551,6 +565,7 @@ int main(void)
 		KTAP_CASE(length__challenge_is_below_subscribe),
 		KTAP_CASE(ack__bytes),
 		KTAP_CASE(ack__of_a_nic),
+		KTAP_CASE(ack__of_others),
 		KTAP_CASE(ack__hold_saturates),
 		KTAP_CASE(ack__bad),
 		KTAP_CASE(subscribe__bytes),

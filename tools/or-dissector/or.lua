@@ -20,7 +20,7 @@ local types = { [TYPE_SUBSCRIBE] = "SUBSCRIBE", [TYPE_ACK] = "OR-ACK",
 -- Length without other addresses, of what may follow, and bits of byte 1 with a meaning.
 local layout = {
 	[TYPE_SUBSCRIBE] = { len = 44, record = 0, flags = 0 },
-	[TYPE_ACK] = { len = 36, record = 24, flags = 0x8f },
+	[TYPE_ACK] = { len = 36, record = 24, flags = 0x9f },
 	[TYPE_CHALLENGE] = { len = 24, record = 0, flags = 0 },
 }
 
@@ -32,6 +32,8 @@ local f = {
 	version = ProtoField.uint8("onramp.version", "Version", base.DEC, nil, 0xf0),
 	type = ProtoField.uint8("onramp.type", "Type", base.DEC, types, 0x0f),
 	nic = ProtoField.uint8("onramp.nic", "Stamp of the NIC", base.DEC, nil, 0x80),
+	others = ProtoField.uint8("onramp.others", "Much data without On-Ramp", base.DEC, nil,
+		0x10),
 	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol", base.DEC, nil,
 		0x0f),
 	addrs = ProtoField.uint8("onramp.addrs", "Other addresses", base.DEC,
@@ -143,6 +145,7 @@ local function show_ack(buf, tree, info)
 	local ns = clock_error(buf(2, 1):uint())
 
 	tree:add(f.nic, buf(1, 1))
+	tree:add(f.others, buf(1, 1))
 	tree:add(f.addrs, buf(1, 1))
 	tree:add(f.protocol, buf(1, 1))
 	tree:add(f.clock_code, buf(2, 1))
