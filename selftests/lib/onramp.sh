@@ -168,7 +168,8 @@ spawn() {
 stop() {
 	kill "-${2:-TERM}" -- "-$1" 2>/dev/null || :
 	wait "$1" 2>/dev/null || :
-	wait_for 10 gone "$1"
+	# 10,000 sockets take a while to close.
+	wait_for 60 gone "$1"
 }
 
 # undo COMMAND: run it when the test ends.
