@@ -118,7 +118,15 @@ by_tracepoints() {
 	expect "traced" "$(grep -c ' source=stack ' "$KSFT_TMP/trace")" -gt 10
 	expect "by hardware" "$(since RttHardware)" -eq 0
 	shortest stack
-	# A flow begins by TCP's clock: the bus does not see what left before it was asked.
+	# Two changes for each flow, at least.
+	trace_on timely_update
+	spawn load "$A" --to "$B4" --cc timely --flows 2 --duration 1.5 --rate-limit 20mbit
+	sleep 0.5
+	timely_set "$A" rtt_source tcp
+	sleep 0.5
+	timely_set "$A" rtt_source auto
+	wait_for 20 gone "$SPAWNED"
+	trace_off "$KSFT_TMP/trace"
 	not_compared
 }
 
