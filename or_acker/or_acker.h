@@ -349,10 +349,9 @@ struct or_acker_dev {
  * @rx_offset_ns: added to timestamps of clocks that nobody synchronises, so that they do
  *		not tell how long the host has been up; constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
- * @share:	of data with On-Ramp in all that comes in; under @share_lock
+ * @share:	of data with On-Ramp in all that comes in; under @share_lock, its @at_ns and
+ *		@others are read locklessly
  * @share_lock:	taken by who finds it free
- * @share_at:	when to look at @share again, CLOCK_MONOTONIC; read locklessly
- * @others:	what @share says; read locklessly
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
@@ -380,8 +379,6 @@ struct or_acker_net {
 	siphash_key_t			secret;
 	u64				rx_offset_ns;
 	u8				domain_base;
-	bool				others;
-	u64				share_at;
 	struct or_acker_share		share;
 	spinlock_t			share_lock;	/* share */
 	atomic64_t			challenge_tat_ns;

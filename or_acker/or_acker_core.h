@@ -518,22 +518,33 @@ struct or_acker_share {
 	bool	others;
 };
 
+/* How many times of OR_ACKER_SHARE_SHIFT ago was it looked at? */
+static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns)
+{
+	u64 at_ns = READ_ONCE(s->at_ns);
+
+	/* Another CPU may have looked at it since now_ns. */
+	return now_ns > at_ns ? (now_ns - at_ns) >> OR_ACKER_SHARE_SHIFT : 0;
+}
+
 /**
  * or_acker_share_update() - look at it again
  * @s:		share
- * @now_ns:	time, > 0, not before the last one
+ * @now_ns:	time, > 0
  * @with:	bytes of flows that have OR-ACKs, since ever; may wrap
  * @without:	bytes of flows that have none, since ever; may wrap
  *
  * Where senders without On-Ramp keep the queue full, pauses of the others shorten nothing:
  * the senders of the former have the link, the latter nothing. Only the receiver sees both. A
- * window's worth of time at 100 Gbit/s is 2^27 bytes; a sum is below 2^29, a 16th of what
- * does not fit when it is multiplied.
+ * sum is at most what came in OR_ACKER_SHARE_AGES and what was left of before: below 2^36
+ * bytes at 1.6 Tbit/s, and 2^40 multiplied by 16.
+ *
+ * Callers are serialised; at_ns and others may be read meanwhile.
  */
 static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
 					 unsigned long with, unsigned long without)
 {
-	u64 ages = (now_ns - s->at_ns) >> OR_ACKER_SHARE_SHIFT;
+	u64 ages = or_acker_share_ages(s, now_ns);
 	u64 total;
 
 	if (!ages)
@@ -550,12 +561,12 @@ static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
 		s->with_now += with - s->with;
 		s->without_now += without - s->without;
 	}
-	s->at_ns = now_ns;
+	WRITE_ONCE(s->at_ns, now_ns);
 	s->with = with;
 	s->without = without;
 	total = s->with_now + s->without_now;
-	s->others = total && s->without_now * 16 >=
-		    total * (s->others ? OR_ACKER_OTHERS_UNTIL : OR_ACKER_OTHERS_FROM);
+	WRITE_ONCE(s->others, total && s->without_now * 16 >=
+		   total * (s->others ? OR_ACKER_OTHERS_UNTIL : OR_ACKER_OTHERS_FROM));
 }
 
 #endif /* _OR_ACKER_CORE_H */

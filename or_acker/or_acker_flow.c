@@ -468,8 +468,8 @@ static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
 	const struct or_acker_stats *stats;
 	int cpu;
 
-	if (now_ns < READ_ONCE(an->share_at) || !spin_trylock(&an->share_lock))
-		return READ_ONCE(an->others);
+	if (!or_acker_share_ages(&an->share, now_ns) || !spin_trylock(&an->share_lock))
+		return READ_ONCE(an->share.others);
 	for_each_possible_cpu(cpu) {
 		stats = per_cpu_ptr(an->stats, cpu);
 		/* Of other CPUs; what is missing is there the next time. */
@@ -477,10 +477,8 @@ static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
 		without += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITHOUT]);
 	}
 	or_acker_share_update(&an->share, now_ns, with, without);
-	WRITE_ONCE(an->share_at, now_ns + (1ULL << OR_ACKER_SHARE_SHIFT));
-	WRITE_ONCE(an->others, an->share.others);
 	spin_unlock(&an->share_lock);
-	return READ_ONCE(an->others);
+	return READ_ONCE(an->share.others);
 }
 
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,

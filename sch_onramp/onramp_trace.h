@@ -127,8 +127,8 @@ TRACE_EVENT(onramp_ack,
 		__field(u32, beta)
 		__field(u32, seq)
 		__field(u32, hold_ns)
-		__field(u8, packets)
 		__field(u32, let_go)
+		__field(u8, packets)
 		__field(u8, nic)
 		__field(u8, verdict)
 	),
