@@ -566,7 +566,9 @@ static inline enum or_error or_challenge_decode(const u8 *msg, size_t len,
  * number of the flow, and adds one for each OR-ACK, of which a flow has fewer than one per
  * us: when it has forgotten a flow and starts again, it is ahead of all that it used before.
  * Half of the numbers are 35 minutes; a flow whose last OR-ACK is older starts over with
- * an empty window, since one of that age is not about a sequence in flight.
+ * an empty window, since one of that age is not about a sequence in flight. So does each flow
+ * to a receiver that has sent a CHALLENGE: it has forgotten the secret numbers, too, if its
+ * module was loaded again.
  */
 struct or_replay {
 	u32	newest;

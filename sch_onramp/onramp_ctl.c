@@ -935,6 +935,7 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
 	enum or_error error;
 	u64 until_ns;
 	u8 verdict;
+	u32 anew;
 
 	spin_lock(&ctl->lock);
 	/* Nothing was ever sent, or the last flow is gone. */
@@ -943,7 +944,9 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
 		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
 		return;
 	}
-	if (time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
+	/* A receiver that asked for a proof may have been loaded again, and counts from anywhere. */
+	anew = READ_ONCE(ctl->peer->anew);
+	if (ctl->anew != anew || time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
 		ctl->replay = (struct or_replay) { .newest = 0 };
 	error = or_replay_accept(&ctl->replay, ack->count);
 	if (error) {
@@ -956,6 +959,7 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
 		trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
 	} else {
 		ctl->acked = jiffies;
+		ctl->anew = anew;
 		until_ns = ctl->ctrl.until_ns;
 		verdict = onramp_ctl_decide(ctl, ack);
 		if (ctl->waiter && ctl->ctrl.until_ns < until_ns) {

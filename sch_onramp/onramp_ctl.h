@@ -258,6 +258,7 @@ enum onramp_peer_flag {
  * @has_old: there is one
  * @cookie: of the last CHALLENGE with this nonce, else 0
  * @asked: count of the last SUBSCRIBE, 0: there was none
+ * @anew: CHALLENGEs so far; after each one the counts of OR-ACKs start over
  * @has_domain: @domain is valid
  * @domain: of the peer's clock
  * @epoch: changes when delays can't be compared with earlier ones
@@ -299,6 +300,7 @@ struct onramp_peer {
 	u8			old_key[OR_KEY_LEN];
 	u64			cookie;
 	u32			asked;
+	u32			anew;
 	bool			has_old;
 	bool			has_domain;
 	u8			domain;
@@ -353,6 +355,7 @@ struct onramp_ctl_key {
  * @view: what it has seen of its path
  * @replay: counts of OR-ACKs
  * @acked: jiffies of the last one of these
+ * @anew: of the peer, when the last OR-ACK came
  * @epoch: of the peer, when the last OR-ACK came
  * @accounted_ns: of the time paused, what is in the statistics
  * @pause_from_ns: when the pause began, 0 if there is none, or it is in the statistics
@@ -385,6 +388,7 @@ struct onramp_ctl {
 	struct onramp_view	view;
 	struct or_replay	replay;
 	unsigned long		acked;
+	u32			anew;
 	u32			epoch;
 	u64			accounted_ns;
 	u64			pause_from_ns;

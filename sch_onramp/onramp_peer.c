@@ -469,8 +469,12 @@ static bool onramp_peer_challenged(struct onramp_peer *peer, const u8 *msg,
 		peer->cookie = c->cookie;
 		onramp_peer_answered(peer);
 	}
+	ok = ok && !test_and_set_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
+	/* Read without the lock when an OR-ACK comes. */
+	if (ok)
+		WRITE_ONCE(peer->anew, peer->anew + 1);
 	spin_unlock(&peer->lock);
-	return ok && !test_and_set_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
+	return ok;
 }
 
 /*

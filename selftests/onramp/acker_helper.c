@@ -17,7 +17,8 @@
  *	domain N	of the clock
  *	psk N		the last byte of the pre-shared key, whose others are 0; 0: none
  *	doubt 0|1	no cookie is good: each SUBSCRIBE has a CHALLENGE
- *	forget		subscriptions and the secret, as a host that was started again
+ *	forget		subscriptions and the secret, as a host that was started again:
+ *			the counts of OR-ACKs are behind those before
  *	forge KIND N	N messages that must not count: OR-ACKs like the last good one but for
  *			tag short long version version1 reserved protocol value other
  *			several replay old flow seq late peer; or CHALLENGEs, with the kinds
@@ -437,7 +438,7 @@ static int forge(const char *kind)
 	return 0;
 }
 
-/* Subscriptions, and the secret of cookies. */
+/* Subscriptions, the secret of cookies, and that of counts. */
 static void forget(void)
 {
 	unsigned int i;
@@ -445,6 +446,8 @@ static void forget(void)
 	secret.key[0]++;
 	for (i = 0; i < n_peers; i++)
 		peers[i].sub.until_s = 0;
+	for (i = 0; i < n_connections; i++)
+		connections[i].count -= 1U << 30;
 }
 
 static void on_command(int listener)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -61,6 +62,7 @@ static inline void ktap_fail(const char *file, int line)
 	}								\
 } while (0)
 
+/* With KTAP_STOP in the environment a case that fails is the last. */
 static inline int ktap_run(const struct ktap_case *cases, size_t count)
 {
 	unsigned int failed = 0;
@@ -76,6 +78,8 @@ static inline int ktap_run(const struct ktap_case *cases, size_t count)
 		printf("%s %zu %s\n", ktap_failures ? "not ok" : "ok", i + 1,
 		       cases[i].name);
 		failed += !!ktap_failures;
+		if (failed && getenv("KTAP_STOP"))
+			break;
 	}
 	return failed ? 1 : 0;
 }
