@@ -75,9 +75,14 @@ demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
 	@MAKEFLAGS= tools/demo/run
 
 .PHONY: check
-check: ## Run every test
+check: ## Run the tests, in some 30 minutes
 	@$(SETUP) build vm check trixie
 	@MAKEFLAGS= selftests/run-check
+
+.PHONY: check-all
+check-all: ## And those that take longer: all kselftests on 6.1 too, experiments
+	@$(SETUP) build vm check trixie
+	@MAKEFLAGS= selftests/run-check all
 
 .PHONY: unit
 unit: ## Run the unit tests of the algorithms, 64 and 32 bit

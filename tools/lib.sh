@@ -29,8 +29,9 @@ is_root() {
 	[ "$(id -u)" -eq 0 ]
 }
 
-# njobs: number of parallel jobs that suits this machine.
+# njobs: number of parallel jobs that suits this machine, if JOBS does not say it.
 njobs() {
+	[ -z "${JOBS:-}" ] || { echo "$JOBS"; return; }
 	getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
 }
 
