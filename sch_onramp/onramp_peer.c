@@ -16,6 +16,7 @@
  *	CHALLENGE, with the right tag, to the last SUBSCRIBE:
  *	  work: the same again with the cookie, at once; but only once for each SUBSCRIBE
  *	  that goes out by time, so that no peer can make this host send at its rate
+ *	  the counts of the peer's OR-ACKs start over
  *
  * All times are off by up to a quarter, at random, so that hosts that started at one
  * time do not stay in step. A single OR-ACK with the right tag ends the silence.
