@@ -22,6 +22,9 @@ KSFT_SKIP_STATUS=4
 # A kernel that checks all it does takes so many times longer.
 SLOW=1
 [ ! -e /proc/lockdep_stats ] || SLOW=20
+# That kernel, or THOROUGH=1 in the environment, which may come from the kernel's command
+# line: everything is done as often as it takes to find what is rare.
+THOROUGH=${THOROUGH:-$((SLOW > 1))}
 
 # What a helper starts or makes in a subshell has to be known out here.
 : >"$KSFT_TMP/pids"
@@ -104,8 +107,15 @@ fail() {
 	return 1
 }
 
-# expect WHAT A OPERATOR B: a comparison of numbers, fractions allowed.
+# expect WHAT A OPERATOR B: a comparison of numbers, fractions allowed. Without a process
+# if both are whole numbers that the shell has room for.
 expect() {
+	local whole='^-?[0-9]{1,18}$'
+
+	if [[ $2 =~ $whole && $4 =~ $whole ]]; then
+		[ "$2" "$3" "$4" ] || fail "$1 is '$2', not $3 '$4'"
+		return
+	fi
 	awk -v a="$2" -v op="$3" -v b="$4" 'BEGIN {
 		number = "^-?[0-9]+([.][0-9]*)?(e[+-]?[0-9]+)?$"
 		if (a !~ number || b !~ number)
@@ -130,14 +140,23 @@ refused() {
 	fi
 }
 
+# often FEW MANY: how often to do what may go wrong once in a while.
+often() {
+	if [ "$THOROUGH" -eq 1 ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
 # calc EXPRESSION: in awk's arithmetic.
 calc() {
 	awk "BEGIN { printf \"%.0f\\n\", $1 }"
 }
 
-# wait_for SECONDS COMMAND...: poll until the command succeeds.
+# wait_for SECONDS COMMAND...: poll until the command succeeds, less often with time.
 wait_for() {
-	local limit=$(($1 * SLOW)) end
+	local limit=$(($1 * SLOW)) end pause_ms=50 pause
 	shift
 
 	end=$((SECONDS + limit))
@@ -146,7 +165,9 @@ wait_for() {
 			echo "after $limit s still not true: $*"
 			return 1
 		}
-		sleep 0.05
+		printf -v pause '0.%03d' "$pause_ms"
+		sleep "$pause"
+		pause_ms=$((pause_ms < 200 ? pause_ms * 9 / 8 : 200))
 	done
 }
 

@@ -51,21 +51,24 @@ args() {
 	esac
 }
 
-# reads FIELD VALUE: it is what tc shows of it, in JSON.
+# reads FIELD VALUE: it is what tc has shown of it, in JSON.
 reads() {
-	local want=$2 i
+	local want=$2 all i value="\"$1\":\"?([0-9a-z]+)" weights='"weights":[[]([0-9,]*)[]]'
 
+	read -r all <"$KSFT_TMP/shot"
 	case $1 in
 	weight*)
 		i=${1//[^0-9]/}
-		expect_same "$1" "$(settings | grep -o '"weights":\[[^]]*\]' |
-			tr -d 'a-z":[]' | cut -d, -f$((i + 1)))" "$2" ;;
+		[[ $all =~ $weights ]]
+		IFS=, read -r -a weights <<<"${BASH_REMATCH[1]}"
+		expect_same "$1" "${weights[i]}" "$2" ;;
 	*)	case $1:$2 in
 		pacing:1|horizon_drop:1|inherit:1|bound:1) want=true ;;
 		pacing:0|horizon_drop:0|inherit:0|bound:0) want=false ;;
 		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
 		esac
-		expect_same "$1" "$(setting "$1")" "$want" ;;
+		[[ $all =~ $value ]]
+		expect_same "$1" "${BASH_REMATCH[1]}" "$want" ;;
 	esac
 }
 
@@ -73,6 +76,7 @@ defaults() {
 	local field kind min max def
 
 	fresh
+	settings >"$KSFT_TMP/shot"
 	while read -r field kind min max def; do
 		reads "$field" "$def"
 	done <"$table"
@@ -90,17 +94,25 @@ defaults() {
 	ip -n "$A" link set a0 mtu 1500
 }
 
+# In one run of tc.
 extremes() {
-	local field kind min max def value
+	local field kind min max def value shot
 
 	fresh
 	while read -r field kind min max def; do
 		for value in "$min" "$max" "$def"; do
-			# shellcheck disable=SC2046
-			change $(args "$field" "$kind" "$value")
+			echo "qdisc change dev a0 root onramp $(args "$field" "$kind" "$value")"
+			echo "qdisc show dev a0"
+		done
+	done <"$table" >"$KSFT_TMP/batch"
+	tc -n "$A" -j -batch "$KSFT_TMP/batch" >"$KSFT_TMP/shots"
+	while read -r field kind min max def; do
+		for value in "$min" "$max" "$def"; do
+			read -r shot <&3
+			echo "$shot" >"$KSFT_TMP/shot"
 			reads "$field" "$value"
 		done
-	done <"$table"
+	done <"$table" 3<"$KSFT_TMP/shots"
 	change priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 2
 	expect_same priomap "$(settings | grep -o '"priomap":\[[^]]*\]')" \
 		'"priomap":[0,1,2,0,1,2,0,1,2,0,1,2,0,1,2,2]'
@@ -119,10 +131,10 @@ extremes() {
 
 # says TEXT COMMAND...: it is refused, with the text, and changes nothing.
 says() {
-	local text=$1
+	local text=$1 before
 	shift
 
-	settings >"$KSFT_TMP/before"
+	before=$(settings)
 	if "$@" >"$KSFT_TMP/said" 2>&1; then
 		fail "not refused: $*"
 	fi
@@ -130,11 +142,54 @@ says() {
 		cat "$KSFT_TMP/said"
 		fail "no word of '$text': $*"
 	}
-	settings | diff "$KSFT_TMP/before" -
+	expect_same settings "$(settings)" "$before"
+}
+
+# all_refused: each line of standard input, "TEXT|WORDS...", is a change that is refused with
+# the text, and changes nothing. In one run of tc.
+all_refused() {
+	local text words n=0
+
+	: >"$KSFT_TMP/texts"
+	while IFS='|' read -r text words; do
+		echo "$text|$words" >>"$KSFT_TMP/texts"
+		echo "qdisc change dev a0 root onramp $words"
+		echo "qdisc show dev a0"
+		n=$((n + 1))
+	done >"$KSFT_TMP/batch"
+	settings >"$KSFT_TMP/before"
+	refused tc -n "$A" -j -force -batch "$KSFT_TMP/batch" \
+		>"$KSFT_TMP/shots" 2>"$KSFT_TMP/said"
+	# What tc says of a line comes before "Command failed FILE:LINE".
+	awk -F'|' '
+		NR == FNR { text[2 * NR - 1] = $1; words[2 * NR - 1] = $2; next }
+		/^Command failed / {
+			line = $0
+			sub(/.*:/, "", line)
+			failed[line + 0] = 1
+			if (text[line + 0] != "" && !index(said, text[line + 0])) {
+				print said "no word of: " text[line + 0] ": " words[line + 0]
+				bad = 1
+			}
+			said = ""
+			next
+		}
+		{ said = said $0 "\n" }
+		END {
+			for (line in text)
+				if (!(line in failed)) {
+					print "not refused: " words[line]
+					bad = 1
+				}
+			exit bad
+		}' "$KSFT_TMP/texts" "$KSFT_TMP/said"
+	expect "times that settings were shown" "$(wc -l <"$KSFT_TMP/shots")" -eq "$n"
+	uniq "$KSFT_TMP/shots" | diff "$KSFT_TMP/before" -
+	echo "$n values refused"
 }
 
 out_of_range() {
-	local field kind min max def n=0
+	local field kind min max def
 
 	fresh
 	while read -r field kind min max def; do
@@ -143,19 +198,16 @@ out_of_range() {
 		esac
 		# What does not fit into tc's 32 bits is refused by tc.
 		if [ "$max" -lt 4294967295 ] || [ "$kind" != BYTES ]; then
-			# shellcheck disable=SC2046
-			says "$field must be $min to $max" change \
-				flow_limit 13 $(args "$field" "$kind" $((max + 1)))
-			n=$((n + 1))
+			echo "$field must be $min to $max|flow_limit 13 $(
+				args "$field" "$kind" $((max + 1)))"
 		fi
 		if [ "$min" -gt 0 ]; then
-			# shellcheck disable=SC2046
-			says "$field must be $min to $max" change \
-				flow_limit 13 $(args "$field" "$kind" $((min - 1)))
-			n=$((n + 1))
+			echo "$field must be $min to $max|flow_limit 13 $(
+				args "$field" "$kind" $((min - 1)))"
 		fi
-	done <"$table"
-	expect "values refused" "$n" -ge 20
+	done <"$table" >"$KSFT_TMP/lines"
+	expect "values to be refused" "$(wc -l <"$KSFT_TMP/lines")" -ge 20
+	all_refused <"$KSFT_TMP/lines"
 	says "buckets must be a power of two" change flow_limit 13 buckets 1000
 	says "bands must be 0 to 2" change flow_limit 13 priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0
 	# Of a qdisc that is being made: then there is none, as before.
@@ -172,11 +224,13 @@ garbage() {
 		case $field:$kind in
 		*:BOOL|weight*)	continue ;;
 		esac
-		for text in -1 x 1x "" 1.2.3 99999999999999999999999; do
-			says "" change "$field" "$text"
+		for text in -1 x 1x '""' 1.2.3 99999999999999999999999; do
+			echo "|$field $text"
 		done
-		says "a value is wanted" change "$field"
-	done <"$table"
+		echo "a value is wanted|$field"
+	done <"$table" >"$KSFT_TMP/lines"
+	expect "values to be refused" "$(wc -l <"$KSFT_TMP/lines")" -ge 140
+	all_refused <"$KSFT_TMP/lines"
 	says "there is no \"nosuch\"" change nosuch 3
 	says "near, all or a time is wanted" change peers far
 	says "16 bands are wanted" change priomap 0 1 2

@@ -134,7 +134,7 @@ under_load() {
 		group=a n=400 group=b n=400 rate=20000000 group=c n=400 prio=6 \
 		group=d n=50 at=20000 step=-100; done"
 	sender=$SPAWNED
-	for i in $(seq 25); do
+	for i in $(seq "$(often 9 25)"); do
 		child limit $((i % 3 * 40 + 1)) buckets $((2 << i % 10)) \
 			flow_limit $((i % 4 * 30 + 1)) quantum $((i * 300 + 256))
 		child maxrate $((i % 2 * 10))mbit

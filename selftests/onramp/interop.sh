@@ -91,7 +91,9 @@ comes_and_goes() {
 
 	# shellcheck disable=SC2086
 	fresh $unpaused
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --duration 600
+	# Until A asks again, which may take 20 s.
+	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 20mbit \
+		--rtt-sample-us 0 --duration 600
 	wait_for 100 stats_reach acks 20
 	rmmod or_acker
 	packets=$(stat packets)

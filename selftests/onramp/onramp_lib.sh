@@ -69,19 +69,35 @@ shot() {
 # shown NAME [KIND]: of the first onramp in there, or of another qdisc. If there are both a
 # setting and a statistic of that name it is the statistic.
 shown() {
-	awk -v name="$1" -v kind="${2:-onramp}" '
-		BEGIN { RS = "[{]\"kind\":\"" }
+	shown_all "${2:-onramp}" "$1"
+}
+
+# shown_all KIND NAME...: the same of several, on one line.
+shown_all() {
+	local kind=$1
+	shift
+
+	awk -v names="$*" -v kind="$kind" '
+		BEGIN {
+			RS = "[{]\"kind\":\""
+			n = split(names, name, " ")
+		}
 		index($0, kind "\"") != 1 { next }
 		{
-			pattern = "\"" name "\":\"?[0-9a-z]+"
 			rest = $0
 			sub(/"options":[{][^}]*[}]/, "", rest)
-			if (match(rest, pattern))
-				$0 = rest
-		}
-		match($0, pattern) {
-			split(substr($0, RSTART, RLENGTH), field, /:"?/)
-			print field[2]
+			for (i = 1; i <= n; i++) {
+				pattern = "\"" name[i] "\":\"?[0-9a-z]+"
+				if (match(rest, pattern))
+					text = substr(rest, RSTART, RLENGTH)
+				else if (match($0, pattern))
+					text = substr($0, RSTART, RLENGTH)
+				else
+					exit
+				split(text, field, /:"?/)
+				all = all (i > 1 ? " " : "") field[2]
+			}
+			print all
 			found = 1
 			exit
 		}
@@ -141,16 +157,18 @@ frame() {
 # holds PACKETS BYTES: the qdisc's own counters, those of its bands and those of the
 # qdisc above it, if there is one, agree with that.
 holds() {
-	local sum kind
+	local kind qlen backlog band0 band1 band2 packets bytes
 
 	shot
-	expect qlen "$(shown qlen)" -eq "$1"
-	expect backlog "$(shown backlog)" -eq "$2"
-	sum=$(($(shown band_packets0) + $(shown band_packets1) + $(shown band_packets2)))
-	expect "packets in bands" "$sum" -eq "$1"
+	read -r qlen backlog band0 band1 band2 <<<"$(shown_all onramp qlen backlog \
+		band_packets0 band_packets1 band_packets2)"
+	expect qlen "$qlen" -eq "$1"
+	expect backlog "$backlog" -eq "$2"
+	expect "packets in bands" "$((band0 + band1 + band2))" -eq "$1"
 	for kind in ${ABOVE:-}; do
-		expect "qlen of $kind" "$(shown qlen "$kind")" -eq "$1"
-		expect "backlog of $kind" "$(shown backlog "$kind")" -eq "$2"
+		read -r packets bytes <<<"$(shown_all "$kind" qlen backlog)"
+		expect "qlen of $kind" "$packets" -eq "$1"
+		expect "backlog of $kind" "$bytes" -eq "$2"
 	done
 }
 
@@ -200,7 +218,10 @@ load_until() {
 	shift 2
 
 	spawn dcload client --netns "$A" --rtt-sample-us 0 --duration 600 "$@"
-	wait_for 60 stats_reach "$name" "$min"
+	wait_for 60 stats_reach "$name" "$min" || {
+		stop "$SPAWNED" KILL
+		return 1
+	}
 	stop "$SPAWNED" KILL
 	# What is in their buffers is sent all the same.
 	wait_for 60 no_connections

@@ -4,6 +4,10 @@
 # A device with several queues, IPv6, and VLANs: one state for each connection.
 . "$(dirname "$0")/onramp_lib.sh"
 
+# At a rate that acker_helper can follow: what it says of data that TCP has acknowledged long
+# ago does not count.
+rate='--rate-limit 10mbit'
+
 synced='owd synced nobound threshold 500ms max_pause 5ms ack_timeout 10s noinherit'
 
 # The first onramp below mq is of queue 1, the second of queue 2.
@@ -55,10 +59,12 @@ ipv6() {
 	ns_set "$B" ipv6/conf/b0/disable_ipv6 0
 	ip -n "$A" addr add fd77:1:2:3::a/64 dev a0 nodad
 	ip -n "$B" addr add fd77:1:2:3::b/64 dev b0 nodad
+	# There is data to be held within that time, at this rate.
 	# shellcheck disable=SC2086
-	fresh $synced
+	fresh $synced max_pause 200ms
 	acker delay 3000000
-	load_until held 1 --to fd77:1:2:3::b --flows 2
+	# shellcheck disable=SC2086
+	load_until held 1 --to fd77:1:2:3::b --flows 2 $rate
 	expect pauses "$(stat pauses)" -ge 1
 	in_ns "$A" grep -q '^fd77:1:2:3::a fd77:1:2:3::b subscribed ' /proc/net/onramp_peers
 }
@@ -80,7 +86,8 @@ vlan() {
 		# shellcheck disable=SC2086
 		fresh $synced
 		acker delay 3000000
-		load_until pauses 1 --to 10.77.7.2 --flows 2
+		# shellcheck disable=SC2086
+		load_until pauses 1 --to 10.77.7.2 --flows 2 $rate
 	done
 }
 
@@ -93,10 +100,12 @@ segments() {
 		acker delay 0
 		# shellcheck disable=SC2086
 		fresh $synced
-		load_until acks 20 --to "$B4" --flows 2
+		# shellcheck disable=SC2086
+		load_until acks 20 --to "$B4" --flows 2 $rate
 		expect "pauses, gso $gso" "$(stat pauses)" -eq 0
 		acker delay 3000000
-		load_until pauses 1 --to "$B4" --flows 2
+		# shellcheck disable=SC2086
+		load_until pauses 1 --to "$B4" --flows 2 $rate
 	done
 }
 
