@@ -11,8 +11,8 @@
  *		  gap_us=US	between writes (0)
  *		  hw=0|1	hardware stamps (1)
  *		  wait_ms=MS	silence that ends it (200)
- *	labnic_helper flood NETNS ADDR
- *		send datagrams for ever, whatever happens to them, up to 16000 a second
+ *	labnic_helper flood NETNS ADDR US
+ *		send datagrams for ever, whatever happens to them, eight and then a pause
  *	labnic_helper phc N
  *		/dev/ptpN and CLOCK_MONOTONIC_RAW at one instant, in ns
  *	labnic_helper hits SEED STREAM PPB N
@@ -285,7 +285,7 @@ static int __attribute__((noreturn)) cmd_flood(int argc, char **argv)
 	char data[1400] = {};
 	int fd, i;
 
-	check(argc == 4, "flood: NETNS ADDR");
+	check(argc == 5, "flood: NETNS ADDR US");
 	enter(argv[2]);
 	to = address(argv[3]);
 	for (;;) {
@@ -294,7 +294,7 @@ static int __attribute__((noreturn)) cmd_flood(int argc, char **argv)
 		for (i = 0; i < 8; i++)
 			sendto(fd, data, sizeof(data), 0, (void *)&to, sizeof(to));
 		close(fd);
-		usleep(500);
+		usleep(strtoul(argv[4], NULL, 0));
 	}
 }
 

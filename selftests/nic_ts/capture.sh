@@ -18,9 +18,15 @@ offloads() {
 # given NAMESPACE DEVICE rx|tx: packets that the device came to see; what a driver
 # drops it was given.
 given() {
-	ip -n "$1" -s -j link show dev "$2" | sed -n \
-		"s/.*\"$3\":{[^}]*\"packets\":\([0-9]*\),\"errors\":[0-9]*,\"dropped\":\([0-9]*\).*/\1 \2/p" |
-		awk -v dir="$3" '{ print dir == "tx" ? $1 + $2 : $1 }'
+	local all packets="\"$3\":[{][^}]*\"packets\":([0-9]+),\"errors\":[0-9]+,\"dropped\":([0-9]+)"
+
+	all=$(ip -n "$1" -s -j link show dev "$2")
+	[[ $all =~ $packets ]]
+	if [ "$3" = tx ]; then
+		echo $((BASH_REMATCH[1] + BASH_REMATCH[2]))
+	else
+		echo "${BASH_REMATCH[1]}"
+	fi
 }
 
 # both NAMESPACE DEVICE rx|tx PATTERN: the device's count and the bus's, with no
@@ -42,13 +48,18 @@ snapshot() {
 	read -r tx_dev tx_bus <<<"$(both "$A" a0 tx "$TX")"
 }
 
+counters() {
+	ip -n "$A" -s link show dev a0
+	ip -n "$B" -s link show dev b0
+}
+
 # Nothing is under way.
 idle_link() {
 	local before
 
-	before=$(packets "$A" a0 tx)-$(packets "$B" b0 rx)
+	before=$(counters)
 	sleep 0.5
-	[ "$(packets "$A" a0 tx)-$(packets "$B" b0 rx)" = "$before" ]
+	[ "$(counters)" = "$before" ]
 }
 
 has_flow() {
@@ -72,7 +83,8 @@ exact() {
 	snapshot
 	rx=$rx_dev tx=$tx_dev rx_seen=$rx_bus tx_seen=$tx_bus
 	tcp=$(dev_stat "$B" b0 RxParsedTcp)
-	load "$A" --to "$1" --cc nic_ts_test --flows 2 --duration 1
+	load "$A" --to "$1" --cc nic_ts_test --flows 2 \
+		--duration "$(often 0.3 1)"
 	wait_for 20 idle_link
 	snapshot
 	rx=$((rx_dev - rx)) tx=$((tx_dev - tx))

@@ -59,9 +59,9 @@ each() {
 noise() {
 	watch "$B" b0
 	spawn dcload client --netns "$A" --to "$V4_B" --cc nic_ts_test --flows 2 \
-		--rtt-sample-us 0 --duration 100
+		--rate-limit 5mbit --chunk 4K --rtt-sample-us 0 --duration 100
 	wait_for 10 has_flow
-	in_ns "$A" "$helper" noise a0 20000
+	in_ns "$A" "$helper" noise a0 "$(often 5000 20000)"
 	stop "$SPAWNED"
 	counts
 	expect "RTTs meanwhile" "$(counted ok)" -gt 0
