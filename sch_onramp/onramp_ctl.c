@@ -944,7 +944,7 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
 		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
 		return;
 	}
-	/* A receiver that asked for a proof may have been loaded again, and counts from anywhere. */
+	/* A receiver that asked for a proof may be a new one, and count from anywhere. */
 	anew = READ_ONCE(ctl->peer->anew);
 	if (ctl->anew != anew || time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
 		ctl->replay = (struct or_replay) { .newest = 0 };
