@@ -158,8 +158,10 @@ all_refused() {
 		n=$((n + 1))
 	done >"$KSFT_TMP/batch"
 	settings >"$KSFT_TMP/before"
-	refused tc -n "$A" -j -force -batch "$KSFT_TMP/batch" \
-		>"$KSFT_TMP/shots" 2>"$KSFT_TMP/said"
+	if tc -n "$A" -j -force -batch "$KSFT_TMP/batch" \
+			>"$KSFT_TMP/shots" 2>"$KSFT_TMP/said"; then
+		fail "not one was refused"
+	fi
 	# What tc says of a line comes before "Command failed FILE:LINE".
 	awk -F'|' '
 		NR == FNR { text[2 * NR - 1] = $1; words[2 * NR - 1] = $2; next }

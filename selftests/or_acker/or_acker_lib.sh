@@ -62,27 +62,27 @@ mark() {
 }
 
 since() {
-	in_ns "$1" cat /proc/net/or_acker /proc/net/or_port |
-		awk -v name="$2" '
+	in_ns "$1" awk -v name="$2" '
 		$1 == name && NR == FNR { before = $2 }
 		$1 == name && NR != FNR { print $2 - before; found = 1 }
-		END { exit !found }' "$KSFT_TMP/mark-$1" -
+		END { exit !found }' "$KSFT_TMP/mark-$1" /proc/net/or_acker /proc/net/or_port
 }
 
 # subscribe NAMESPACE FROM TO [OPTION...]: one SUBSCRIBE, with a count of its own; one more
 # with the cookie if the receiver has a CHALLENGE.
 subscribe() {
-	local name=$1 from=$2 to=$3 count
+	local name=$1 from=$2 to=$3 count=0
 	shift 3
 
-	count=$(($(cat "$KSFT_TMP/count" 2>/dev/null || echo 0) + 1))
+	[ ! -e "$KSFT_TMP/count" ] || read -r count <"$KSFT_TMP/count"
+	count=$((count + 1))
 	echo "$count" >"$KSFT_TMP/count"
 	in_ns "$name" "$HELPER" subscribe "$from" "$to" "count=$count" "$@"
 }
 
 # unreachables NAMESPACE: ICMP messages of that kind it sent, IPv4 and IPv6.
 unreachables() {
-	in_ns "$1" cat /proc/net/snmp /proc/net/snmp6 | awk '
+	in_ns "$1" awk '
 		/^Icmp:/ && !column {
 			for (column = 1; $column != "OutDestUnreachs"; column++)
 				;
@@ -90,7 +90,7 @@ unreachables() {
 		}
 		/^Icmp:/ { n += $column }
 		$1 == "Icmp6OutDestUnreachs" { n += $2 }
-		END { print n + 0 }'
+		END { print n + 0 }' /proc/net/snmp /proc/net/snmp6
 }
 
 # since_is NAMESPACE COUNTER OPERATOR VALUE, to be waited for.

@@ -57,11 +57,12 @@ port_held() {
 
 # SUBSCRIBEs to a host without the module: what ICMP the kernel allows itself.
 no_module() {
-	local before
+	local before n
 
+	n=$(often 1000 5000)
 	unload_all
 	before=$(unreachables "$B")
-	in_ns "$A" "$HELPER" forge "$V4_A" "$V4_B" replay 5000
+	in_ns "$A" "$HELPER" forge "$V4_A" "$V4_B" replay "$n"
 	expect "ICMP messages" "$(calc "$(unreachables "$B") - $before")" -le 100
 	send "$A" "$V4_A" "$V4_B" 500000
 	reload
@@ -123,7 +124,7 @@ unload() {
 	local i
 
 	busy "$A" "$V4_A" "$V4_B"
-	for i in $(seq 10); do
+	for i in $(seq "$(often 4 10)"); do
 		acking "$B"
 		rmmod or_acker
 		modprobe or_acker
@@ -138,7 +139,7 @@ settings() {
 
 	busy "$A" "$V4_A" "$V4_B"
 	acking "$B"
-	for i in $(seq 50); do
+	for i in $(seq "$(often 15 50)"); do
 		acker_set "$B" mode all ack_packets 1 max_flows 1 stamps hardware \
 			max_subscribers 1 flow_age_s 1
 		acker_set "$B" mode subscribed ack_packets 10 max_flows 65536 \
