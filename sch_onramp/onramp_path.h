@@ -7,12 +7,16 @@
  * model. So on every OR-ACK
  *
  *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
- *	limit = rtt - lowest rtt	of 30 to 60 s
+ *	wire  = now - tx - hold		from the wire, by the model of it
+ *	limit = min(rtt - lowest rtt, wire - lowest wire + error)	of 30 to 60 s
  *	O     = min(delay above the baseline, limit)
  *
- * and a delay that the round trip does not show pauses nobody. An OR-ACK that comes
- * before the model has its packet on the wire refutes the model: the sample is refused
- * before anything learns from it.
+ * and a delay that the round trip does not show pauses nobody. A flow that fills its own
+ * link waits there, as long as a record of up to 128 KB takes: this is in rtt, and not in
+ * wire. A wrong model moves wire and the one-way delay by the same, so that its limit is
+ * never too low; where a model has made the lowest one too low, rtt is the limit. An
+ * OR-ACK that comes before the model has its packet on the wire refutes the model: the
+ * sample is refused before anything learns from it.
  *
  * Connections between two addresses can take different routes, with one baseline. Each
  * keeps the lowest O of its last 67 to 134 ms, and so does the path:
@@ -175,6 +179,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
 /**
  * struct onramp_path - what is known of a path, besides its baseline
  * @rtt: round trips
+ * @wire: the same without the wait for the own link
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
@@ -185,6 +190,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  */
 struct onramp_path {
 	struct onramp_low	rtt;
+	struct onramp_low	wire;
 	struct onramp_low	synced;
 	struct onramp_low	owd;
 	u64			last_tx_ns;
@@ -279,18 +285,23 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 {
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = (s64)(now_ns - d->trip.out_ns - onramp_trip_hold_ns(&d->trip));
-	s64 owd_ns = d->owd_ns, limit_ns = rtt_ns;
+	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
+	s64 owd_ns = d->owd_ns, low_rtt_ns = 0, low_wire_ns = 0, limit_ns = S64_MAX;
 
 	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, now_ns, rtt_ns);
+	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, now_ns, wire_ns);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
 	/* A threshold that is set by hand is one of the whole delay. */
 	if (d->absolute && d->is_auto)
 		owd_ns -= onramp_low(&p->synced);
-	if (!d->absolute || d->is_auto)
-		limit_ns -= onramp_low(&p->rtt);
-	if (!d->bound)
-		limit_ns = S64_MAX;
+	if (!d->absolute || d->is_auto) {
+		low_rtt_ns = onramp_low(&p->rtt);
+		low_wire_ns = onramp_low(&p->wire);
+	}
+	if (d->bound)
+		limit_ns = min_t(s64, rtt_ns - low_rtt_ns,
+				 wire_ns - low_wire_ns + (s64)d->error_ns);
 	trust->limit_ns = (u64)limit_ns;
 	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);

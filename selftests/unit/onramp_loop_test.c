@@ -33,6 +33,8 @@
 #define EARLY	0.70
 #define LATE	0.95
 
+#define SHORTER_RUNS 6
+
 static u64 seed = 20261122;
 static unsigned long cases = 24;
 
@@ -41,6 +43,9 @@ static unsigned long cases = 24;
 		.buffer = 2e6
 #define LOCAL	.link_bps = 10 * GBIT, .nic_bps = 10 * GBIT, .says_bps = 10 * GBIT, \
 		.buffer = 1e6
+/* As in LOCAL; batches share a record, up to 1.1 ms of them. */
+#define LOCAL_1G .link_bps = GBIT, .nic_bps = GBIT, .says_bps = GBIT, .buffer = 4e5, \
+		.batch = 1448, .rtt_ns = 60 * US
 #define SHORT	.rtt_ns = 20 * US
 #define HOST	.hosts = 1, .with = 1, .batch = 65160, .rx_ppm = 20, .noise_ns = 500, \
 		.warm_ns = 200 * MS, .start_ns = 20 * MS, .end_ns = RUN_NS
@@ -152,6 +157,7 @@ static void loop__clocks(void)
 {
 	static const struct row rows[] = {
 		{ "+500 ppm", { HOST, LOCAL, SHORT, SLEW(500, RUN_NS) } },
+		{ "+500 ppm, 1 Gbit/s", { HOST, LOCAL_1G, SLEW(500, RUN_NS) } },
 		{ "+500 ppm, later link", { HOST, REMOTE, SHORT, SLEW(500, RUN_NS) } },
 		{ "-500 ppm, later link", { HOST, REMOTE, SHORT, SLEW(-500, RUN_NS) } },
 		{ "+300 ppm for 1 s", { HOST, REMOTE, SHORT, SLEW(300, AT + SEC) } },
@@ -292,27 +298,36 @@ static void loop__random(void)
 	}
 }
 
-/* @hosts with a flow each share a queue: it has to be shorter, and nobody loses. */
+/*
+ * @hosts with a flow each share a queue: it has to be shorter, and nobody loses. The mean of
+ * several runs, since the queue of one depends on how its first pauses meet.
+ */
 static void shorter(int hosts, double batch, double share)
 {
 	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1, .buffer = 4e6 };
+	double queue_off = 0, queue_on = 0, least = INFINITY, lost_off = 0, lost_on = 0;
 	static struct loop_result on, off;
-	double used;
+	u64 i;
 
 	n.hosts = hosts;
 	n.with = hosts;
 	n.batch = batch;
-	n.off = true;
-	loop_run(&n, seed, &off);
-	n.off = false;
-	loop_run(&n, seed, &on);
-	used = goodput(&on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
-	       goodput(&off, LOOP_WINDOWS / 2, LOOP_WINDOWS);
-	printf("# %d hosts, batches of %.0f: link %.3f, queue %.0f -> %.0f us, lost %.0f -> %.0f, slack %.0f us, empty %.0f of %.0f\n",
-	       hosts, batch, used, off.queue_ns / US, on.queue_ns / US, off.lost, on.lost,
-	       on.slack / US, on.empty, on.returns);
-	CHECK(used >= 0.95);
-	CHECK(on.queue_ns <= share * off.queue_ns);
+	for (i = 0; i < SHORTER_RUNS; i++) {
+		n.off = true;
+		loop_run(&n, seed + i, &off);
+		n.off = false;
+		loop_run(&n, seed + i, &on);
+		least = fmin(least, goodput(&on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
+				    goodput(&off, LOOP_WINDOWS / 2, LOOP_WINDOWS));
+		queue_off += off.queue_ns / SHORTER_RUNS;
+		queue_on += on.queue_ns / SHORTER_RUNS;
+		lost_off += off.lost / SHORTER_RUNS;
+		lost_on += on.lost / SHORTER_RUNS;
+	}
+	printf("# %d hosts, batches of %.0f: link at least %.3f, queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
+	       hosts, batch, least, queue_off / US, queue_on / US, lost_off, lost_on);
+	CHECK(least >= 0.95);
+	CHECK(queue_on <= share * queue_off);
 }
 
 static void loop__is_of_use(void)

@@ -153,23 +153,55 @@ static void limit__without_the_hold_time(void)
 	CHECK(trust.limited);
 }
 
-/* The round trip is from the qdisc: a model that is slow makes it no shorter. */
-static void limit__without_the_model(void)
+/* An OR-ACK, sooner after the packet was on the wire than after the qdisc let go of it. */
+static void ack_after(u64 out_ns, u64 wire_ns, s64 owd_ns, u64 error_ns)
 {
-	struct onramp_delay d = { .owd_ns = 0 };
-	struct onramp_sample s = { .now_ns = now };
+	struct onramp_sample s = { .now_ns = now, .tx_ns = now - wire_ns, .seq = ++seq };
+	struct onramp_delay d = {
+		.owd_ns = owd_ns, .error_ns = error_ns, .bound = true,
+		.trip = { .now_ns = now, .out_ns = now - out_ns, .tx_ns = now - wire_ns },
+	};
 
-	setup();
-	ack(&by_hand, 20 * US, 0);
 	core = (struct onramp_params) { .threshold_ns = 50 * US, .stale_ns = SEC,
 					.max_pause_ns = MS };
-	now += MS;
-	d = (struct onramp_delay) {
-		.owd_ns = MS, .bound = true,
-		.trip = { .now_ns = now, .out_ns = now - 100 * US, .tx_ns = now - 3 * US },
-	};
-	s = (struct onramp_sample) { .now_ns = now, .tx_ns = now - 3 * US, .seq = ++seq };
 	onramp_path_update(&p, &v, &f, &core, &s, &d, &trust, &res);
+}
+
+/* The wait for the own link is in no one-way delay, and allows none. */
+static void limit__without_the_own_link(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	now += MS;
+	ack_after(1100 * US, 50 * US, MS, 0);
+	CHECK_EQ(trust.limit_ns, 30 * US);
+	CHECK_EQ(res.owd_ns, 30 * US);
+	CHECK(trust.limited);
+	/* Within the error of the baseline it changes nothing. */
+	now += MS;
+	ack_after(1100 * US, 50 * US, 32 * US, 2 * US);
+	CHECK_EQ(res.owd_ns, 32 * US);
+	CHECK(!trust.limited);
+	now += MS;
+	ack_after(1100 * US, 50 * US, 35 * US, 2 * US);
+	CHECK_EQ(res.owd_ns, 32 * US);
+	/* The lowest is forgotten like that of the round trip. */
+	now += 61 * SEC;
+	ack_after(60 * US, 50 * US, 0, 0);
+	now += MS;
+	ack_after(1100 * US, 50 * US, MS, 0);
+	CHECK_EQ(trust.limit_ns, 0);
+}
+
+/* The round trip is from the qdisc: a model that was slow leaves it as the limit. */
+static void limit__without_the_model(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	now += MS;
+	ack_after(20 * US, 3 * US, 0, 0);
+	now += MS;
+	ack(&by_hand, 100 * US, MS);
 	CHECK_EQ(trust.limit_ns, 80 * US);
 	now += MS;
 	ack(&by_hand, 20 * US, MS);
@@ -200,6 +232,12 @@ static void limit__forgets(void)
 	ack(&by_hand, 120 * US, MS);
 	CHECK_EQ(trust.limit_ns, 100 * US);
 	now += 30 * SEC;
+	ack(&by_hand, 120 * US, MS);
+	CHECK_EQ(trust.limit_ns, 0);
+	/* So it is where the model was slow. */
+	now += MS;
+	ack_after(120 * US, 3 * US, 0, 0);
+	now += MS;
 	ack(&by_hand, 120 * US, MS);
 	CHECK_EQ(trust.limit_ns, 0);
 }
@@ -502,6 +540,7 @@ int main(void)
 		KTAP_CASE(trip__what_is_possible),
 		KTAP_CASE(limit__by_the_round_trip),
 		KTAP_CASE(limit__without_the_hold_time),
+		KTAP_CASE(limit__without_the_own_link),
 		KTAP_CASE(limit__without_the_model),
 		KTAP_CASE(limit__may_be_left_out),
 		KTAP_CASE(limit__forgets),
