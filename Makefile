@@ -75,7 +75,7 @@ demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
 	@MAKEFLAGS= tools/demo/run
 
 .PHONY: check
-check: ## Run the tests, in some 30 minutes
+check: ## Run the tests, in 25 minutes on two cores
 	@$(SETUP) build vm check trixie
 	@MAKEFLAGS= selftests/run-check
 

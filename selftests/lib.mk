@@ -18,7 +18,10 @@ TEST_GEN_FILES := $(patsubst %,$(OUTPUT)/%,$(TEST_GEN_FILES))
 all: $(TEST_GEN_PROGS) $(TEST_GEN_FILES)
 
 $(OUTPUT)/%: %.c | $(OUTPUT)
-	$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $< $(LDLIBS) -o $@
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LDLIBS) -o $@
+
+# Headers are of the modules, too, and change.
+-include $(wildcard $(OUTPUT)/*.d)
 
 $(OUTPUT):
 	mkdir -p $@
@@ -35,6 +38,6 @@ emit_tests:
 	done
 
 clean:
-	rm -f $(TEST_GEN_PROGS) $(TEST_GEN_FILES)
+	rm -f $(TEST_GEN_PROGS) $(TEST_GEN_FILES) $(wildcard $(OUTPUT)/*.d)
 
 .PHONY: all install emit_tests clean
