@@ -70,34 +70,37 @@ delay() {
 		}' "$KSFT_TMP/trace"
 }
 
-# Three of four ACKs are lost, and the others cover several segments: the newest is
+# Six of seven ACKs are lost, and the others cover several segments: the newest is
 # measured. Segments are 0.7 ms apart, and by the oldest RTTs would be up to 5 ms longer.
 # Neither the connection nor its end waits for ACKs that are lost again and again.
 lost_acks() {
 	local lost
 
 	trace_on timely_update
-	spawn in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely $((4 * bytes))
+	spawn in_ns "$A" "$KSFT_DIR/timely_helper" send "$V4_B" 5001 timely $((6 * bytes))
 	sleep 0.1
-	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 75% limit 100000
-	sleep 0.4
+	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 85% limit 100000
+	echo lossy >"$KSFT_TRACE/trace_marker"
+	sleep 1
+	echo ended >"$KSFT_TRACE/trace_marker"
 	lost=$(tc -n "$R" -s qdisc show dev r0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
 	ack_delay 20
 	wait "$SPAWNED"
 	trace_off "$KSFT_TMP/trace"
 	expect "ACKs lost" "$lost" -ge 100
 	awk "$TRACE_AWK"'
-		!first { first = when() }
-		when() > first + 0.06 {
+		/lossy/ { from = when() }
+		/ended/ { from = 0 }
+		/timely_update/ && from && when() > from + 0.02 {
 			n++
 			rtt = v("rtt") + v("serialisation")
 			if (rtt < 20e6) { print "too short:", $0; bad = 1 }
-			if (rtt > 22e6 && ++long < 5) print "too long:", $0
+			if (rtt > 21.5e6 && ++long < 5) print "too long:", $0
 			if (rtt > most) most = rtt
 		}
 		END {
-			printf "measured: %d RTTs, %d above 22 ms, the longest %.3f ms\n", n, long, most / 1e6
-			exit bad || n < 20 || long > n / 50
+			printf "measured: %d RTTs, %d above 21.5 ms, the longest %.3f ms\n", n, long, most / 1e6
+			exit bad || n < 20 || long > n / 20 || most > 23e6
 		}' "$KSFT_TMP/trace"
 }
 
