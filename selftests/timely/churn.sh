@@ -45,7 +45,7 @@ many() {
 	expect "sockets that hold the module" "$(refs)" -ge $n
 	expect "TCP sockets in use" \
 		"$(in_ns "$A" awk '/^TCP:/ { print $3 }' /proc/net/sockstat)" -eq $n
-	echo "measured: $((($(slab_kib) - before)  * 1024 / (2 * n))) bytes of slab per socket"
+	echo "measured: $((($(slab_kib) - before) * 1024 / (2 * n))) bytes of slab per socket"
 	stop "$SPAWNED"
 	wait_for 60 no_refs
 	expect "TCP sockets in use" \
