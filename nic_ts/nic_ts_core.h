@@ -55,20 +55,28 @@ static inline bool nic_ts_before(u32 a, u32 b)
 
 /*
  * What became of a packet; all but the first leave it alone. Row: identifier,
- * name of the counter.
+ * name of the counter, what it counts.
  */
 #define NIC_TS_PARSE_RESULTS \
-	NIC_TS_PARSE(OK, ParsedTcp) \
-	NIC_TS_PARSE(NOT_IP, SkipNotIp) \
-	NIC_TS_PARSE(NOT_TCP, SkipNotTcp) \
-	NIC_TS_PARSE(ENCAP, SkipEncapsulated) \
-	NIC_TS_PARSE(FRAGMENT, SkipFragment) \
-	NIC_TS_PARSE(TRUNCATED, SkipTruncated) \
-	NIC_TS_PARSE(MALFORMED, SkipMalformed) \
-	NIC_TS_PARSE(TOO_DEEP, SkipTooDeep)
+	NIC_TS_PARSE(OK, ParsedTcp, \
+		"packets of TCP") \
+	NIC_TS_PARSE(NOT_IP, SkipNotIp, \
+		"packets left alone: neither IPv4 nor IPv6") \
+	NIC_TS_PARSE(NOT_TCP, SkipNotTcp, \
+		"left alone: another protocol than TCP") \
+	NIC_TS_PARSE(ENCAP, SkipEncapsulated, \
+		"left alone: a tunnel, MPLS, PPPoE, NSH or source routing") \
+	NIC_TS_PARSE(FRAGMENT, SkipFragment, \
+		"left alone: a fragment of an IP packet") \
+	NIC_TS_PARSE(TRUNCATED, SkipTruncated, \
+		"left alone: the headers end too early") \
+	NIC_TS_PARSE(MALFORMED, SkipMalformed, \
+		"left alone: a header contradicts itself") \
+	NIC_TS_PARSE(TOO_DEEP, SkipTooDeep, \
+		"left alone: more than two VLAN tags or four IPv6 extension headers")
 
 enum nic_ts_parse {
-#define NIC_TS_PARSE(id, name) NIC_TS_PARSE_##id,
+#define NIC_TS_PARSE(id, name, what) NIC_TS_PARSE_##id,
 	NIC_TS_PARSE_RESULTS
 #undef NIC_TS_PARSE
 	NIC_TS_PARSE_MAX

@@ -31,19 +31,19 @@ unsigned int nic_ts_net_id __read_mostly;
 static DEFINE_HASHTABLE(nic_ts_devs, 8);
 
 static const char * const nic_ts_dev_stat_names[] = {
-#define NIC_TS_STAT(id, name) #name,
+#define NIC_TS_STAT(id, name, what) #name,
 	NIC_TS_DEV_STATS
 #undef NIC_TS_STAT
 };
 
 static const char * const nic_ts_parse_names[NIC_TS_PARSE_MAX] = {
-#define NIC_TS_PARSE(id, name) #name,
+#define NIC_TS_PARSE(id, name, what) #name,
 	NIC_TS_PARSE_RESULTS
 #undef NIC_TS_PARSE
 };
 
 const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX] = {
-#define NIC_TS_STAT(id, name) #name,
+#define NIC_TS_STAT(id, name, what) #name,
 	NIC_TS_NET_STATS
 #undef NIC_TS_STAT
 };

@@ -36,36 +36,60 @@
 #include "nic_ts_core.h"
 
 /*
- * Counters of a device, since it is known. After these come the results of the
+ * Counters of a device, since it is known: identifier, name, what it counts, which the
+ * documentation's table has from here. After these come the results of the
  * parser, for RX and for TX.
  */
 #define NIC_TS_DEV_STATS \
-	NIC_TS_STAT(RX_STACK, RxStampedByStack) \
-	NIC_TS_STAT(RX_DRIVER, RxStampedByDriver) \
-	NIC_TS_STAT(RX_HW, RxStampedByHardware) \
-	NIC_TS_STAT(RX_HW_NONE, RxHardwareNone) \
-	NIC_TS_STAT(RX_HW_DISORDER, RxHardwareDisorder) \
-	NIC_TS_STAT(RX_HW_FUTURE, RxHardwareFuture) \
-	NIC_TS_STAT(RX_HW_STALE, RxHardwareStale) \
-	NIC_TS_STAT(RX_HW_RANGE, RxHardwareRange) \
-	NIC_TS_STAT(RX_CONTEXT, RxHardInterrupt) \
-	NIC_TS_STAT(RX_CLOCK, RxDriverTimeRefused) \
-	NIC_TS_STAT(TX_STACK, TxStampedByStack) \
-	NIC_TS_STAT(TX_DRIVER, TxStampedByDriver) \
-	NIC_TS_STAT(TX_CLOCK, TxDriverTimeRefused) \
-	NIC_TS_STAT(TX_CONTEXT, TxHardInterrupt) \
-	NIC_TS_STAT(TX_BUSY, TxBusy) \
-	NIC_TS_STAT(TX_HW, TxStampedByHardware) \
-	NIC_TS_STAT(TX_HW_ASKED, TxHardwareAsked) \
-	NIC_TS_STAT(TX_HW_NO_SLOT, TxHardwareNoSlot) \
-	NIC_TS_STAT(TX_HW_UNFIT, TxHardwareUnfit) \
-	NIC_TS_STAT(TX_HW_NONE, TxHardwareNone) \
-	NIC_TS_STAT(TX_HW_REFUSED, TxHardwareRefused) \
-	NIC_TS_STAT(TX_HW_UNMATCHED, TxHardwareUnmatched) \
-	NIC_TS_STAT(STEPS, ClockSteps)
+	NIC_TS_STAT(RX_STACK, RxStampedByStack, \
+		"received packets of TCP with a timestamp of the tracepoint, before GRO") \
+	NIC_TS_STAT(RX_DRIVER, RxStampedByDriver, \
+		"the same, with a timestamp of a patched driver") \
+	NIC_TS_STAT(RX_HW, RxStampedByHardware, \
+		"the same, with a timestamp of the NIC as well") \
+	NIC_TS_STAT(RX_HW_NONE, RxHardwareNone, \
+		"received packets that the NIC should have stamped, and did not") \
+	NIC_TS_STAT(RX_HW_DISORDER, RxHardwareDisorder, \
+		"refused timestamps of the NIC: older than the one before on the same queue") \
+	NIC_TS_STAT(RX_HW_FUTURE, RxHardwareFuture, \
+		"refused: later than software saw the packet") \
+	NIC_TS_STAT(RX_HW_STALE, RxHardwareStale, \
+		"refused: more than 100 ms earlier than software saw the packet") \
+	NIC_TS_STAT(RX_HW_RANGE, RxHardwareRange, \
+		"refused: no possible time") \
+	NIC_TS_STAT(RX_CONTEXT, RxHardInterrupt, \
+		"received packets left alone: in hard interrupt context") \
+	NIC_TS_STAT(RX_CLOCK, RxDriverTimeRefused, \
+		"times of a patched driver refused: in the future, or too old") \
+	NIC_TS_STAT(TX_STACK, TxStampedByStack, \
+		"segments sent with a timestamp of the tracepoint, before the driver") \
+	NIC_TS_STAT(TX_DRIVER, TxStampedByDriver, \
+		"segments sent with a timestamp of a patched driver") \
+	NIC_TS_STAT(TX_CLOCK, TxDriverTimeRefused, \
+		"times of a patched driver refused: in the future, old, or of no segment") \
+	NIC_TS_STAT(TX_CONTEXT, TxHardInterrupt, \
+		"sent packets left alone: in hard interrupt context") \
+	NIC_TS_STAT(TX_BUSY, TxBusy, \
+		"packets that the driver refused, so that they are sent again") \
+	NIC_TS_STAT(TX_HW, TxStampedByHardware, \
+		"segments that got their timestamp of the NIC") \
+	NIC_TS_STAT(TX_HW_ASKED, TxHardwareAsked, \
+		"packets for which a timestamp of the NIC was requested") \
+	NIC_TS_STAT(TX_HW_NO_SLOT, TxHardwareNoSlot, \
+		"not requested: tx-slots requests are under way") \
+	NIC_TS_STAT(TX_HW_UNFIT, TxHardwareUnfit, \
+		"not requested: the socket has its own, zero copy, or TLS in the NIC") \
+	NIC_TS_STAT(TX_HW_NONE, TxHardwareNone, \
+		"requested, but the driver freed the packet without a timestamp") \
+	NIC_TS_STAT(TX_HW_REFUSED, TxHardwareRefused, \
+		"timestamps of sent packets refused: not between software's time and now") \
+	NIC_TS_STAT(TX_HW_UNMATCHED, TxHardwareUnmatched, \
+		"timestamps of sent packets without a record: overwritten, or sent again") \
+	NIC_TS_STAT(STEPS, ClockSteps, \
+		"steps of the NIC's clock that were noticed")
 
 enum nic_ts_dev_stat {
-#define NIC_TS_STAT(id, name) NIC_TS_DEV_##id,
+#define NIC_TS_STAT(id, name, what) NIC_TS_DEV_##id,
 	NIC_TS_DEV_STATS
 #undef NIC_TS_STAT
 	NIC_TS_DEV_RX_PARSE,
@@ -79,29 +103,49 @@ static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
 
 /* Counters of a namespace, since it was made or the module was loaded. */
 #define NIC_TS_NET_STATS \
-	NIC_TS_STAT(ATTACHED, FlowsAttached) \
-	NIC_TS_STAT(SHARED, FlowsShared) \
-	NIC_TS_STAT(FULL, FlowsRefusedFull) \
-	NIC_TS_STAT(NOMEM, FlowsRefusedNoMemory) \
-	NIC_TS_STAT(ADDRESS, FlowsRefusedAddress) \
-	NIC_TS_STAT(AGED, FlowsAged) \
-	NIC_TS_STAT(TX_RECORDED, TxRecorded) \
-	NIC_TS_STAT(TX_RETRANS, TxRetransmitted) \
-	NIC_TS_STAT(ACK_RECORDED, AcksRecorded) \
-	NIC_TS_STAT(ACK_OLD, AcksOld) \
-	NIC_TS_STAT(ACK_UNSENT, AcksUnsent) \
-	NIC_TS_STAT(TX_HW_LATE, TxHardwareLate) \
-	NIC_TS_STAT(RTT_NO_TX, RttNoSegment) \
-	NIC_TS_STAT(RTT_NO_ACK, RttNoAck) \
-	NIC_TS_STAT(RTT_AMBIGUOUS, RttAmbiguous) \
-	NIC_TS_STAT(RTT_HW, RttHardware) \
-	NIC_TS_STAT(RTT_MAPPED, RttMapped) \
-	NIC_TS_STAT(RTT_SW, RttSoftware) \
-	NIC_TS_STAT(RTT_REJECTED, RttHardwareRejected) \
-	NIC_TS_STAT(RTT_INVALID, RttInvalid)
+	NIC_TS_STAT(ATTACHED, FlowsAttached, \
+		"connections that got an entry in the flow table") \
+	NIC_TS_STAT(SHARED, FlowsShared, \
+		"connections that had an entry already, and share it with another user") \
+	NIC_TS_STAT(FULL, FlowsRefusedFull, \
+		"connections refused: the table has max_flows entries") \
+	NIC_TS_STAT(NOMEM, FlowsRefusedNoMemory, \
+		"connections refused: no memory") \
+	NIC_TS_STAT(ADDRESS, FlowsRefusedAddress, \
+		"connections refused: no IPv4 or IPv6 connection of TCP") \
+	NIC_TS_STAT(AGED, FlowsAged, \
+		"entries without a packet for flow_age_s, which left the table") \
+	NIC_TS_STAT(TX_RECORDED, TxRecorded, \
+		"segments recorded as sent") \
+	NIC_TS_STAT(TX_RETRANS, TxRetransmitted, \
+		"segments sent again: what is in flight gives no RTT") \
+	NIC_TS_STAT(ACK_RECORDED, AcksRecorded, \
+		"ACKs recorded, each the first that covers its sequence number") \
+	NIC_TS_STAT(ACK_OLD, AcksOld, \
+		"ACKs of data that was acknowledged before, or has no record any more") \
+	NIC_TS_STAT(ACK_UNSENT, AcksUnsent, \
+		"ACKs of data that was not seen going out") \
+	NIC_TS_STAT(TX_HW_LATE, TxHardwareLate, \
+		"timestamps of the NIC that came late or twice; in the initial namespace") \
+	NIC_TS_STAT(RTT_NO_TX, RttNoSegment, \
+		"RTTs asked for in vain: no record of the segment") \
+	NIC_TS_STAT(RTT_NO_ACK, RttNoAck, \
+		"RTTs asked for in vain: no record of the ACK") \
+	NIC_TS_STAT(RTT_AMBIGUOUS, RttAmbiguous, \
+		"RTTs asked for in vain: the segment was sent more than once") \
+	NIC_TS_STAT(RTT_HW, RttHardware, \
+		"RTTs between two timestamps of one NIC") \
+	NIC_TS_STAT(RTT_MAPPED, RttMapped, \
+		"RTTs with one timestamp of the NIC, taken to CLOCK_MONOTONIC by a map") \
+	NIC_TS_STAT(RTT_SW, RttSoftware, \
+		"RTTs between two software timestamps") \
+	NIC_TS_STAT(RTT_REJECTED, RttHardwareRejected, \
+		"RTTs between software timestamps, since those of the NIC contradict them") \
+	NIC_TS_STAT(RTT_INVALID, RttInvalid, \
+		"RTTs asked for in vain: the timestamps contradict each other")
 
 enum nic_ts_net_stat {
-#define NIC_TS_STAT(id, name) NIC_TS_NET_##id,
+#define NIC_TS_STAT(id, name, what) NIC_TS_NET_##id,
 	NIC_TS_NET_STATS
 #undef NIC_TS_STAT
 	NIC_TS_NET_STAT_MAX
