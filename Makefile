@@ -150,6 +150,11 @@ bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/nic_ts/bench
 
+.PHONY: figures
+figures: ## Draw the figures of the documentation from the tables of results
+	@$(SETUP) plot
+	@Documentation/figures/draw
+
 .PHONY: style
 style: ## Run the kernel's checkpatch, and look for licence lines
 	@$(SETUP) check
