@@ -74,6 +74,11 @@ demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
 	@$(SETUP) build vm plot
 	@MAKEFLAGS= tools/demo/run
 
+.PHONY: quick
+quick: ## Run the tests for each commit, in 3 minutes on two cores
+	@$(SETUP) build vm check
+	@MAKEFLAGS= selftests/run-check quick
+
 .PHONY: check
 check: ## Run the tests, in 25 minutes on two cores
 	@$(SETUP) build vm check trixie

@@ -41,7 +41,7 @@ enum onramp_state {
  * @band: that it is listed in, the one of its latest packet
  * @tried: without @ctl: it is not tried to get it before, onramp_tick(), and in that; 0: never
  * @slot: with @ctl: where its next record goes, to be fetched
- * @reordered: packets that leave before one that had been queued earlier
+ * @reordered: packets with an earlier EDT than one that had been queued before them
  * @next: in the list, ONRAMP_LISTED
  * @wait_ns: until when it is throttled, ONRAMP_THROTTLED
  * @wait: among the throttled ones, by @wait_ns
@@ -141,23 +141,25 @@ struct onramp_config {
 /* struct onramp_stats - see ONRAMP_STATS */
 struct onramp_stats {
 	u64	flows;
-	u64	flows_inactive;
+	u64	inactive;
 	u64	flows_throttled;
-	u64	flows_gc;
-	u64	band_packets[ONRAMP_BANDS];
-	u64	band_drops[ONRAMP_BANDS];
-	u64	flow_drops;
+	u64	gc;
+	struct {
+		u64	pkts;
+		u64	drops;
+	} band[ONRAMP_BANDS];
+	u64	flows_plimit;
 	u64	horizon_drops;
 	u64	change_drops;
 	u64	purged;
 	u64	horizon_caps;
 	u64	fastpath;
 	u64	throttled;
-	u64	ce_marked;
+	u64	ce_mark;
 	u64	pacing_capped;
-	u64	no_memory;
-	u64	next_flow_ns;
-	u64	wakeup_late_ns;
+	u64	alloc_errors;
+	u64	next_packet_delay;
+	u64	latency;
 
 	/* Of On-Ramp: put together when they are asked for. */
 	u64	pauses;
@@ -257,7 +259,7 @@ struct onramp_leaving {
  * @waiting: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
- * @stats: gauges in it are kept as well, except for next_flow_ns
+ * @stats: gauges in it are kept as well, except for next_packet_delay
  */
 struct onramp_sched {
 	struct onramp_config	cfg;
@@ -455,8 +457,8 @@ static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
 
 	skb_mark_not_on_list(skb);
 	if (!--f->qlen && f != &q->fast)
-		q->stats.flows_inactive++;
-	q->stats.band_packets[onramp_cb(skb)->band]--;
+		q->stats.inactive++;
+	q->stats.band[onramp_cb(skb)->band].pkts--;
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
 }

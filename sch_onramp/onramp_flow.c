@@ -155,8 +155,8 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 		kmem_cache_free(onramp_flow_cache, old[i]);
 	}
 	q->stats.flows -= n;
-	q->stats.flows_inactive -= n;
-	q->stats.flows_gc += n;
+	q->stats.inactive -= n;
+	q->stats.gc += n;
 }
 
 /* What a flow begins with, when it is made and when its socket is another one. */
@@ -303,7 +303,7 @@ struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key
 	rb_add(&f->node, root, onramp_key_less);
 	q->last = f;
 	q->stats.flows++;
-	q->stats.flows_inactive++;
+	q->stats.inactive++;
 	return f;
 }
 
@@ -396,13 +396,13 @@ void onramp_purge(struct Qdisc *sch)
 	}
 	q->last = &q->fast;
 	q->stats.flows = 0;
-	q->stats.flows_inactive = 0;
+	q->stats.inactive = 0;
 	q->stats.flows_throttled = 0;
 }
 
 static bool onramp_band_full(const struct onramp_sched *q, u8 band)
 {
-	return q->stats.band_packets[band] > q->cfg.limit;
+	return q->stats.band[band].pkts > q->cfg.limit;
 }
 
 /* Drop the oldest packet of a flow that is in a band with too many. */

@@ -8,9 +8,18 @@
 
 #include "onramp.h"
 
-/* An MTU of a device that has none, or an absurd one, is in this range, bytes. */
-#define ONRAMP_MTU_MIN		128
-#define ONRAMP_MTU_MAX		(1 << 19)
+/* Units in what is said of a bad value. */
+#define ONRAMP_UNIT_COUNT	""
+#define ONRAMP_UNIT_PACKETS	" packets"
+#define ONRAMP_UNIT_BYTES	" bytes"
+#define ONRAMP_UNIT_RATE	" bytes/s"
+#define ONRAMP_UNIT_TIME	" ns"
+#define ONRAMP_UNIT_US		" ns"
+#define ONRAMP_UNIT_NS		" ns"
+#define ONRAMP_UNIT_MASK	""
+#define ONRAMP_UNIT_BOOL	""
+#define ONRAMP_UNIT_PPM		" millionths"
+#define ONRAMP_UNIT_WORD	""
 
 static const struct {
 	u16 offset;
@@ -21,7 +30,7 @@ static const struct {
 	[TCA_ONRAMP_##NAME] = {						\
 		offsetof(struct onramp_config, field),			\
 		min##ULL, max##ULL, def##ULL,				\
-		#field " must be " #min " to " #max,			\
+		#field " must be " #min " to " #max ONRAMP_UNIT_##KIND,	\
 	},
 	ONRAMP_PARAMS
 #undef ONRAMP_X
@@ -77,14 +86,14 @@ static void onramp_priomap_unpack(u32 map, u8 *bands)
 
 static void onramp_defaults(const struct Qdisc *sch, struct onramp_config *cfg)
 {
-	u64 mtu = clamp_t(u64, psched_mtu(qdisc_dev(sch)), ONRAMP_MTU_MIN, ONRAMP_MTU_MAX);
+	u64 mtu = psched_mtu(qdisc_dev(sch)) ?: 1;
 	int attr;
 
 	for (attr = TCA_ONRAMP_FIRST; attr <= TCA_ONRAMP_MAX; attr++)
 		*onramp_config_value(cfg, attr) = onramp_params[attr].def;
-	cfg->quantum = 2 * mtu;
-	cfg->initial_quantum = min_t(u64, 10 * mtu,
-				     onramp_params[TCA_ONRAMP_INITIAL_QUANTUM].max);
+	cfg->quantum = clamp(2 * mtu, onramp_params[TCA_ONRAMP_QUANTUM].min,
+			     onramp_params[TCA_ONRAMP_QUANTUM].max);
+	cfg->initial_quantum = min(10 * mtu, onramp_params[TCA_ONRAMP_INITIAL_QUANTUM].max);
 	cfg->priomap = onramp_priomap_pack(onramp_priomap);
 }
 
@@ -474,7 +483,7 @@ int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	onramp_collect_gate(q->gate, &stats);
 	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), &stats);
 	now = ktime_get_ns();
-	stats.next_flow_ns = wake_ns != U64_MAX && wake_ns > now ? wake_ns - now : 0;
+	stats.next_packet_delay = wake_ns != U64_MAX && wake_ns > now ? wake_ns - now : 0;
 
 	nest = nla_nest_start(d->skb, TCA_STATS_APP);
 	if (!nest)

@@ -83,7 +83,7 @@
 /* Rates from here on, bytes/s, are left as they are: rate has no room for more. */
 #define ONRAMP_RATE_MAX_BPS	(1ULL << (32 + ONRAMP_RATE_SHIFT))
 
-/* Share of a new sample in the average of wakeup_late_ns: 2^-3. */
+/* Share of a new sample in the average of latency: 2^-3. */
 #define ONRAMP_LATE_SHIFT	3
 
 /*
@@ -267,7 +267,7 @@ void onramp_recheck_all(struct Qdisc *sch)
 /* All flows whose time has come. */
 static noinline void onramp_wake(struct onramp_sched *q, u64 now)
 {
-	u64 *late_ns = &q->stats.wakeup_late_ns;
+	u64 *late_ns = &q->stats.latency;
 
 	*late_ns += ((now - q->wake_ns) >> ONRAMP_LATE_SHIFT) - (*late_ns >> ONRAMP_LATE_SHIFT);
 	while (q->wake_ns <= now)
@@ -280,7 +280,7 @@ static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departu
 {
 	departure = max(departure, onramp_cb(skb)->send_ns);
 	if (now - departure > q->cfg.ce_threshold && INET_ECN_set_ce(skb))
-		q->stats.ce_marked++;
+		q->stats.ce_mark++;
 }
 
 /* What TCP saw delivered lately, bytes/s; 0 if it had no more to send, or has seen none. */
@@ -417,7 +417,7 @@ static bool onramp_busy(struct Qdisc *sch)
 	if (!sch->q.qlen)
 		return false;
 	/* Flows that may send now, or that nobody has woken up yet. */
-	return q->stats.flows != q->stats.flows_inactive + q->stats.flows_throttled ||
+	return q->stats.flows != q->stats.inactive + q->stats.flows_throttled ||
 	       q->fast.qlen >= ONRAMP_FAST_MAX ||
 	       (q->wake_ns != U64_MAX && q->wake_ns <= onramp_clock(q));
 }
@@ -506,7 +506,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	}
 	f = onramp_flow_get(q, key, sk);
 	if (unlikely(!f)) {
-		q->stats.no_memory++;
+		q->stats.alloc_errors++;
 		return &q->fast;
 	}
 	if (f->ctl) {
@@ -524,7 +524,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 			    const struct sk_buff *skb)
 {
-	q->stats.flows_inactive--;
+	q->stats.inactive--;
 	if (f->state != ONRAMP_IDLE)
 		return;
 	/* It was idle until its packet may leave. */
@@ -541,12 +541,11 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
 	u64 send_ns;
-	bool held;
 	u8 band;
 
 	band = onramp_band_of(q, skb);
-	if (unlikely(q->stats.band_packets[band] >= q->cfg.limit)) {
-		q->stats.band_drops[band]++;
+	if (unlikely(q->stats.band[band].pkts >= q->cfg.limit)) {
+		q->stats.band[band].drops++;
 		return compat_qdisc_drop(skb, sch, to_free, BAND_LIMIT);
 	}
 	q->exact = false;
@@ -571,7 +570,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (f != &q->fast) {
 		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
 		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->ctl) {
-			q->stats.flow_drops++;
+			q->stats.flows_plimit++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
 		/* A flow that is listed moves to the other band with its next turn. */
@@ -579,12 +578,9 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		if (!f->qlen)
 			onramp_activate(q, f, skb);
 	}
+	/* As with fq, a throttled flow waits on, though this packet may have an earlier EDT. */
 	onramp_flow_add(f, skb);
-	/* It may leave before the packet that the flow was waiting for. */
-	if (unlikely(f->state == ONRAMP_THROTTLED) && onramp_flow_peek(f) == skb &&
-	    onramp_departure_ns(f, skb, &held) < f->wait_ns)
-		onramp_unthrottle(q, f);
-	q->stats.band_packets[band]++;
+	q->stats.band[band].pkts++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	qdisc_qlen_inc(sch);
 	return NET_XMIT_SUCCESS;
@@ -807,7 +803,7 @@ static void onramp_unpeek(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
-	q->stats.band_packets[onramp_cb(q->peeked.skb)->band]--;
+	q->stats.band[onramp_cb(q->peeked.skb)->band].pkts--;
 	qdisc_qstats_backlog_dec(sch, q->peeked.skb);
 	qdisc_qlen_dec(sch);
 	q->peeked.skb = NULL;
@@ -831,7 +827,7 @@ static struct sk_buff *onramp_peek(struct Qdisc *sch)
 	q->exact = false;
 	if (!onramp_choose(sch, &q->peeked))
 		return NULL;
-	q->stats.band_packets[onramp_cb(q->peeked.skb)->band]++;
+	q->stats.band[onramp_cb(q->peeked.skb)->band].pkts++;
 	qdisc_qstats_backlog_inc(sch, q->peeked.skb);
 	qdisc_qlen_inc(sch);
 	return q->peeked.skb;

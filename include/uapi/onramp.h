@@ -33,21 +33,25 @@
  *
  * KIND, the unit of the value:
  *	COUNT	a number
+ *	PACKETS	packets
  *	BYTES	bytes
  *	RATE	bytes per second
  *	TIME	nanoseconds
+ *	US	nanoseconds; tc takes and shows whole microseconds, as for fq
+ *	NS	nanoseconds; tc takes a number without a unit as such, as for fq
  *	MASK	a bit mask
  *	BOOL	0 or 1
  *	PPM	millionths
  *	WORD	one of a list of words, by its number in there
  *
- * Names, meanings and defaults are those of fq in Linux 6.12 unless said otherwise.
- * New ones go to the end: their order is the interface.
+ * Up to WEIGHT2 names, meanings, defaults and ranges are those of fq in Linux 6.12;
+ * Documentation/sch_onramp.md lists what differs. New ones go to the end: their order is
+ * the interface.
  */
 #define ONRAMP_PARAMS \
-ONRAMP_X(LIMIT, limit, COUNT, 1, 16777216, 10000, \
+ONRAMP_X(LIMIT, limit, PACKETS, 1, 4294967295, 10000, \
 	 "most packets in each band") \
-ONRAMP_X(FLOW_LIMIT, flow_limit, COUNT, 1, 16777216, 100, \
+ONRAMP_X(FLOW_LIMIT, flow_limit, PACKETS, 1, 4294967295, 100, \
 	 "most packets in each flow") \
 ONRAMP_X(QUANTUM, quantum, BYTES, 256, 1048576, 3028, \
 	 "bytes that a flow may send per round; by default two MTUs") \
@@ -59,25 +63,25 @@ ONRAMP_X(MAXRATE, maxrate, RATE, 0, 1000000000000, 0, \
 	 "highest rate of any flow, 0: no limit") \
 ONRAMP_X(LOW_RATE_THRESHOLD, low_rate_threshold, RATE, 0, 1000000000000, 68750, \
 	 "flows up to this rate are paced packet by packet, without bursts of a quantum") \
-ONRAMP_X(REFILL_DELAY, refill_delay, TIME, 0, 4294967295000, 40000000, \
+ONRAMP_X(REFILL_DELAY, refill_delay, US, 0, 4294967295000, 40000000, \
 	 "a flow that was idle for longer gets a quantum when it comes back") \
 ONRAMP_X(BUCKETS, buckets, COUNT, 2, 262144, 1024, \
 	 "hash buckets for flows, a power of two") \
 ONRAMP_X(ORPHAN_MASK, orphan_mask, MASK, 0, 4294967295, 1023, \
 	 "bits of the hash that tell apart flows of packets without a socket") \
-ONRAMP_X(CE_THRESHOLD, ce_threshold, TIME, 0, 4294967295000, 4294967295000, \
+ONRAMP_X(CE_THRESHOLD, ce_threshold, US, 0, 4294967295000, 4294967295000, \
 	 "mark packets with ECN that leave later than so long after they might have") \
-ONRAMP_X(TIMER_SLACK, timer_slack, TIME, 0, 1000000000, 10000, \
+ONRAMP_X(TIMER_SLACK, timer_slack, NS, 0, 4294967295, 10000, \
 	 "a timer may be so late, to serve several flows at once") \
-ONRAMP_X(HORIZON, horizon, TIME, 0, 4294967295000, 10000000000, \
+ONRAMP_X(HORIZON, horizon, US, 0, 4294967295000, 10000000000, \
 	 "packets may ask to leave so far in the future, no farther") \
 ONRAMP_X(HORIZON_DROP, horizon_drop, BOOL, 0, 1, 1, \
 	 "drop packets beyond the horizon, in place of sending them at it") \
-ONRAMP_X(WEIGHT0, weight[0], BYTES, 16384, 1073741824, 589824, \
+ONRAMP_X(WEIGHT0, weight[0], BYTES, 16384, 2147483647, 589824, \
 	 "bytes that band 0 may send per round") \
-ONRAMP_X(WEIGHT1, weight[1], BYTES, 16384, 1073741824, 196608, \
+ONRAMP_X(WEIGHT1, weight[1], BYTES, 16384, 2147483647, 196608, \
 	 "bytes that band 1 may send per round") \
-ONRAMP_X(WEIGHT2, weight[2], BYTES, 16384, 1073741824, 65536, \
+ONRAMP_X(WEIGHT2, weight[2], BYTES, 16384, 2147483647, 65536, \
 	 "bytes that band 2 may send per round") \
 ONRAMP_X(MODE, mode, WORD, 0, 2, 0, \
 	 "On-Ramp: final, strawman (for comparison), or off") \
@@ -142,27 +146,27 @@ enum {
  */
 #define ONRAMP_STATS \
 ONRAMP_X(FLOWS, flows, GAUGE, "flows that are known") \
-ONRAMP_X(FLOWS_INACTIVE, flows_inactive, GAUGE, "of those, without a packet") \
+ONRAMP_X(INACTIVE, inactive, GAUGE, "of those, without a packet") \
 ONRAMP_X(FLOWS_THROTTLED, flows_throttled, GAUGE, "of those, waiting for their time") \
-ONRAMP_X(FLOWS_GC, flows_gc, COUNT, "idle flows that were forgotten") \
-ONRAMP_X(BAND0_PACKETS, band_packets[0], GAUGE, "packets in band 0") \
-ONRAMP_X(BAND1_PACKETS, band_packets[1], GAUGE, "packets in band 1") \
-ONRAMP_X(BAND2_PACKETS, band_packets[2], GAUGE, "packets in band 2") \
-ONRAMP_X(BAND0_DROPS, band_drops[0], COUNT, "packets dropped as band 0 was full") \
-ONRAMP_X(BAND1_DROPS, band_drops[1], COUNT, "packets dropped as band 1 was full") \
-ONRAMP_X(BAND2_DROPS, band_drops[2], COUNT, "packets dropped as band 2 was full") \
-ONRAMP_X(FLOW_DROPS, flow_drops, COUNT, "packets dropped as their flow was full") \
+ONRAMP_X(GC, gc, COUNT, "idle flows that were forgotten") \
+ONRAMP_X(BAND0_PKTS, band[0].pkts, GAUGE, "packets in band 0") \
+ONRAMP_X(BAND1_PKTS, band[1].pkts, GAUGE, "packets in band 1") \
+ONRAMP_X(BAND2_PKTS, band[2].pkts, GAUGE, "packets in band 2") \
+ONRAMP_X(BAND0_DROPS, band[0].drops, COUNT, "packets dropped as band 0 was full") \
+ONRAMP_X(BAND1_DROPS, band[1].drops, COUNT, "packets dropped as band 1 was full") \
+ONRAMP_X(BAND2_DROPS, band[2].drops, COUNT, "packets dropped as band 2 was full") \
+ONRAMP_X(FLOWS_PLIMIT, flows_plimit, COUNT, "packets dropped as their flow was full") \
 ONRAMP_X(HORIZON_DROPS, horizon_drops, COUNT, "packets dropped beyond the horizon") \
 ONRAMP_X(CHANGE_DROPS, change_drops, COUNT, "packets dropped when limit was lowered") \
 ONRAMP_X(PURGED, purged, COUNT, "packets thrown away when the device went down") \
 ONRAMP_X(HORIZON_CAPS, horizon_caps, COUNT, "packets sent at the horizon, not beyond") \
 ONRAMP_X(FASTPATH, fastpath, COUNT, "packets that needed no flow") \
 ONRAMP_X(THROTTLED, throttled, COUNT, "times that a flow had to wait") \
-ONRAMP_X(CE_MARKED, ce_marked, COUNT, "packets marked with ECN") \
+ONRAMP_X(CE_MARK, ce_mark, COUNT, "packets marked with ECN") \
 ONRAMP_X(PACING_CAPPED, pacing_capped, COUNT, "pauses between packets cut to 1 s") \
-ONRAMP_X(NO_MEMORY, no_memory, COUNT, "packets that found no memory for their flow") \
-ONRAMP_X(NEXT_FLOW_NS, next_flow_ns, GAUGE, "time until the next flow may go on") \
-ONRAMP_X(WAKEUP_LATE_NS, wakeup_late_ns, GAUGE, "how late flows go on, averaged") \
+ONRAMP_X(ALLOC_ERRORS, alloc_errors, COUNT, "packets that found no memory for their flow") \
+ONRAMP_X(NEXT_PACKET_DELAY, next_packet_delay, GAUGE, "ns until the next flow may go on") \
+ONRAMP_X(LATENCY, latency, GAUGE, "ns that flows go on late, averaged") \
 ONRAMP_X(PAUSES, pauses, COUNT, "pauses of connections") \
 ONRAMP_X(PAUSED_NS, paused_ns, COUNT, "how long these were, all together") \
 ONRAMP_X(PAUSE_MAX_NS, pause_max_ns, GAUGE, "the longest of them") \

@@ -43,7 +43,8 @@ args() {
 		done ;;
 	*)	case $2 in
 		RATE)	echo "$1 $3bps" ;;
-		TIME)	echo "$1 $3ns" ;;
+		TIME|NS) echo "$1 $3ns" ;;
+		US)	echo "$1 $(($3 / 1000))us" ;;
 		PPM)	echo "$1 $3/1000000" ;;
 		WORD)	echo "$1 $(word "$1" "$3")" ;;
 		*)	echo "$1 $3" ;;
@@ -51,9 +52,10 @@ args() {
 	esac
 }
 
-# reads FIELD VALUE: it is what tc has shown of it, in JSON.
+# reads FIELD VALUE: it is what tc has shown of it, in JSON. As for fq some are not shown:
+# pacing that is on, and limits that there are not.
 reads() {
-	local want=$2 all i value="\"$1\":\"?([0-9a-z]+)" weights='"weights":[[]([0-9,]*)[]]'
+	local want=$2 all i value="\"$1\":\"?([0-9a-z]+)" weights='"weights ":[[]([0-9,]*)[]]'
 
 	read -r all <"$KSFT_TMP/shot"
 	case $1 in
@@ -62,13 +64,22 @@ reads() {
 		[[ $all =~ $weights ]]
 		IFS=, read -r -a weights <<<"${BASH_REMATCH[1]}"
 		expect_same "$1" "${weights[i]}" "$2" ;;
+	horizon_drop)
+		[[ $2 == 1 ]] || set -- horizon_cap
+		[[ $all == *"\"$1\":null"* ]] || fail "no $1: $all" ;;
 	*)	case $1:$2 in
-		pacing:1|horizon_drop:1|inherit:1|bound:1) want=true ;;
-		pacing:0|horizon_drop:0|inherit:0|bound:0) want=false ;;
+		inherit:1|bound:1) want=true ;;
+		pacing:0|inherit:0|bound:0) want=false ;;
+		pacing:1|maxrate:0|low_rate_threshold:0|ce_threshold:4294967295000) want='' ;;
+		refill_delay:*|ce_threshold:*|horizon:*) want=$(($2 / 1000)) ;;
 		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
 		esac
-		[[ $all =~ $value ]]
-		expect_same "$1" "${BASH_REMATCH[1]}" "$want" ;;
+		if [ -n "$want" ]; then
+			[[ $all =~ $value ]] || fail "no $1: $all"
+			expect_same "$1" "${BASH_REMATCH[1]}" "$want"
+		elif [[ $all =~ $value ]]; then
+			fail "$1 is shown: $all"
+		fi ;;
 	esac
 }
 
@@ -80,8 +91,8 @@ defaults() {
 	while read -r field kind min max def; do
 		reads "$field" "$def"
 	done <"$table"
-	expect_same priomap "$(settings | grep -o '"priomap":\[[^]]*\]')" \
-		'"priomap":[1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1]'
+	expect_same priomap "$(settings | grep -o '"priomap ":\[[^]]*\]')" \
+		'"priomap ":[1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1]'
 	# Without the plugin as well: it is only words.
 	tc -n "$A" qdisc del dev a0 root
 	TC_LIB_DIR=/nowhere tc -n "$A" qdisc add dev a0 root onramp
@@ -114,19 +125,19 @@ extremes() {
 		done
 	done <"$table" 3<"$KSFT_TMP/shots"
 	change priomap 0 1 2 0 1 2 0 1 2 0 1 2 0 1 2 2
-	expect_same priomap "$(settings | grep -o '"priomap":\[[^]]*\]')" \
-		'"priomap":[0,1,2,0,1,2,0,1,2,0,1,2,0,1,2,2]'
+	expect_same priomap "$(settings | grep -o '"priomap ":\[[^]]*\]')" \
+		'"priomap ":[0,1,2,0,1,2,0,1,2,0,1,2,0,1,2,2]'
 	# Those of a qdisc that is being made.
 	fresh limit 77 flow_limit 5 quantum 5000 horizon 2s horizon_cap nopacing \
-		maxrate 8mbit ce_threshold 3ms bands 3 weights 20000 30000 40000
+		maxrate 8mbit ce_threshold 3ms weights 20000 30000 40000
 	expect limit "$(stat limit)" -eq 77
 	expect flow_limit "$(stat flow_limit)" -eq 5
 	expect quantum "$(stat quantum)" -eq 5000
-	expect horizon "$(stat horizon)" -eq 2000000000
+	expect horizon "$(stat horizon)" -eq 2000000
 	expect maxrate "$(stat maxrate)" -eq 1000000
-	expect ce_threshold "$(stat ce_threshold)" -eq 3000000
+	expect ce_threshold "$(stat ce_threshold)" -eq 3000
 	expect_same pacing "$(stat pacing)" false
-	expect_same horizon_drop "$(stat horizon_drop)" false
+	expect_same horizon_cap "$(stat horizon_cap)" null
 }
 
 # says TEXT COMMAND...: it is refused, with the text, and changes nothing.
@@ -191,30 +202,31 @@ all_refused() {
 }
 
 out_of_range() {
-	local field kind min max def
+	local field kind min max def step
 
 	fresh
 	while read -r field kind min max def; do
+		step=1
 		case $kind in
 		BOOL|WORD) continue ;;
+		US)	step=1000 ;;
 		esac
 		# What does not fit into tc's 32 bits is refused by tc.
 		if [ "$max" -lt 4294967295 ] || [ "$kind" != BYTES ]; then
 			echo "$field must be $min to $max|flow_limit 13 $(
-				args "$field" "$kind" $((max + 1)))"
+				args "$field" "$kind" $((max + step)))"
 		fi
 		if [ "$min" -gt 0 ]; then
 			echo "$field must be $min to $max|flow_limit 13 $(
-				args "$field" "$kind" $((min - 1)))"
+				args "$field" "$kind" $((min - step)))"
 		fi
 	done <"$table" >"$KSFT_TMP/lines"
 	expect "values to be refused" "$(wc -l <"$KSFT_TMP/lines")" -ge 20
 	all_refused <"$KSFT_TMP/lines"
-	says "buckets must be a power of two" change flow_limit 13 buckets 1000
 	says "bands must be 0 to 2" change flow_limit 13 priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0
 	# Of a qdisc that is being made: then there is none, as before.
 	tc -n "$A" qdisc del dev a0 root
-	says "limit must be 1 to 16777216" tc -n "$A" qdisc add dev a0 root onramp limit 0
+	says "limit must be 1 to 4294967295 packets" tc -n "$A" qdisc add dev a0 root onramp limit 0
 	refused stat limit
 }
 
@@ -229,15 +241,18 @@ garbage() {
 		for text in -1 x 1x '""' 1.2.3 99999999999999999999999; do
 			echo "|$field $text"
 		done
-		echo "a value is wanted|$field"
+		echo "expected a value|$field"
 	done <"$table" >"$KSFT_TMP/lines"
 	expect "values to be refused" "$(wc -l <"$KSFT_TMP/lines")" -ge 140
 	all_refused <"$KSFT_TMP/lines"
-	says "there is no \"nosuch\"" change nosuch 3
-	says "near, all or a time is wanted" change peers far
-	says "16 bands are wanted" change priomap 0 1 2
-	says "3 weights are wanted" change weights 20000
-	says "there are always 3" change bands 4
+	says "unknown option \"nosuch\"" change nosuch 3
+	says "expected near, all, or a time" change peers far
+	says "expected 16 bands" change priomap 0 1 2
+	says "expected 3 weights" change weights 20000
+	says "bands \"4\": expected 3" change bands 4
+	says "expected priomap to follow" change bands 3 limit 4
+	says "not supported" change offload_horizon 10ms
+	says "expected a rate" change defrate x
 	says "Usage: ... onramp" change help
 }
 
@@ -246,9 +261,9 @@ round_trip() {
 	local words
 
 	fresh limit 123 flow_limit 45 quantum 2000 initial_quantum 30000 maxrate 100mbit \
-		low_rate_threshold 1mbit refill_delay 30ms buckets 256 orphan_mask 63 \
-		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap nopacing \
-		priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
+		low_rate_threshold 1mbit refill_delay 30ms buckets 256 orphan_mask 63 nopacing \
+		ce_threshold 5ms timer_slack 50us horizon 3s horizon_cap \
+		bands 3 priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
 		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
 		owd synced clock_error 2us noinherit line_rate 10gbit clock nic nobound \
 		peers all

@@ -39,7 +39,7 @@ flow_limit() {
 	child flow_limit 10
 	send wait=0 group=a n=25 len=200 $later group=b n=5 len=200 $later
 	holds 15 $((15 * bytes))
-	expect flow_drops "$(stat flow_drops)" -eq 15
+	expect flows_plimit "$(stat flows_plimit)" -eq 15
 	expect drops "$(stat drops)" -eq 15
 }
 
@@ -49,9 +49,9 @@ band_limit() {
 	send wait=0 group=a n=30 len=200 prio=1 $later group=b n=25 len=200 prio=0 $later \
 		group=c n=5 len=200 prio=6 $later
 	holds 45 $((45 * bytes))
-	expect "drops of band 2" "$(stat band_drops2)" -eq 10
-	expect "drops of band 1" "$(stat band_drops1)" -eq 5
-	expect "drops of band 0" "$(stat band_drops0)" -eq 0
+	expect "drops of band 2" "$(stat band2_drops)" -eq 10
+	expect "drops of band 1" "$(stat band1_drops)" -eq 5
+	expect "drops of band 0" "$(stat band0_drops)" -eq 0
 }
 
 horizon() {
@@ -69,8 +69,8 @@ lower_limit() {
 	child limit 30
 	holds 60 $((60 * bytes))
 	expect change_drops "$(stat change_drops)" -eq 60
-	expect "band 1" "$(stat band_packets1)" -eq 30
-	expect "band 2" "$(stat band_packets2)" -eq 30
+	expect "band 1" "$(stat band1_pkts)" -eq 30
+	expect "band 2" "$(stat band2_pkts)" -eq 30
 	child limit 1
 	holds 2 $((2 * bytes))
 	expect change_drops "$(stat change_drops)" -eq 118

@@ -60,15 +60,15 @@ collected() {
 	swarm at=500000
 	wait_for 20 inactive
 	flows=$(stat flows)
-	expect flows_gc "$(stat flows_gc)" -eq 0
-	expect flows_inactive "$(stat flows_inactive)" -ge $((flows - 1))
+	expect gc "$(stat gc)" -eq 0
+	expect inactive "$(stat inactive)" -ge $((flows - 1))
 	sleep 3.5
 	# From other ports: other flows.
 	send wait=0 group=x n=2000 ports=2000 len=20 at=100000
 	send wait=0 group=z n=2000 ports=7 len=21 at=100000
-	expect flows_gc "$(stat flows_gc)" -gt 500
+	expect gc "$(stat gc)" -gt 500
 	expect flows "$(stat flows)" -lt "$((flows + 2000))"
-	echo "measured: $(stat flows_gc) of $flows collected"
+	echo "measured: $(stat gc) of $flows collected"
 	wait_for 20 inactive
 	holds 0 0
 }

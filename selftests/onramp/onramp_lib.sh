@@ -88,11 +88,13 @@ shown_all() {
 			sub(/"options":[{][^}]*[}]/, "", rest)
 			for (i = 1; i <= n; i++) {
 				pattern = "\"" name[i] "\":\"?[0-9a-z]+"
-				if (match(rest, pattern))
-					text = substr(rest, RSTART, RLENGTH)
-				else if (match($0, pattern))
+				text = ""
+				if (match($0, pattern))
 					text = substr($0, RSTART, RLENGTH)
-				else
+				# As for any reader of JSON the last of that name counts.
+				for (left = rest; match(left, pattern); left = substr(left, RSTART + RLENGTH))
+					text = substr(left, RSTART, RLENGTH)
+				if (text == "")
 					exit
 				split(text, field, /:"?/)
 				all = all (i > 1 ? " " : "") field[2]
@@ -161,7 +163,7 @@ holds() {
 
 	shot
 	read -r qlen backlog band0 band1 band2 <<<"$(shown_all onramp qlen backlog \
-		band_packets0 band_packets1 band_packets2)"
+		band0_pkts band1_pkts band2_pkts)"
 	expect qlen "$qlen" -eq "$1"
 	expect backlog "$backlog" -eq "$2"
 	expect "packets in bands" "$((band0 + band1 + band2))" -eq "$1"

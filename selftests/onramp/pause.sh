@@ -69,8 +69,8 @@ resumes() {
 	expect acks_paused "$(stat acks_paused)" -ge 1
 	acker delay 0
 	shot
-	expect "packets in bands" "$(($(shown band_packets0) + $(shown band_packets1) +
-		$(shown band_packets2)))" -eq "$(shown qlen)"
+	expect "packets in bands" "$(($(shown band0_pkts) + $(shown band1_pkts) +
+		$(shown band2_pkts)))" -eq "$(shown qlen)"
 	wait_for 30 gone "$SPAWNED"
 	expect "held for more than" "$(stat pause_max_ns)" -ge 500000000
 	expect "data after that" "$(($(acked data) - before))" -gt 20

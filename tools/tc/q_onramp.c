@@ -2,8 +2,9 @@
 /*
  * tc's side of the qdisc "onramp": a plugin that tc loads when it is told of that kind.
  *
- * Each setting is a word and a value, in the units that tc has for all qdiscs; the
- * table of them is uapi/onramp.h. Words that fq has as well are spelled like there.
+ * Whoever has fq in a script writes onramp in its place and gets the same: all that fq
+ * has is parsed and printed as tc does it for fq, in fq's words, units, order and JSON keys,
+ * with those of On-Ramp behind. The table of settings and their units is uapi/onramp.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +19,9 @@
 /* Room for all attributes, after what tc has put into the request. */
 #define ONRAMP_REQUEST_MAX	2048
 
-enum kind { COUNT, BYTES, RATE, TIME, MASK, BOOL, PPM, WORD, GAUGE, SIGNED };
+enum kind {
+	COUNT, PACKETS, BYTES, RATE, TIME, US, NS, MASK, BOOL, PPM, WORD, GAUGE, SIGNED
+};
 
 struct param {
 	const char *name;
@@ -72,9 +75,12 @@ static void explain(void)
 {
 	static const char *const units[] = {
 		[COUNT] = "NUMBER",
+		[PACKETS] = "PACKETS",
 		[BYTES] = "BYTES",
 		[RATE] = "RATE",
 		[TIME] = "TIME",
+		[US] = "TIME",
+		[NS] = "TIME",
 		[MASK] = "MASK",
 		[PPM] = "FRACTION",
 	};
@@ -105,6 +111,9 @@ static void explain(void)
 
 /* The command line ------------------------------------------------------- */
 
+/* The rate that is no limit in fq's interface, bytes/s. */
+#define FQ_NO_MAXRATE		UINT32_MAX
+
 /* Say what is wrong, as tc does. */
 static int wrong(const char *word, const char *value, const char *why)
 {
@@ -119,6 +128,18 @@ static int parse_number(const char *text, uint64_t *value)
 	errno = 0;
 	*value = strtoull(text, &end, 0);
 	return !*text || *end || *text == '-' || errno ? -1 : 0;
+}
+
+/* A number, with a "p" behind it or not: tc prints it so. */
+static int parse_packets(const char *text, uint64_t *value)
+{
+	char number[24];
+	size_t len = strlen(text);
+
+	if (!len || len >= sizeof(number) || text[len - 1] != 'p')
+		return parse_number(text, value);
+	snprintf(number, sizeof(number), "%.*s", (int)len - 1, text);
+	return parse_number(number, value);
 }
 
 /* A fraction: 0.0625 or 1/16, in millionths. */
@@ -139,34 +160,65 @@ static int parse_fraction(const char *text, uint64_t *value)
 	return 0;
 }
 
-static int parse_value(enum kind kind, const char *text, uint64_t *value)
+/* In ns; @unit_ns: of a number without a unit. */
+static int parse_time(const char *text, unsigned int unit_ns, uint64_t *value)
+{
+	__s64 time;
+	char *end;
+
+	if (get_time64(&time, text) || time < 0)
+		return -1;
+	strtod(text, &end);
+	*value = *end ? time : time * unit_ns;
+	return 0;
+}
+
+static int parse_bytes(const char *text, uint64_t *value)
 {
 	unsigned int size;
+
+	if (!parse_number(text, value))
+		return 0;
+	if (get_size(&size, text))
+		return -1;
+	*value = size;
+	return 0;
+}
+
+static int parse_rate(const char *text, const char *dev, uint64_t *value)
+{
 	__u64 rate;
-	__s64 time;
+
+	if (strchr(text, '%') ? get_percent_rate64(&rate, text, dev) : get_rate64(&rate, text))
+		return -1;
+	*value = rate;
+	return 0;
+}
+
+static int parse_value(enum kind kind, const char *text, const char *dev, uint64_t *value)
+{
+	unsigned int us;
 
 	/* tc takes negative ones for large ones, and what is too large for anything. */
 	if (*text == '-' || strtod(text, NULL) > INT64_MAX)
 		return -1;
 	switch (kind) {
+	case PACKETS:
+		return parse_packets(text, value);
 	case BYTES:
-		if (get_size(&size, text))
-			return -1;
-		*value = size;
-		return 0;
+		return parse_bytes(text, value);
 	case RATE:
-		if (get_rate64(&rate, text))
-			return -1;
-		*value = rate;
-		return 0;
+		return parse_rate(text, dev, value);
 	case TIME:
-		/* Without a unit: microseconds, as for fq. */
-		if (get_time64(&time, text) || time < 0)
+		return parse_time(text, 1000, value);
+	case US:
+		/* tc's parser of such times has no ns, but 32 bits without a check. */
+		if (get_time(&us, text) || parse_time(text, 1000, value))
 			return -1;
-		if (text[strspn(text, "0123456789.")] == '\0')
-			time *= 1000;
-		*value = time;
+		*value -= *value % 1000;
 		return 0;
+	case NS:
+		return parse_time(text, 1, value);
 	case PPM:
 		return parse_fraction(text, value);
 	default:
@@ -179,16 +231,34 @@ static int put_u64(struct nlmsghdr *n, int attr, uint64_t value)
 	return addattr_l(n, ONRAMP_REQUEST_MAX, attr, &value, sizeof(value));
 }
 
+/* fq's number for no limit is one here too; tc rounds buckets up for it. */
+static uint64_t as_fq(int attr, uint64_t value)
+{
+	uint64_t buckets = 1;
+
+	if (attr == TCA_ONRAMP_MAXRATE && value == FQ_NO_MAXRATE)
+		return 0;
+	if (attr != TCA_ONRAMP_BUCKETS || value > params[attr].max)
+		return value;
+	while (buckets < value)
+		buckets <<= 1;
+	return buckets;
+}
+
 /* One setting; the limits are the module's to check, it may know others. */
-static int parse_param(struct nlmsghdr *n, int attr, const char *word, const char *text)
+static int parse_param(struct nlmsghdr *n, int attr, const char *word, const char *text,
+		       const char *dev)
 {
 	static const char *const wanted[] = {
-		[COUNT] = "a number is wanted",
-		[BYTES] = "a size is wanted, such as 3000 or 15k",
-		[RATE] = "a rate is wanted, such as 100mbit",
-		[TIME] = "a time is wanted, such as 40ms",
-		[MASK] = "a bit mask is wanted",
-		[PPM] = "a fraction is wanted, such as 0.0625 or 1/16",
+		[COUNT] = "expected a number",
+		[PACKETS] = "expected a number of packets",
+		[BYTES] = "expected a size, such as 3000 or 15k",
+		[RATE] = "expected a rate, such as 100mbit",
+		[TIME] = "expected a time, such as 40ms",
+		[US] = "expected a time in s, ms or us, such as 40ms",
+		[NS] = "expected a time, such as 40us",
+		[MASK] = "expected a bit mask",
+		[PPM] = "expected a fraction, such as 0.0625 or 1/16",
 	};
 	const char *const *words = words_of(attr);
 	char list[64], why[96];
@@ -205,14 +275,17 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 			if (!strcmp(words[value], text))
 				return put_u64(n, attr, value);
 		join_words(words, list, sizeof(list));
-		snprintf(why, sizeof(why), "one of %s is wanted", list);
+		snprintf(why, sizeof(why), "expected one of %s", list);
 		return wrong(word, text, why);
 	}
-	if (parse_value(params[attr].kind, text, &value))
+	if (parse_value(params[attr].kind, text, dev, &value))
 		return wrong(word, text, attr == TCA_ONRAMP_PEERS ?
-			     "near, all or a time is wanted, such as 5ms" :
+			     "expected near, all, or a time such as 5ms" :
 			     wanted[params[attr].kind]);
-	return put_u64(n, attr, value);
+	/* For fq that leaves their number as it is. */
+	if (attr == TCA_ONRAMP_BUCKETS && !value)
+		return 0;
+	return put_u64(n, attr, as_fq(attr, value));
 }
 
 /* Words of more than one value: how many arguments they take up, or -1. */
@@ -223,12 +296,12 @@ static int parse_priomap(struct nlmsghdr *n, int argc, char **argv)
 	int i;
 
 	if (argc < ONRAMP_PRIOS + 1)
-		return wrong("priomap", argv[0], "16 bands are wanted, one for each priority");
+		return wrong("priomap", "", "expected 16 bands, one for each priority");
 	for (i = 0; i < ONRAMP_PRIOS; i++) {
 		uint64_t band;
 
 		if (parse_number(argv[i + 1], &band) || band > UINT8_MAX)
-			return wrong("priomap", argv[i + 1], "a band is wanted, 0 to 2");
+			return wrong("priomap", argv[i + 1], "expected a band, 0 to 2");
 		bands[i] = band;
 	}
 	if (addattr_l(n, ONRAMP_REQUEST_MAX, TCA_ONRAMP_PRIOMAP, bands, sizeof(bands)))
@@ -241,17 +314,49 @@ static int parse_weights(struct nlmsghdr *n, int argc, char **argv)
 	int i;
 
 	if (argc < ONRAMP_BANDS + 1)
-		return wrong("weights", argv[0], "3 weights are wanted, one for each band");
+		return wrong("weights", "", "expected 3 weights, one for each band");
 	for (i = 0; i < ONRAMP_BANDS; i++)
-		if (parse_param(n, TCA_ONRAMP_WEIGHT0 + i, "weights", argv[i + 1]))
+		if (parse_param(n, TCA_ONRAMP_WEIGHT0 + i, "weights", argv[i + 1], NULL))
 			return -1;
 	return ONRAMP_BANDS + 1;
 }
 
-static int parse_bands(int argc, char **argv)
+static int parse_bands(struct nlmsghdr *n, int argc, char **argv)
 {
+	int used;
+
 	if (argc < 2 || strcmp(argv[1], "3"))
-		return wrong("bands", argc < 2 ? "" : argv[1], "there are always 3");
+		return wrong("bands", argc < 2 ? "" : argv[1], "expected 3");
+	if (argc < 3 || strcmp(argv[2], "priomap"))
+		return wrong("bands", "3", "expected priomap to follow");
+	used = parse_priomap(n, argc - 2, argv + 2);
+	return used < 0 ? -1 : used + 2;
+}
+
+/* Words that fq takes, and that ask for nothing that could be done here. */
+
+static int parse_defrate(int argc, char **argv, const char *dev)
+{
+	uint64_t rate;
+
+	if (argc < 2 || parse_value(RATE, argv[1], dev, &rate))
+		return wrong("defrate", argc < 2 ? "" : argv[1],
+			     "expected a rate, such as 100mbit");
+	fprintf(stderr, "onramp: defrate \"%s\": ignored, as by fq; maxrate limits the rate of flows\n",
+		argv[1]);
+	return 2;
+}
+
+static int parse_offload_horizon(int argc, char **argv)
+{
+	uint64_t horizon;
+
+	if (argc < 2 || parse_value(US, argv[1], NULL, &horizon))
+		return wrong("offload_horizon", argc < 2 ? "" : argv[1],
+			     "expected a time in s, ms or us, such as 40ms");
+	if (horizon)
+		return wrong("offload_horizon", argv[1],
+			     "not supported: the qdisc paces and not the NIC, 0 is all that is taken");
 	return 2;
 }
 
@@ -265,7 +370,7 @@ static int find_param(const char *word)
 	return 0;
 }
 
-static int parse_word(struct nlmsghdr *n, int argc, char **argv)
+static int parse_flag(struct nlmsghdr *n, const char *word)
 {
 	static const struct {
 		const char *word;
@@ -281,27 +386,39 @@ static int parse_word(struct nlmsghdr *n, int argc, char **argv)
 		{ "horizon_cap", TCA_ONRAMP_HORIZON_DROP, 0 },
 	};
 	size_t i;
-	int attr;
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		if (!strcmp(argv[0], flags[i].word))
+		if (!strcmp(word, flags[i].word))
 			return put_u64(n, flags[i].attr, flags[i].value) ? -1 : 1;
+	return 0;
+}
+
+static int parse_word(struct nlmsghdr *n, int argc, char **argv, const char *dev)
+{
+	int attr, used = parse_flag(n, argv[0]);
+
+	if (used)
+		return used;
 	if (!strcmp(argv[0], "priomap"))
 		return parse_priomap(n, argc, argv);
 	if (!strcmp(argv[0], "weights"))
 		return parse_weights(n, argc, argv);
 	if (!strcmp(argv[0], "bands"))
-		return parse_bands(argc, argv);
+		return parse_bands(n, argc, argv);
+	if (!strcmp(argv[0], "defrate"))
+		return parse_defrate(argc, argv, dev);
+	if (!strcmp(argv[0], "offload_horizon"))
+		return parse_offload_horizon(argc, argv);
 	attr = find_param(argv[0]);
 	if (!attr) {
 		if (strcmp(argv[0], "help"))
-			fprintf(stderr, "onramp: there is no \"%s\"\n", argv[0]);
+			fprintf(stderr, "onramp: unknown option \"%s\"\n", argv[0]);
 		explain();
 		return -1;
 	}
 	if (argc < 2)
-		return wrong(argv[0], "", "a value is wanted");
-	return parse_param(n, attr, argv[0], argv[1]) ? -1 : 2;
+		return wrong(argv[0], "", "expected a value");
+	return parse_param(n, attr, argv[0], argv[1], dev) ? -1 : 2;
 }
 
 static int onramp_parse(const struct qdisc_util *qu, int argc, char **argv,
@@ -312,13 +429,12 @@ static int onramp_parse(const struct qdisc_util *qu, int argc, char **argv,
 	int used;
 
 	(void)qu;
-	(void)dev;
 	nest = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
 	if (addattr_l(n, ONRAMP_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED, NULL, 0) ||
 	    addattr_l(n, ONRAMP_REQUEST_MAX, TCA_ONRAMP_VERSION, &version, sizeof(version)))
 		return -1;
 	for (; argc > 0; argc -= used, argv += used) {
-		used = parse_word(n, argc, argv);
+		used = parse_word(n, argc, argv, dev);
 		if (used < 0)
 			return -1;
 	}
@@ -347,90 +463,125 @@ static bool has_u64(const struct rtattr *attr)
 	return attr && RTA_PAYLOAD(attr) >= sizeof(uint64_t);
 }
 
-/* "word value " for text, "word": number for JSON, where times are ns, rates bytes/s. */
+/* For text. */
+static void print_text(const char *format, const char *value)
+{
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, format, value);
+}
+
+/* fq's times are whole microseconds in JSON, all others nanoseconds. */
+static void print_time(int attr, uint64_t value, const char *format)
+{
+	const struct param *p = &params[attr];
+	char text[TC_TIME_TEXT];
+
+	if (p->kind == US) {
+		value /= 1000;
+		sprint_time(value, text);
+	} else {
+		sprint_time64(value, text);
+	}
+	print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
+	if (attr == TCA_ONRAMP_THRESHOLD && !value)
+		print_text(format, "auto");
+	else if (attr == TCA_ONRAMP_PEERS && !value)
+		print_text(format, "all");
+	else
+		print_text(format, text);
+}
+
+/* "word value " for text, "word": value for JSON, where rates are bytes/s. */
 static void print_param(int attr, uint64_t value)
 {
 	const char *const *words = words_of(attr);
 	const struct param *p = &params[attr];
 	char format[64], text[TC_TIME_TEXT];
 
+	snprintf(format, sizeof(format), "%s %%s ", p->name);
 	switch (p->kind) {
 	case WORD:
 		/* A module to come may have more. */
-		if (value > p->max)
-			return;
-		snprintf(format, sizeof(format), "%s %%s ", p->name);
-		print_color_string(PRINT_ANY, COLOR_NONE, p->name, format, words[value]);
+		if (value <= p->max)
+			print_color_string(PRINT_ANY, COLOR_NONE, p->name, format, words[value]);
 		return;
 	case PPM:
 		print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
 		snprintf(text, sizeof(text), "%.6g", value / 1e6);
-		snprintf(format, sizeof(format), "%s %%s ", p->name);
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, format, text);
+		print_text(format, text);
 		return;
 	case RATE:
-		snprintf(format, sizeof(format), "%s %%s ", p->name);
 		tc_print_rate(PRINT_ANY, p->name, format, value);
 		return;
+	case BYTES:
+		print_color_size(PRINT_ANY, COLOR_NONE, p->name, format, value);
+		return;
 	case TIME:
-		print_color_u64(PRINT_JSON, COLOR_NONE, p->name, NULL, value);
-		if (attr == TCA_ONRAMP_THRESHOLD && !value) {
-			print_color_string(PRINT_FP, COLOR_NONE, NULL, "threshold %s ", "auto");
-			return;
-		}
-		if (attr == TCA_ONRAMP_PEERS && !value) {
-			print_color_string(PRINT_FP, COLOR_NONE, NULL, "peers %s ", "all");
-			return;
-		}
-		snprintf(format, sizeof(format), "%s %%s ", p->name);
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, format,
-				   sprint_time64(value, text));
+	case US:
+	case NS:
+		print_time(attr, value, format);
 		return;
 	default:
 		snprintf(format, sizeof(format), "%s %%" PRIu64 "%s ", p->name,
-			 p->kind == BYTES ? "b" : "");
+			 p->kind == PACKETS ? "p" : "");
 		print_color_u64(PRINT_ANY, COLOR_NONE, p->name, format, value);
 	}
 }
 
-/* What is off, or never comes to pass, is not worth a word; JSON has it all. */
+/* As for fq neither text nor JSON has pacing that is on, or a limit that there is not. */
 static bool worth_printing(int attr, uint64_t value)
 {
-	return is_json_context() ||
-	       !(((attr == TCA_ONRAMP_MAXRATE || attr == TCA_ONRAMP_LINE_RATE ||
-		   attr == TCA_ONRAMP_CLOCK_ERROR) && !value) ||
-		 (attr == TCA_ONRAMP_CE_THRESHOLD && value == params[attr].max));
+	switch (attr) {
+	case TCA_ONRAMP_MAXRATE:
+	case TCA_ONRAMP_LOW_RATE_THRESHOLD:
+		return value;
+	case TCA_ONRAMP_CE_THRESHOLD:
+		return value != params[attr].max;
+	case TCA_ONRAMP_PACING:
+		return !value;
+	case TCA_ONRAMP_LINE_RATE:
+	case TCA_ONRAMP_CLOCK_ERROR:
+		return value || is_json_context();
+	case TCA_ONRAMP_INHERIT:
+	case TCA_ONRAMP_BOUND:
+		return !value || is_json_context();
+	default:
+		return true;
+	}
 }
 
-static void print_flags(struct rtattr *tb[])
+/* Those that are off: "nopacing". */
+static void print_flag(int attr, uint64_t value)
 {
-	struct rtattr *pacing = tb[TCA_ONRAMP_PACING], *drop = tb[TCA_ONRAMP_HORIZON_DROP];
-	struct rtattr *inherit = tb[TCA_ONRAMP_INHERIT], *bound = tb[TCA_ONRAMP_BOUND];
+	const char *word = value ? "horizon_drop" : "horizon_cap";
+	const char *name = params[attr].name;
+	char text[32];
 
-	if (has_u64(pacing)) {
-		print_color_bool(PRINT_JSON, COLOR_NONE, "pacing", NULL, get_u64_attr(pacing));
-		if (!get_u64_attr(pacing))
-			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "nopacing");
+	if (attr == TCA_ONRAMP_HORIZON_DROP) {
+		snprintf(text, sizeof(text), "%s ", word);
+		print_color_null(PRINT_ANY, COLOR_NONE, word, text, NULL);
+		return;
 	}
-	if (has_u64(inherit)) {
-		print_color_bool(PRINT_JSON, COLOR_NONE, "inherit", NULL,
-				 get_u64_attr(inherit));
-		if (!get_u64_attr(inherit))
-			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "noinherit");
-	}
-	if (has_u64(bound)) {
-		print_color_bool(PRINT_JSON, COLOR_NONE, "bound", NULL, get_u64_attr(bound));
-		if (!get_u64_attr(bound))
-			print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", "nobound");
-	}
-	if (has_u64(drop)) {
-		print_color_bool(PRINT_JSON, COLOR_NONE, "horizon_drop", NULL,
-				 get_u64_attr(drop));
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, "horizon_%s ",
-				   get_u64_attr(drop) ? "drop" : "cap");
-	}
+	snprintf(text, sizeof(text), "no%s ", name);
+	print_color_bool(PRINT_JSON, COLOR_NONE, name, NULL, value);
+	print_text("%s", text);
 }
 
+static void print_setting(struct rtattr *tb[], int attr)
+{
+	uint64_t value;
+
+	if (!has_u64(tb[attr]))
+		return;
+	value = get_u64_attr(tb[attr]);
+	if (!worth_printing(attr, value))
+		return;
+	if (params[attr].kind == BOOL)
+		print_flag(attr, value);
+	else
+		print_param(attr, value);
+}
+
+/* The keys of JSON have a blank at their end, as those of fq. */
 static void print_bands(struct rtattr *tb[])
 {
 	const uint8_t *bands;
@@ -439,12 +590,12 @@ static void print_bands(struct rtattr *tb[])
 	print_color_u64(PRINT_ANY, COLOR_NONE, "bands", "bands %" PRIu64 " ", ONRAMP_BANDS);
 	if (tb[TCA_ONRAMP_PRIOMAP] && RTA_PAYLOAD(tb[TCA_ONRAMP_PRIOMAP]) >= ONRAMP_PRIOS) {
 		bands = RTA_DATA(tb[TCA_ONRAMP_PRIOMAP]);
-		open_json_array(PRINT_ANY, is_json_context() ? "priomap" : "priomap ");
+		open_json_array(PRINT_ANY, "priomap ");
 		for (i = 0; i < ONRAMP_PRIOS; i++)
 			print_color_u64(PRINT_ANY, COLOR_NONE, NULL, "%" PRIu64 " ", bands[i]);
 		close_json_array(PRINT_ANY, "");
 	}
-	open_json_array(PRINT_ANY, is_json_context() ? "weights" : "weights ");
+	open_json_array(PRINT_ANY, "weights ");
 	for (i = 0; i < ONRAMP_BANDS; i++)
 		if (has_u64(tb[TCA_ONRAMP_WEIGHT0 + i]))
 			print_color_u64(PRINT_ANY, COLOR_NONE, NULL, "%" PRIu64 " ",
@@ -452,10 +603,19 @@ static void print_bands(struct rtattr *tb[])
 	close_json_array(PRINT_ANY, "");
 }
 
+/* In the order of fq, with the bands before quantum. */
+static const int fq_order[] = {
+	TCA_ONRAMP_LIMIT, TCA_ONRAMP_FLOW_LIMIT, TCA_ONRAMP_BUCKETS, TCA_ONRAMP_ORPHAN_MASK,
+	TCA_ONRAMP_PACING, TCA_ONRAMP_QUANTUM, TCA_ONRAMP_INITIAL_QUANTUM, TCA_ONRAMP_MAXRATE,
+	TCA_ONRAMP_LOW_RATE_THRESHOLD, TCA_ONRAMP_REFILL_DELAY, TCA_ONRAMP_CE_THRESHOLD,
+	TCA_ONRAMP_TIMER_SLACK, TCA_ONRAMP_HORIZON, TCA_ONRAMP_HORIZON_DROP,
+};
+
 static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_ONRAMP_MAX + 1];
 	uint32_t version = 0;
+	size_t i;
 	int attr;
 
 	(void)qu;
@@ -468,50 +628,110 @@ static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt
 	if (version > ONRAMP_UAPI_VERSION)
 		fprintf(stderr, "onramp: the module's interface is version %u, this plugin knows %u: what is newer is not shown\n",
 			version, ONRAMP_UAPI_VERSION);
-	for (attr = TCA_ONRAMP_FIRST; attr <= TCA_ONRAMP_MAX; attr++)
-		if (has_u64(tb[attr]) && params[attr].kind != BOOL &&
-		    !strchr(params[attr].name, '[') &&
-		    worth_printing(attr, get_u64_attr(tb[attr])))
-			print_param(attr, get_u64_attr(tb[attr]));
-	print_flags(tb);
-	print_bands(tb);
+	for (i = 0; i < ARRAY_SIZE(fq_order); i++) {
+		if (fq_order[i] == TCA_ONRAMP_QUANTUM)
+			print_bands(tb);
+		print_setting(tb, fq_order[i]);
+	}
+	for (attr = TCA_ONRAMP_MODE; attr <= TCA_ONRAMP_MAX; attr++)
+		print_setting(tb, attr);
 	return 0;
 }
 
-/* "band_drops[0]" is of no use as a key. */
-static void stat_name(char *name, size_t size, const char *field)
-{
-	size_t len = strcspn(field, "[");
+/* Statistics ------------------------------------------------------------- */
 
-	if (field[len])
-		snprintf(name, size, "%.*s%c", (int)len, field, field[len + 1]);
-	else
-		snprintf(name, size, "%s", field);
+/*
+ * Those that fq has, as tc prints them for fq: on three lines, of which the last one is left
+ * out if all on it is 0. The highprio of fq is 0 at all times.
+ */
+enum fq_stat_flags {
+	ALWAYS = 1,	/* in text even if it is 0 */
+	ELAPSED = 2,	/* ns */
+};
+
+static const struct fq_stat {
+	int line;
+	int attr;
+	const char *key, *format;
+	int flags;
+} fq_stats[] = {
+	{ 0, ONRAMP_STATS_FLOWS, "flows", "  flows %s", ALWAYS },
+	{ 0, ONRAMP_STATS_INACTIVE, "inactive", " (inactive %s", ALWAYS },
+	{ 0, ONRAMP_STATS_FLOWS_THROTTLED, "throttled", " throttled %s)", ALWAYS },
+	{ 0, ONRAMP_STATS_BAND0_PKTS, "band0_pkts", " band0_pkts %s", ALWAYS },
+	{ 0, ONRAMP_STATS_BAND1_PKTS, "band1_pkts", " band1_pkts %s", ALWAYS },
+	{ 0, ONRAMP_STATS_BAND2_PKTS, "band2_pkts", " band2_pkts %s", ALWAYS },
+	{ 0, ONRAMP_STATS_NEXT_PACKET_DELAY, "next_packet_delay", " next_packet_delay %s",
+	  ELAPSED },
+	{ 1, ONRAMP_STATS_GC, "gc", "  gc %s", ALWAYS },
+	{ 1, ONRAMP_STATS_UNSPEC, "highprio", " highprio %s", ALWAYS },
+	{ 1, ONRAMP_STATS_FASTPATH, "fastpath", " fastpath %s", 0 },
+	{ 1, ONRAMP_STATS_THROTTLED, "throttled", " throttled %s", ALWAYS },
+	{ 1, ONRAMP_STATS_LATENCY, "latency", " latency %s", ELAPSED },
+	{ 1, ONRAMP_STATS_CE_MARK, "ce_mark", " ce_mark %s", 0 },
+	{ 1, ONRAMP_STATS_FLOWS_PLIMIT, "flows_plimit", " flows_plimit %s", 0 },
+	{ 2, ONRAMP_STATS_ALLOC_ERRORS, "alloc_errors", " alloc_errors %s", 0 },
+	{ 2, ONRAMP_STATS_HORIZON_DROPS, "horizon_drops", " horizon_drops %s", 0 },
+	{ 2, ONRAMP_STATS_HORIZON_CAPS, "horizon_caps", "  horizon_caps %s", 0 },
+	{ 2, ONRAMP_STATS_BAND0_DROPS, "band0_drops", " band0_drops %s", 0 },
+	{ 2, ONRAMP_STATS_BAND1_DROPS, "band1_drops", " band1_drops %s", 0 },
+	{ 2, ONRAMP_STATS_BAND2_DROPS, "band2_drops", " band2_drops %s", 0 },
+};
+
+static bool is_fq_stat(int attr)
+{
+	size_t i;
+
+	/* JSON has this one under a name of its own as well. */
+	if (attr == ONRAMP_STATS_FLOWS_THROTTLED)
+		return !is_json_context();
+	for (i = 0; i < ARRAY_SIZE(fq_stats); i++)
+		if (fq_stats[i].attr == attr)
+			return true;
+	return false;
 }
 
-static int onramp_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+static void print_fq_stats(struct rtattr *tb[])
 {
-	struct rtattr *tb[ONRAMP_STATS_MAX + 1];
-	char name[40], format[64];
-	int attr, on_line = 0;
+	const struct fq_stat *s;
+	char text[TC_TIME_TEXT];
+	int line = 0;
 
-	(void)qu;
-	(void)f;
-	if (!xstats)
-		return 0;
-	parse_nest(tb, ONRAMP_STATS_MAX, xstats);
+	for (s = fq_stats; s < fq_stats + ARRAY_SIZE(fq_stats); s++) {
+		uint64_t value = has_u64(tb[s->attr]) ? get_u64_attr(tb[s->attr]) : 0;
+
+		print_color_u64(PRINT_JSON, COLOR_NONE, s->key, NULL, value);
+		if (!value && !(s->flags & ALWAYS))
+			continue;
+		if (s->line != line)
+			print_nl();
+		line = s->line;
+		if (s->flags & ELAPSED)
+			sprint_time64(value, text);
+		else
+			snprintf(text, sizeof(text), "%" PRIu64, value);
+		print_text(s->format, text);
+	}
+}
+
+/* Of ours text has those that are not 0, four on a line; JSON has all. */
+static void print_own_stats(struct rtattr *tb[])
+{
+	int attr, on_line = 0;
+	char format[64];
+
 	for (attr = ONRAMP_STATS_FIRST; attr <= ONRAMP_STATS_MAX; attr++) {
+		const char *name = stats[attr].name;
 		uint64_t value;
 
-		if (!has_u64(tb[attr]))
+		if (!has_u64(tb[attr]) || is_fq_stat(attr))
 			continue;
 		value = get_u64_attr(tb[attr]);
-		stat_name(name, sizeof(name), stats[attr].name);
-		/* Text is for people, who want to see what there is. */
-		if (!value && !is_json_context() && attr != ONRAMP_STATS_FLOWS)
+		if (!value && !is_json_context())
 			continue;
-		snprintf(format, sizeof(format), "%s%s %%%s", on_line % 4 ? ", " :
-			 on_line ? "\n  " : "  ", name,
+		if (on_line % 4 == 0)
+			print_nl();
+		snprintf(format, sizeof(format), "%s%s %%%s", on_line % 4 ? ", " : "  ", name,
 			 stats[attr].kind == SIGNED ? PRId64 : PRIu64);
 		if (stats[attr].kind == SIGNED)
 			print_color_s64(PRINT_ANY, COLOR_NONE, name, format, value);
@@ -519,6 +739,19 @@ static int onramp_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtat
 			print_color_u64(PRINT_ANY, COLOR_NONE, name, format, value);
 		on_line++;
 	}
+}
+
+static int onramp_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+{
+	struct rtattr *tb[ONRAMP_STATS_MAX + 1];
+
+	(void)qu;
+	(void)f;
+	if (!xstats)
+		return 0;
+	parse_nest(tb, ONRAMP_STATS_MAX, xstats);
+	print_fq_stats(tb);
+	print_own_stats(tb);
 	return 0;
 }
 

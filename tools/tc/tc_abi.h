@@ -69,9 +69,14 @@ int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int al
 int parse_rtattr_flags(struct rtattr *tb[], int max, struct rtattr *rta, int len,
 		       unsigned short flags);
 
-/* Numbers with units, 0 if they are such: bytes, bytes per second, nanoseconds. */
+/*
+ * Numbers with units, 0 if they are such: bytes, bytes per second, of those a percentage of
+ * the speed of a device, microseconds, nanoseconds.
+ */
 int get_size(unsigned int *size, const char *str);
 int get_rate64(__u64 *rate, const char *str);
+int get_percent_rate64(__u64 *rate, const char *str, const char *dev);
+int get_time(unsigned int *time, const char *str);
 int get_time64(__s64 *time, const char *str);
 
 /* @fmt is for text, @key for JSON; either may be NULL if the type is not both. */
@@ -83,14 +88,21 @@ void print_color_string(enum output_type type, enum color_attr color, const char
 			const char *fmt, const char *value);
 void print_color_bool(enum output_type type, enum color_attr color, const char *key,
 		      const char *fmt, bool value);
+void print_color_null(enum output_type type, enum color_attr color, const char *key,
+		      const char *fmt, const char *value);
+/* The value has 32 bits in 6.1, 64 in 7.0: below 2^32 that is the same to 64-bit machines. */
+void print_color_size(enum output_type type, enum color_attr color, const char *key,
+		      const char *fmt, uint64_t value);
 void tc_print_rate(enum output_type type, const char *key, const char *fmt,
 		   unsigned long long rate);
+char *sprint_time(__u32 time, char *buf);
 char *sprint_time64(__s64 time, char *buf);
+void print_nl(void);
 void open_json_array(enum output_type type, const char *delim);
 void close_json_array(enum output_type type, const char *delim);
 bool is_json_context(void);
 
-/* Longest text of sprint_time64(), and its end. */
+/* Longest text of sprint_time() and sprint_time64(), and its end. */
 #define TC_TIME_TEXT		64
 
 #endif /* _ONRAMP_TC_ABI_H */
