@@ -3,7 +3,7 @@
  * Parameters of a network namespace, as a directory of sysctls: each is a number within a
  * range, or one of two words, whose value is its index.
  *
- * Values are text here, whatever their width. What is refused changes nothing, and the
+ * Values are text here, whatever their width. A refused value changes nothing, and the
  * kernel's log says what is allowed.
  *
  * Included by the one file of a module that has such a directory.
@@ -11,8 +11,12 @@
 #ifndef _NET_PARAMS_H
 #define _NET_PARAMS_H
 
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
@@ -22,8 +26,44 @@
 /* Characters of the largest value: a u64 has 20, a word fewer. With '\n' and '\0'. */
 #define NET_PARAM_TEXT	32
 
+/* sysctl(8) of procps 4 repeats a write that fails, at once. */
+#define NET_PARAMS_AGAIN	(HZ / 10)
+
+static DEFINE_SPINLOCK(net_params_refused_lock);
+
+/* The last write that was refused. */
+static struct {
+	const struct ctl_table	*ctl;
+	pid_t			pid;
+	u32			hash;
+	unsigned long		jiffies;
+} net_params_refused;
+
+/* Return whether this thread's write of @hash was just refused, and was logged. */
+static bool net_params_again(const struct ctl_table *ctl, u32 hash)
+{
+	bool again;
+
+	spin_lock(&net_params_refused_lock);
+	again = net_params_refused.ctl == ctl && net_params_refused.hash == hash &&
+		net_params_refused.pid == current->pid &&
+		time_before(jiffies, net_params_refused.jiffies + NET_PARAMS_AGAIN);
+	spin_unlock(&net_params_refused_lock);
+	return again;
+}
+
+static void net_params_refuse(const struct ctl_table *ctl, u32 hash)
+{
+	spin_lock(&net_params_refused_lock);
+	net_params_refused.ctl = ctl;
+	net_params_refused.pid = current->pid;
+	net_params_refused.hash = hash;
+	net_params_refused.jiffies = jiffies;
+	spin_unlock(&net_params_refused_lock);
+}
+
 static int net_param_parse(const struct net_params *params, unsigned int id, char *text,
-			   u64 *value)
+			   u64 *value, bool quiet)
 {
 	const struct net_param *param = &params->param[id];
 	const char * const *words = params->words[id];
@@ -36,15 +76,18 @@ static int net_param_parse(const struct net_params *params, unsigned int id, cha
 			*value = err;
 			return 0;
 		}
-		pr_info_ratelimited("%s: '%*pE' is neither %s nor %s\n", param->name,
-				    (int)strlen(text), text, words[0], words[1]);
+		if (!quiet)
+			pr_info_ratelimited("%s '%*pE': expected %s or %s\n", param->name,
+					    (int)strlen(text), text, words[0], words[1]);
 		return -EINVAL;
 	}
 	err = kstrtou64(text, 10, value);
 	if (!err && *value >= param->min && *value <= param->max)
 		return 0;
-	pr_info_ratelimited("%s: '%*pE' is not a number from %llu to %llu\n", param->name,
-			    (int)strlen(text), text, param->min, param->max);
+	if (!quiet)
+		pr_info_ratelimited("%s '%*pE': expected %llu to %llu%s%s\n", param->name,
+				    (int)strlen(text), text, param->min, param->max,
+				    param->unit[0] ? ", in " : "", param->unit);
 	return -EINVAL;
 }
 
@@ -64,7 +107,9 @@ static int net_params_handler(const struct ctl_table *ctl, int write, void *buff
 		.maxlen		= sizeof(text),
 		.mode		= ctl->mode,
 	};
+	bool quiet;
 	u64 value;
+	u32 hash;
 	int err;
 
 	if (!write) {
@@ -78,11 +123,15 @@ static int net_params_handler(const struct ctl_table *ctl, int write, void *buff
 	if (!*lenp || *lenp >= sizeof(text) || *ppos || memchr(buffer, '\0', *lenp))
 		return -EINVAL;
 	memcpy(text, buffer, *lenp);
-	err = net_param_parse(params, id, text, &value);
+	hash = jhash(text, *lenp, 0);
+	quiet = net_params_again(ctl, hash);
+	err = net_param_parse(params, id, text, &value, quiet);
 	if (!err)
-		err = params->set(params, id, value);
+		err = params->set(params, id, value, quiet);
 	if (!err)
 		*ppos += *lenp;
+	else
+		net_params_refuse(ctl, hash);
 	return err;
 }
 

@@ -10,9 +10,10 @@
 struct ctl_table;
 struct ctl_table_header;
 
-/* struct net_param - what is allowed; @min to @max, @def without a setting */
+/* struct net_param - allowed are @min to @max, in @unit, which may be ""; @def is the default */
 struct net_param {
 	const char	*name;
+	const char	*unit;
 	u64		min;
 	u64		max;
 	u64		def;
@@ -24,7 +25,8 @@ struct net_param {
  * @words:	for each of them two words, or two times NULL
  * @count:	how many
  * @get:	the value of a parameter
- * @set:	change it to a value that is in its range; 0 or a negative errno
+ * @set:	change it to a value that is in its range; 0 or a negative errno. With @quiet a
+ *	refusal is not logged: it was, a moment ago
  * @header:	of the registered directory
  * @table:	its table
  *
@@ -35,7 +37,7 @@ struct net_params {
 	const char * const		(*words)[2];
 	unsigned int			count;
 	u64 (*get)(struct net_params *params, unsigned int id);
-	int (*set)(struct net_params *params, unsigned int id, u64 value);
+	int (*set)(struct net_params *params, unsigned int id, u64 value, bool quiet);
 	struct ctl_table_header		*header;
 	struct ctl_table		*table;
 };

@@ -46,7 +46,10 @@ static int __init or_acker_init(void)
 {
 	int err;
 
-	/* For insmod; modprobe has loaded it by the soft dependency. */
+	/*
+	 * No soft dependency: modprobe -r would remove nic_ts as well, whoever loaded it, or
+	 * complain that it is in use.
+	 */
 	if (!rcu_access_pointer(nic_ts_bus))
 		request_module("nic_ts");
 	err = or_acker_flow_init();
@@ -77,8 +80,7 @@ static void __exit or_acker_exit(void)
 module_init(or_acker_init);
 module_exit(or_acker_exit);
 
-MODULE_SOFTDEP("pre: nic_ts");
-MODULE_DESCRIPTION("On-Ramp: OR-ACKs to those who send data");
+MODULE_DESCRIPTION("On-Ramp receiver: sends OR-ACKs");
 MODULE_AUTHOR("The onramp authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(ONRAMP_VERSION);

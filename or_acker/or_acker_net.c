@@ -44,7 +44,7 @@ struct or_acker_host or_acker_host __read_mostly;
 /* The rows of or_acker_params.h. */
 static const struct net_param or_acker_params[OR_ACKER_P_MAX] = {
 #define OR_ACKER_PARAM(id, name, min, max, def, unit, what, source) \
-	[OR_ACKER_P_##id] = { __stringify(name), min, max, def },
+	[OR_ACKER_P_##id] = { __stringify(name), unit, min, max, def },
 	OR_ACKER_PARAMS
 #undef OR_ACKER_PARAM
 };
@@ -99,7 +99,8 @@ static bool or_acker_may_grant(const struct or_acker_net *an)
 	return net_eq(an->net, &init_net) || capable(CAP_NET_ADMIN);
 }
 
-static int or_acker_param_set(struct net_params *params, unsigned int id, u64 value)
+static int or_acker_param_set(struct net_params *params, unsigned int id, u64 value,
+			      bool quiet)
 {
 	struct or_acker_net *an = container_of(params, struct or_acker_net, params);
 	struct or_acker_conf *old, *conf;
@@ -110,8 +111,9 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 		grant = or_acker_may_grant(an);
 		most = READ_ONCE(or_acker_host.value[id]);
 		if (!grant && value > most) {
-			pr_info_ratelimited("%s: '%llu' is above %u, the value of the initial network namespace: only the host's administrator may write more\n",
-					    params->param[id].name, value, most);
+			if (!quiet)
+				pr_info_ratelimited("%s '%llu': expected at most %u, the value of the initial network namespace; only the host's administrator may set more\n",
+						    params->param[id].name, value, most);
 			return -EPERM;
 		}
 	}

@@ -27,7 +27,7 @@ static DEFINE_PER_CPU(struct timely_stats, timely_gone_stats);
 /* The rows of timely_params.h. */
 static const struct net_param timely_params[TIMELY_P_MAX] = {
 #define TIMELY_PARAM(id, name, min, max, def, unit, what, source) \
-	[TIMELY_P_##id] = { __stringify(name), min, max, def },
+	[TIMELY_P_##id] = { __stringify(name), unit, min, max, def },
 	TIMELY_PARAMS
 #undef TIMELY_PARAM
 };
@@ -95,7 +95,8 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	return NULL;
 }
 
-static int timely_param_set(struct net_params *params, unsigned int id, u64 value)
+static int timely_param_set(struct net_params *params, unsigned int id, u64 value,
+			    bool quiet)
 {
 	struct timely_net *tn = container_of(params, struct timely_net, params);
 	struct timely_conf *old, *conf;
@@ -115,8 +116,9 @@ static int timely_param_set(struct net_params *params, unsigned int id, u64 valu
 	mutex_unlock(&tn->lock);
 
 	if (why) {
-		pr_info_ratelimited("%s: %llu refused: %s\n",
-				    timely_params[id].name, value, why);
+		if (!quiet)
+			pr_info_ratelimited("%s: %llu refused: %s\n",
+					    timely_params[id].name, value, why);
 		kfree(conf);
 		return -EINVAL;
 	}

@@ -134,6 +134,18 @@ unload() {
 	reload
 }
 
+# modprobe -r takes or_acker and no more, without a complaint; modprobe brings nic_ts.
+modprobe_removes() {
+	modprobe -r or_acker 2>"$KSFT_TMP/said"
+	expect_same "the complaints of modprobe" "$(cat "$KSFT_TMP/said")" ""
+	[ ! -d /sys/module/or_acker ]
+	[ -d /sys/module/nic_ts ]
+	wait_for 20 rmmod nic_ts
+	modprobe or_acker
+	[ -d /sys/module/nic_ts ]
+	reload
+}
+
 settings() {
 	local i
 
@@ -194,7 +206,7 @@ acked_more() {
 	[ "$(since "$B" AckSent)" -gt 0 ]
 }
 
-ksft_plan 11
+ksft_plan 12
 need_acker
 net_pair
 sink "$B"
@@ -206,6 +218,7 @@ ksft_case "a host without the module" no_module
 ksft_case "a firewall at the receiver" firewall_at_receiver
 ksft_case "a firewall at the sender" firewall_at_sender
 ksft_case "the module goes under load" unload
+ksft_case "modprobe -r removes or_acker, and not nic_ts" modprobe_removes
 ksft_case "settings change under load" settings
 ksft_case "devices go under load" device_gone
 ksft_case "namespaces go under load" namespace_exit

@@ -165,6 +165,29 @@ contradiction_logged() {
 	[ "$after" -gt "$before" ]
 }
 
+# logged_once TEXT PARAMETER VALUE: sysctl(8) writes twice what is refused. The kernel limits
+# the rate of these messages: try until there is one.
+logged_once() {
+	local before after
+	before=$(dmesg | grep -cF "$1" || :)
+	refused in_ns "$A" sysctl -qw "net.ipv4.timely.$2=$3" 2>/dev/null || exit 1
+	after=$(dmesg | grep -cF "$1" || :)
+	[ "$after" -le "$((before + 1))" ] || {
+		echo "$2=$3 is logged $((after - before)) times"
+		exit 1
+	}
+	[ "$after" -gt "$before" ]
+}
+
+refusals() {
+	wait_for 12 logged_once "tcp_timely: hai_thresh '1000': expected 1 to 255, in completions" \
+		hai_thresh 1000
+	wait_for 12 logged_once "tcp_timely: t_low_ns 'abc': expected 0 to 10000000000, in ns" \
+		t_low_ns abc
+	wait_for 12 logged_once "tcp_timely: mode 'vegas': expected original or patched" mode vegas
+	wait_for 12 logged_once "tcp_timely: t_low_ns: 600000 refused: " t_low_ns 600000
+}
+
 contradictions() {
 	contradict "t_low_ns, scaled by segment_bytes / 16384" t_low_ns 500001
 	contradict "t_low_ns, scaled by segment_bytes / 16384" t_high_ns 49999
@@ -264,7 +287,7 @@ concurrent() {
 	reset "$A"
 }
 
-ksft_plan 10
+ksft_plan 11
 need_module
 "$KSFT_DIR/timely_params_table" >"$table"
 default_values >"$KSFT_TMP/defaults"
@@ -277,6 +300,7 @@ ksft_case "smallest and largest values are taken" extremes
 ksft_case "what is not a number in the range is refused" garbage
 ksft_case "blanks and newlines around a number do not matter" spelling
 ksft_case "values that contradict others are refused with the reason" contradictions
+ksft_case "a refused value is logged once, with the unit" refusals
 ksft_case "values on the limits of others are taken" limits
 ksft_case "only root writes" unprivileged
 ksft_case "a namespace can be deleted with its files in use" deletion
