@@ -46,109 +46,109 @@ enum or_acker_stamps {
 	OR_ACKER_STAT(SUBSCRIBE_OK, SubscribeAccepted, \
 			"SUBSCRIBEs that started, renewed or ended a subscription") \
 	OR_ACKER_STAT(SUBSCRIBE_SHORT, SubscribeShort, \
-			"refused: truncated") \
+			"refused SUBSCRIBEs: truncated") \
 	OR_ACKER_STAT(SUBSCRIBE_LONG, SubscribeLong, \
-			"refused: bytes behind its end") \
+			"refused SUBSCRIBEs: bytes behind the end") \
 	OR_ACKER_STAT(SUBSCRIBE_VERSION, SubscribeVersion, \
-			"refused: other version; or_port finds these before") \
+			"refused SUBSCRIBEs: another version; or_port finds these") \
 	OR_ACKER_STAT(SUBSCRIBE_TYPE, SubscribeType, \
-			"refused: other type; or_port finds these before") \
+			"refused SUBSCRIBEs: another type; or_port finds these") \
 	OR_ACKER_STAT(SUBSCRIBE_RESERVED, SubscribeReserved, \
-			"refused: a reserved bit is set") \
+			"refused SUBSCRIBEs: a reserved bit is set") \
 	OR_ACKER_STAT(SUBSCRIBE_PROTOCOL, SubscribeProtocol, \
-			"always 0, in the place of an error that OR-ACKs alone can have") \
+			"always 0: an error of OR-ACKs only") \
 	OR_ACKER_STAT(SUBSCRIBE_VALUE, SubscribeValue, \
-			"refused: a value outside its range") \
+			"refused SUBSCRIBEs: a value out of range") \
 	OR_ACKER_STAT(SUBSCRIBE_UNSUPPORTED, SubscribeUnsupported, \
-			"refused: about other addresses than its own") \
+			"refused SUBSCRIBEs: about addresses that are not its own") \
 	OR_ACKER_STAT(SUBSCRIBE_TAG, SubscribeTag, \
-			"refused: the tag is wrong, or of another pre-shared key") \
+			"refused SUBSCRIBEs: wrong tag, or another pre-shared key") \
 	OR_ACKER_STAT(SUBSCRIBE_REPLAY, SubscribeReplay, \
-			"refused: its count has been seen") \
+			"refused SUBSCRIBEs: replayed") \
 	OR_ACKER_STAT(SUBSCRIBE_OLD, SubscribeOld, \
-			"refused: its count is 64 or more behind") \
+			"refused SUBSCRIBEs: count 64 or more behind the newest") \
 	OR_ACKER_STAT(SUBSCRIBE_COOKIE, SubscribeNoCookie, \
-			"without a valid cookie: nothing is kept, a CHALLENGE is due") \
+			"SUBSCRIBEs without a valid cookie: answered by a CHALLENGE") \
 	OR_ACKER_STAT(CHALLENGE, ChallengeSent, \
-			"CHALLENGEs") \
+			"CHALLENGEs sent") \
 	OR_ACKER_STAT(CHALLENGE_LIMIT, ChallengeLimit, \
-			"not sent: challenge_rate") \
+			"CHALLENGEs not sent: challenge_rate") \
 	OR_ACKER_STAT(CHALLENGE_FAILED, ChallengeFailed, \
-			"no route, no memory, or dropped by the stack") \
+			"CHALLENGEs not sent: no route, no memory, or dropped by the stack") \
 	OR_ACKER_STAT(SUBSCRIBE_NOTHING, SubscribeEndsNothing, \
-			"in order, and would end a subscription that there is not") \
+			"valid SUBSCRIBEs that end an unknown subscription") \
 	OR_ACKER_STAT(SUBSCRIBE_FULL, SubscribeTableFull, \
-			"in order, but max_subscribers have flows") \
+			"valid SUBSCRIBEs refused: table full, all subscribers have flows") \
 	OR_ACKER_STAT(SUBSCRIBE_MEMORY, SubscribeNoMemory, \
-			"in order, but no memory for a subscriber") \
+			"valid SUBSCRIBEs refused: no memory") \
 	OR_ACKER_STAT(SUB_NEW, SubscribersNew, \
-			"subscribers that were added") \
+			"subscribers added") \
 	OR_ACKER_STAT(SUB_TAKEN, SubscribersTaken, \
-			"subscriptions that a host with another nonce has taken over") \
+			"subscriptions replaced by one with another nonce") \
 	OR_ACKER_STAT(SUB_EVICTED, SubscribersEvicted, \
-			"subscribers without flows that made room for new ones") \
+			"subscribers without flows evicted for new ones") \
 	OR_ACKER_STAT(SUB_EXPIRED, SubscribersExpired, \
-			"subscribers whose lifetime was over") \
+			"subscribers whose lifetime ended") \
 	OR_ACKER_STAT(FLOW_NEW, FlowsNew, \
-			"flows that were added") \
+			"flows added") \
 	OR_ACKER_STAT(FLOW_AGED, FlowsAged, \
-			"flows without data for flow_age_s") \
+			"flows removed after flow_age_s without data") \
 	OR_ACKER_STAT(FLOW_UNSUBSCRIBED, FlowsUnsubscribed, \
-			"flows whose subscriber ended or expired") \
+			"flows removed because their subscription ended") \
 	OR_ACKER_STAT(FLOW_FULL, PacketFlowTableFull, \
-			"packets with data of a subscriber whose flow found max_flows others") \
+			"packets with data of a subscriber: no flow, because the table is full") \
 	OR_ACKER_STAT(FLOW_MEMORY, PacketNoMemory, \
-			"the same, no memory for its flow") \
+			"packets with data of a subscriber: no flow, because there is no memory") \
 	OR_ACKER_STAT(NO_SUBSCRIBER, PacketNotSubscribed, \
-			"packets with data whose sender is no subscriber") \
+			"packets with data of a sender that has not subscribed") \
 	OR_ACKER_STAT(BYTES_WITH, DataBytes, \
-			"bytes of data of subscribers' flows") \
+			"bytes of data of subscribers") \
 	OR_ACKER_STAT(BYTES_WITHOUT, DataBytesNotSubscribed, \
-			"the same of senders that are no subscribers") \
+			"bytes of data of senders that have not subscribed") \
 	OR_ACKER_STAT(NO_SOCKET, PacketNoSocket, \
-			"packets with data of a subscriber that no connection here expects") \
+			"packets with data of a subscriber: unknown connection") \
 	OR_ACKER_STAT(OUTSIDE, PacketOutsideWindow, \
-			"packets with data outside of the receive window of their connection") \
+			"packets with data outside of the receive window") \
 	OR_ACKER_STAT(ACK, AckSent, \
-			"OR-ACKs") \
+			"OR-ACKs sent") \
 	OR_ACKER_STAT(ACK_PACKETS, AckedPackets, \
-			"packets that these cover, as on the wire") \
+			"packets that OR-ACKs cover, as on the wire") \
 	OR_ACKER_STAT(ACK_IN_BYTES, AckedBytes, \
-			"payload of these packets") \
+			"payload of the packets that OR-ACKs cover, bytes") \
 	OR_ACKER_STAT(ACK_OUT_BYTES, AckBytes, \
 			"bytes of OR-ACKs, with IP headers") \
 	OR_ACKER_STAT(ACK_BY_COUNT, AckByPackets, \
-			"OR-ACKs after ack_packets") \
+			"OR-ACKs sent because of ack_packets") \
 	OR_ACKER_STAT(ACK_BY_BYTES, AckByBytes, \
-			"OR-ACKs after ack_bytes") \
+			"OR-ACKs sent because of ack_bytes") \
 	OR_ACKER_STAT(ACK_BY_TIME, AckByTime, \
-			"OR-ACKs after ack_delay_ns") \
+			"OR-ACKs sent because of ack_delay_ns") \
 	OR_ACKER_STAT(ACK_BY_PATH, AckByPath, \
-			"OR-ACKs at once, the first after path_interval_ns") \
+			"OR-ACKs sent at once, the first after path_interval_ns") \
 	OR_ACKER_STAT(ACK_NOT_AT_END, AckNotAtEnd, \
-			"none after ack_delay_ns: all was sent, and its host had one lately") \
+			"OR-ACKs omitted at the end of a burst, since the sender got one lately") \
 	OR_ACKER_STAT(STAMP_SOFTWARE, AckStampSoftware, \
-			"OR-ACKs with a stamp of CLOCK_MONOTONIC") \
+			"OR-ACKs with a timestamp of CLOCK_MONOTONIC") \
 	OR_ACKER_STAT(STAMP_TAI, AckStampTai, \
-			"OR-ACKs with a stamp of CLOCK_TAI") \
+			"OR-ACKs with a timestamp of CLOCK_TAI") \
 	OR_ACKER_STAT(STAMP_HARDWARE, AckStampHardware, \
-			"OR-ACKs with a stamp of the NIC") \
+			"OR-ACKs with a timestamp of the NIC") \
 	OR_ACKER_STAT(NO_CREDIT, AckNoCredit, \
-			"not sent: fewer bytes came in than would have gone out") \
+			"OR-ACKs not sent: they would have more bytes than the data") \
 	OR_ACKER_STAT(LIMIT_SUBSCRIBER, AckLimitSubscriber, \
-			"not sent: subscriber_rate") \
+			"OR-ACKs not sent: subscriber_rate") \
 	OR_ACKER_STAT(LIMIT_CPU, AckLimitCpu, \
-			"not sent: cpu_rate") \
+			"OR-ACKs not sent: cpu_rate") \
 	OR_ACKER_STAT(SEND_FAILED, AckSendFailed, \
-			"no route, no memory, or dropped by the stack; see /proc/net/or_port") \
+			"OR-ACKs not sent: no route, memory, or dropped; see /proc/net/or_port") \
 	OR_ACKER_STAT(SEARCHES, DeviceSearches, \
-			"searches for the devices to look at; each takes RTNL") \
+			"searches for devices to capture from; each takes RTNL") \
 	OR_ACKER_STAT(NO_STAMPS, DeviceNoStamps, \
-			"devices not looked at: no nic_ts, or no tracepoints in the kernel") \
+			"devices not captured: no nic_ts, or no tracepoints in the kernel") \
 	OR_ACKER_STAT(NO_HARDWARE, DeviceNoHardware, \
-			"attempts to have a device stamp in hardware that failed") \
+			"failed attempts to turn on hardware timestamps of a device") \
 	OR_ACKER_STAT(NO_PORT, PortInUse, \
-			"attempts to open the port that failed")
+			"failed attempts to open the port")
 
 enum or_acker_stat_id {
 #define OR_ACKER_STAT(id, name, what) OR_ACKER_##id,

@@ -12,39 +12,39 @@
 
 #define OR_ACKER_PARAMS \
 OR_ACKER_PARAM(MODE, mode, 0, 1, 0, "subscribed|all", \
-	       "who gets OR-ACKs: who subscribed, or everybody who sends data", \
+	       "who gets OR-ACKs: subscribers, or all senders of data", \
 	       "On-Ramp 4.1 is all") \
 OR_ACKER_PARAM(STAMPS, stamps, 0, 1, 0, "software|hardware", \
-	       "clock of the stamps: the host's, or that of the NIC where it stamped", \
+	       "clock of the timestamps: the host's, or the NIC's where it has one", \
 	       "On-Ramp 4.1") \
 OR_ACKER_PARAM(ACK_PACKETS, ack_packets, 1, 255, 32, "packets", \
-	       "OR-ACK after so many packets of a flow", "On-Ramp 4.1: 10") \
+	       "send an OR-ACK after this many packets of a flow", "On-Ramp 4.1: 10") \
 OR_ACKER_PARAM(ACK_BYTES, ack_bytes, 1, 16777216, 65536, "bytes", \
-	       "or after so many bytes", "one TSO batch; not in the paper") \
+	       "or after this many bytes", "one TSO batch; not in the paper") \
 OR_ACKER_PARAM(ACK_DELAY, ack_delay_ns, 1000, 10000000, 50000, "ns", \
-	       "or when the first packet since the last one is so old", \
+	       "or when the first unacknowledged packet is this old", \
 	       "T of On-Ramp 5.1; not in the paper") \
 OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
-	       "or at once if the host got none for this long; 0: no rule for ends and new paths", \
+	       "or at once if the sender got none this long; 0: no rule for ends and new paths", \
 	       "not in the paper") \
 OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
-	       "bound on the error of the synchronised clock; 0: it is not synchronised", \
+	       "error bound of the synchronised clock; 0: not synchronised", \
 	       "On-Ramp 7.1") \
 OR_ACKER_PARAM(MAX_SUBSCRIBERS, max_subscribers, 1, 1048576, 4096, "subscribers", \
-	       "size of the table of subscribers; host limit", "192 bytes each") \
+	       "subscribers at most; host limit", "192 bytes each") \
 OR_ACKER_PARAM(MAX_FLOWS, max_flows, 1, 4194304, 65536, "flows", \
-	       "size of the table of flows; host limit", \
+	       "flows at most; host limit", \
 	       "256 bytes each, of the cgroup of the socket") \
 OR_ACKER_PARAM(FLOW_AGE, flow_age_s, 1, 3600, 30, "s", \
-	       "a flow without data for so long is forgotten", \
+	       "remove a flow after this long without data", \
 	       "it comes back with its next packet") \
 OR_ACKER_PARAM(SUBSCRIBER_RATE, subscriber_rate, 1, 10000000, 1000000, "1/s", \
-	       "OR-ACKs to one subscriber, at most", "8 packets each, 100 Gbit/s") \
+	       "OR-ACKs to one subscriber at most", "8 packets each, 100 Gbit/s") \
 OR_ACKER_PARAM(CHALLENGE_RATE, challenge_rate, 1, 10000000, 10000, "1/s", \
-	       "CHALLENGEs to all who have not proven their address, at most", \
+	       "CHALLENGEs at most, to all unproven addresses together", \
 	       "hosts of a datacenter in a few seconds; not in the paper") \
 OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
-	       "OR-ACKs from one CPU for this namespace, at most; host limit", \
+	       "OR-ACKs from one CPU for this namespace at most; host limit", \
 	       "8 packets each, 100 Gbit/s")
 
 enum or_acker_param_id {

@@ -43,31 +43,31 @@
 /* Counters of a namespace, /proc/net/or_port. Row: identifier, name, what it counts. */
 #define OR_PORT_STATS \
 	OR_PORT_STAT(RX, RxDelivered, \
-			"messages given to the user of their type") \
+			"messages delivered to the module that handles their type") \
 	OR_PORT_STAT(RX_BYTES, RxBytes, \
-			"their payload") \
+			"payload of delivered messages, bytes") \
 	OR_PORT_STAT(RX_NOT_UNICAST, RxNotUnicast, \
-			"dropped: to a multicast or broadcast address") \
+			"datagrams dropped: to a multicast or broadcast address") \
 	OR_PORT_STAT(RX_PORT, RxOtherPort, \
-			"dropped: not from port 299") \
+			"datagrams dropped: not from port 299") \
 	OR_PORT_STAT(RX_EMPTY, RxEmpty, \
-			"dropped: no payload") \
+			"datagrams dropped: no payload") \
 	OR_PORT_STAT(RX_VERSION_1, RxVersion1, \
-			"dropped: of version 1, which proves nothing about its sender") \
+			"datagrams dropped: version 1, which proves nothing about its sender") \
 	OR_PORT_STAT(RX_VERSION, RxOtherVersion, \
-			"dropped: of neither version 1 nor 2") \
+			"datagrams dropped: neither version 1 nor 2") \
 	OR_PORT_STAT(RX_TYPE, RxNoUser, \
-			"dropped: no module that is loaded handles the type") \
+			"datagrams dropped: no loaded module handles their type") \
 	OR_PORT_STAT(TX, TxSent, \
 			"messages sent") \
 	OR_PORT_STAT(TX_BYTES, TxBytes, \
-			"their payload") \
+			"payload of sent messages, bytes") \
 	OR_PORT_STAT(TX_ROUTE, TxNoRoute, \
-			"not sent: no route, or the source is no address of this host") \
+			"messages not sent: no route, or the source is no address of this host") \
 	OR_PORT_STAT(TX_MEMORY, TxNoMemory, \
-			"not sent: no memory") \
+			"messages not sent: no memory") \
 	OR_PORT_STAT(TX_DROPPED, TxDropped, \
-			"not sent: the stack or a queue dropped it")
+			"messages not sent: dropped by the stack or a queue")
 
 enum or_port_stat_id {
 #define OR_PORT_STAT(id, name, what) OR_PORT_##id,
