@@ -155,6 +155,11 @@ bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/nic_ts/bench
 
+.PHONY: docs
+docs: ## Build the documentation as HTML: build/docs/index.html
+	@$(SETUP) docs
+	@tools/docs/build
+
 .PHONY: figures
 figures: ## Draw the figures of the documentation from the tables of results
 	@$(SETUP) plot
