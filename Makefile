@@ -70,7 +70,7 @@ uninstall-tc: ## Remove tc's plugin
 	+@$(MAKE) --no-print-directory -C tools/tc uninstall DESTDIR=$(or $(DESTDIR),$(INSTALL_MOD_PATH))
 
 .PHONY: demo
-demo: ## Compare cubic, bbr, dctcp and timely in a VM: table and plot
+demo: ## Compare cubic, bbr, dctcp, timely; fq and onramp in a VM: tables, plot
 	@$(SETUP) build vm plot
 	@MAKEFLAGS= tools/demo/run
 

@@ -16,6 +16,10 @@
 #	buffer, DCTCP's marking threshold		unchanged
 #	segment (16 KB)					two packets of 9000 bytes
 #
+# The second part has the incast of the On-Ramp paper (figures 9 and 10) on the same network:
+# the receiver asks all senders at once for a few bytes each, again and again, while a
+# long flow from each of them fills the bottleneck's buffer.
+#
 # One second here is 1/k of a second there. Packets have 9000 bytes to make the
 # most of those the machine can forward.
 
@@ -27,6 +31,14 @@ FLOWS=${FLOWS:-40}		# over all senders
 WARMUP_S=${WARMUP_S:-1.5}
 DURATION_S=${DURATION_S:-2.5}
 START_GAP_MS=${START_GAP_MS:-5}	# between one flow and the next
+
+REQUEST_CCS="cubic bbr"
+REQUEST_QDISCS="fq onramp"	# of the senders
+REQUEST_LIGHT_S=0.3	# requests alone, from which hosts know the path
+REQUEST_WARMUP_S=1
+REQUEST_DURATION_S=2
+REQUEST_INTERVAL_S=0.01		# between requests, mean of a Poisson process
+ANSWER_BYTES=2000		# of each sender
 
 MTU=9000			# bytes, without the Ethernet header
 SEGMENT_BYTES=$((2 * (MTU - 52)))	# 52: IPv4, TCP with timestamps

@@ -13,7 +13,10 @@
 # buffer that drops at its tail, and CE marks on ECN-capable packets that waited
 # longer than the threshold. Only DCTCP's packets are ECN-capable.
 #
-# Leaves one directory per congestion control in $RESULTS.
+# Then requests to all senders at once, beside a long flow from each, with fq and with onramp
+# as the senders' qdisc.
+#
+# Leaves one directory in $RESULTS for each congestion control, and for each with each qdisc.
 set -eu
 
 here=$(dirname "$0")
@@ -212,6 +215,60 @@ run_cc() {
 	fi
 }
 
+# The hosts as dcload names them: 1 to SENDERS, and the receiver.
+host_list() {
+	i=1
+	while [ "$i" -le "$SENDERS" ]; do
+		printf '%s,' "${1}$i${2}"
+		i=$((i + 1))
+	done
+	printf '%s\n' "$3"
+}
+
+# set_qdisc KIND: of all senders, without what it learned in the run before.
+set_qdisc() {
+	for s in $(senders); do
+		tc -n "$s" qdisc del dev eth0 root
+		tc -n "$s" qdisc add dev eth0 root "$1"
+	done
+}
+
+# An OR-ACK for each segment, see config.sh.
+load_onramp() {
+	say "modprobe or_acker, for the receiver, and sch_onramp"
+	modprobe -a or_acker sch_onramp || die "On-Ramp's modules are missing"
+	ip netns exec receiver sysctl -qw net.or_acker.ack_bytes="$SEGMENT_BYTES"
+}
+
+# mesh FILE DCLOAD_OPTION...: requests from the receiver to all senders.
+mesh() {
+	json=$1
+	shift
+	dcload mesh --seed 1 --json "$json" --hosts "$(host_list 10.0. .1 10.0.0.1)" \
+		--netns "$(host_list sender '' receiver)" --link-rate "${RATE_MBIT}mbit" \
+		--connect-first --workload "incast:name=requests,from=$last,to=1-$SENDERS,\
+fanout=$SENDERS,size=$ANSWER_BYTES,interval=$REQUEST_INTERVAL_S,cc=$cc" "$@" >"$dir/said.txt" ||
+		die "$cc, $qdisc: the load generator failed"
+	cat "$dir/said.txt"
+}
+
+run_requests() {
+	cc=$1 qdisc=$2
+	dir=$RESULTS/$cc-$qdisc
+	last=$((SENDERS + 1))
+
+	mkdir -p "$dir"
+	say "requests with $cc, $qdisc: $REQUEST_WARMUP_S + $REQUEST_DURATION_S s"
+	set_qdisc "$qdisc"
+	new_bottleneck
+	mesh "$dir/light.json" --duration "$REQUEST_LIGHT_S"
+	mesh "$dir/mesh.json" --warmup "$REQUEST_WARMUP_S" --duration "$REQUEST_DURATION_S" \
+		--drain 1 --workload "long:name=long,from=1-$SENDERS,to=$last,depth=1,cc=$cc"
+	tc -n switch -s -j qdisc show dev $DEV >"$dir/bottleneck.json"
+	tc -n sender1 -s -j qdisc show dev eth0 >"$dir/qdisc.json"
+	tc -n switch qdisc del dev $DEV root
+}
+
 mkdir -p "$RESULTS"
 uname -r >"$RESULTS/kernel"
 load_modules
@@ -219,6 +276,12 @@ build_network
 configure_timely
 for cc in $CCS; do
 	run_cc "$cc"
+done
+load_onramp
+for cc in $REQUEST_CCS; do
+	for qdisc in $REQUEST_QDISCS; do
+		run_requests "$cc" "$qdisc"
+	done
 done
 ip -all netns delete
 say "done"
