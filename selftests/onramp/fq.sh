@@ -194,7 +194,7 @@ refused_by_both() {
 	knows weights || return 0
 	cat <<-'END'
 	bands 4
-	bands 3
+	bands 3 limit 4
 	bands 3 priomap 0 1 2
 	bands 3 priomap 0 1 2 3 0 1 2 0 1 2 0 1 2 0 1 2
 	weights 1 65536 65536
