@@ -3,6 +3,7 @@
  * tcp_timely: what the parts of the module share.
  *
  * timely_core.h	the algorithm, integers only
+ * timely_auto.h	the same with parameters that follow from the path
  * timely_source.h	which clock an RTT is taken from, integers only
  * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out
  * timely_net.c		per network namespace: parameters, devices, counters
@@ -69,6 +70,9 @@ enum timely_param_id {
 	TIMELY_STAT(HAI, BranchHai) \
 	TIMELY_STAT(DECREASE, BranchDecrease) \
 	TIMELY_STAT(WEIGHTED, BranchWeighted) \
+	TIMELY_STAT(START, BranchStart) \
+	TIMELY_STAT(PROBE, BranchProbe) \
+	TIMELY_STAT(AVERAGE, BranchAverage) \
 	TIMELY_STAT(HELD, HeldAppLimited) \
 	TIMELY_STAT(FLOOR, BelowFloor) \
 	TIMELY_STAT(DROP_RETRANS, DropRetransmitted) \
@@ -103,13 +107,19 @@ enum timely_stat_id {
 };
 
 /* Enum timely_branch and TIMELY_STAT_LOW... run in parallel. */
-static_assert(TIMELY_STAT_WEIGHTED - TIMELY_STAT_LOW == TIMELY_BRANCH_WEIGHTED);
+static_assert(TIMELY_STAT_AVERAGE - TIMELY_STAT_LOW == TIMELY_BRANCH_AVERAGE);
 /* So do enum timely_source and TIMELY_STAT_RTT_TCP..., */
 static_assert(TIMELY_STAT_RTT_HW - TIMELY_STAT_RTT_TCP ==
 	      TIMELY_SOURCE_HW - TIMELY_SOURCE_TCP);
 /* and the verdicts of the bus and TIMELY_STAT_NO_TX... */
 static_assert(TIMELY_STAT_NIC_INVALID - TIMELY_STAT_NO_TX ==
 	      NIC_TS_RTT_INVALID - NIC_TS_RTT_NO_TX);
+
+/* What the parameter profile can be set to. */
+enum timely_profile {
+	TIMELY_PROFILE_AUTO,	/* parameters that follow from the path: timely_auto.h */
+	TIMELY_PROFILE_PAPER,	/* those of net.ipv4.timely, the paper's by default */
+};
 
 /* What the parameter pacing can be set to. */
 enum timely_pacing {
@@ -123,6 +133,7 @@ struct timely_stats {
 
 /**
  * struct timely_conf - one immutable configuration of a namespace
+ * @profile:		enum timely_profile
  * @core:		parameters in the units of timely_core.h
  * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
  * @max_outstanding:	limit on outstanding data, bytes; 0: from the line rate
@@ -133,6 +144,7 @@ struct timely_stats {
  * @rcu:		readers are on the ACK path
  */
 struct timely_conf {
+	enum timely_profile	profile;
 	struct timely_params	core;
 	u64			line_rate_bps;
 	u64			max_outstanding;

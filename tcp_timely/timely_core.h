@@ -127,6 +127,9 @@ enum timely_branch {
 	TIMELY_BRANCH_HAI,	/* the same, hyperactive */
 	TIMELY_BRANCH_DECREASE,	/* gradient > 0: multiplicative decrease */
 	TIMELY_BRANCH_WEIGHTED,	/* patched mode between Tlow and Thigh */
+	TIMELY_BRANCH_START,	/* timely_auto.h: the window opens */
+	TIMELY_BRANCH_PROBE,	/* timely_auto.h: the lowest RTT is old, find it again */
+	TIMELY_BRANCH_AVERAGE,	/* timely_auto.h: averaged for the next decision */
 };
 
 /**
@@ -170,27 +173,55 @@ struct timely_params {
  * @rate_q:	target rate R(t), bytes/s in Q16
  * @rtt_diff_q:	smoothed RTT difference, ns in Q16
  * @prev_rtt_ns: RTT of the last completion, ns; 0: there was none
+ * @slope_q:	profile auto, in its place: smoothed d(RTT)/dt, Q20
+ * @avg_ns:	profile auto: mean of the RTTs since the last update, ns
+ * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
+ * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
+ * @samples:	profile auto: RTTs in @avg_ns, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
  * @win_sent:	bytes sent in it
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @neg_count:	completions in a row with gradient < 0, saturating
  * @app_limited: the last closed window sent less than the required share
+ * @starting:	profile auto: the window opens, and limits the flow
+ * @by_rule:	the state is that of profile auto
+ * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns
  * @spare:	the caller's, else it would be padding
+ * @base_ns:	lowest RTT, ns, saturating; 0: none
+ * @sent:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
  */
 struct timely_flow {
 	u64	rate_q;
-	s64	rtt_diff_q;
-	u64	prev_rtt_ns;
+	union {
+		s64	rtt_diff_q;
+		struct {
+			s32	slope_q;
+			u32	avg_ns;
+		};
+	};
+	union {
+		u64	prev_rtt_ns;
+		struct {
+			u32	mean_ns;
+			u32	dev_ns:24;
+			u32	samples:8;
+		};
+	};
 	u64	last_ns;
 	u32	win_ns;
 	u32	win_sent;
 	u32	win_rate;
 	u8	neg_count;
-	u8	app_limited;
+	u8	app_limited:1;
+	u8	starting:1;
+	u8	by_rule:1;
+	u8	base_at:5;
 	u8	spare[2];
+	u32	base_ns;
+	u32	sent;
 };
 
 /**

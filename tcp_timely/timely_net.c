@@ -34,6 +34,10 @@ static const struct net_param timely_params[TIMELY_P_MAX] = {
 
 /* Parameters that are one of two words. */
 static const char * const timely_words[TIMELY_P_MAX][2] = {
+	[TIMELY_P_PROFILE] = {
+		[TIMELY_PROFILE_AUTO]	= "auto",
+		[TIMELY_PROFILE_PAPER]	= "paper",
+	},
 	[TIMELY_P_MODE] = {
 		[TIMELY_MODE_ORIGINAL]	= "original",
 		[TIMELY_MODE_PATCHED]	= "patched",
@@ -48,6 +52,27 @@ static const char * const timely_words[TIMELY_P_MAX][2] = {
 	},
 };
 
+/* Parameters that profile auto computes. */
+static bool timely_by_rule(unsigned int id)
+{
+	switch (id) {
+	case TIMELY_P_MODE:
+	case TIMELY_P_T_LOW:
+	case TIMELY_P_T_HIGH:
+	case TIMELY_P_MIN_RTT:
+	case TIMELY_P_DELTA:
+	case TIMELY_P_MIN_RATE:
+	case TIMELY_P_ALPHA:
+	case TIMELY_P_BETA:
+	case TIMELY_P_BETA_PATCHED:
+	case TIMELY_P_HAI_THRESH:
+	case TIMELY_P_HAI_FACTOR:
+	case TIMELY_P_IDLE_RESTART:
+		return true;
+	}
+	return false;
+}
+
 /*
  * Derive everything from conf->raw, whose values are in their ranges. Returns
  * NULL, or why the combination cannot be used.
@@ -57,6 +82,7 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	struct timely_params *p = &conf->core;
 	const u64 *raw = conf->raw;
 
+	conf->profile = raw[TIMELY_P_PROFILE];
 	p->mode = raw[TIMELY_P_MODE];
 	p->hai_thresh = raw[TIMELY_P_HAI_THRESH];
 	p->hai_factor = raw[TIMELY_P_HAI_FACTOR];
@@ -110,7 +136,11 @@ static int timely_param_set(struct net_params *params, unsigned int id, u64 valu
 	old = rcu_dereference_protected(tn->conf, lockdep_is_held(&tn->lock));
 	memcpy(conf->raw, old->raw, sizeof(conf->raw));
 	conf->raw[id] = value;
-	why = timely_conf_build(conf);
+	/* A value that would have no effect is worse than a refusal. */
+	if (old->profile == TIMELY_PROFILE_AUTO && timely_by_rule(id) && value != old->raw[id])
+		why = "profile auto computes it; set profile to paper first";
+	else
+		why = timely_conf_build(conf);
 	if (!why)
 		rcu_assign_pointer(tn->conf, conf);
 	mutex_unlock(&tn->lock);

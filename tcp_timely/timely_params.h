@@ -13,6 +13,9 @@
 #define _TIMELY_PARAMS_H
 
 #define TIMELY_PARAMS \
+TIMELY_PARAM(PROFILE, profile, 0, 1, 1, "auto|paper", \
+	     "where the law's parameters come from: the path, or this directory", \
+	     "measured; see Profiles") \
 TIMELY_PARAM(MODE, mode, 0, 1, 0, "original|patched", \
 	     "rate law between Tlow and Thigh", "TIMELY Alg. 1; Zhu et al. Alg. 2") \
 TIMELY_PARAM(LINE_RATE, line_rate_mbit, 0, 1600000, 0, "Mbit/s", \

@@ -63,6 +63,7 @@
 
 #include "nic_ts.h"
 #include "timely.h"
+#include "timely_auto.h"
 
 #define CREATE_TRACE_POINTS
 #include "timely_trace.h"
@@ -123,7 +124,7 @@ struct timely_nic {
 
 /**
  * struct timely_sock - congestion control state of a socket
- * @flow:	the controller
+ * @flow:	the controller; its @sent is tp->bytes_sent at the last decision, low half
  * @dev:	egress device, with a reference; NULL: unknown. See timely_sock_dev()
  * @nic:	the bus, and @dev, if %TIMELY_F_NIC is set
  * @seg_send_ns: t_send of the oldest segment not yet ACKed to its end, ns
@@ -136,8 +137,6 @@ struct timely_nic {
  * @retrans_seq: snd_nxt when a retransmission was noticed, or that nothing paces:
  *		what is ACKed up to here may be either copy, or left at another time
  * @undo_rate:	rate before the current recovery, units of 64 bytes/s
- * @sent:	tp->bytes_sent at the last completion, low half
- * @min_rtt_us:	smallest RTT sample, for get_info()
  * @samples:	number of RTT samples, for get_info()
  * @retrans:	tp->total_retrans at the last ACK, low half
  * @flags:	TIMELY_F_*
@@ -157,8 +156,6 @@ struct timely_sock {
 	u32			cut_seq;
 	u32			retrans_seq;
 	u32			undo_rate;
-	u32			sent;
-	u32			min_rtt_us;
 	u32			samples;
 	u16			retrans;
 	u8			part_packets;
@@ -240,6 +237,14 @@ static u64 timely_cap(const struct sock *sk, u64 line_bps)
 	return div_u64(line_bps * mss, timely_wire_bytes(sk, mss));
 }
 
+/* Bytes of a segment: as configured, or less where the rate is low. */
+static u32 timely_segment_bytes(const struct sock *sk, const struct timely_conf *conf)
+{
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		return timely_auto_segment(&timely_sk(sk)->flow, conf->core.segment_bytes);
+	return conf->core.segment_bytes;
+}
+
 /*
  * Packets in a segment: an even number, since receivers ACK every second one
  * at once and would let a last odd one wait, and so at least two.
@@ -247,7 +252,7 @@ static u64 timely_cap(const struct sock *sk, u64 line_bps)
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
-	return clamp_t(u32, (conf->core.segment_bytes / timely_mss(sk)) & ~1U,
+	return clamp_t(u32, (timely_segment_bytes(sk, conf) / timely_mss(sk)) & ~1U,
 		       2, GSO_MAX_SEGS);
 }
 
@@ -283,14 +288,24 @@ static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf
 		sk->sk_gso_max_segs = packets;
 }
 
-/* The static limit on outstanding data, TIMELY section 3.3, in packets. */
+/*
+ * The limit on outstanding data, in packets: static as in TIMELY section 3.3, or what
+ * follows from the rate.
+ */
 static u32 timely_cwnd_limit(const struct sock *sk,
 			     const struct timely_conf *conf, u64 line_bps)
 {
-	u64 limit = conf->max_outstanding ?:
-		    timely_outstanding(line_bps, conf->core.t_high_ns);
 	u32 mss = timely_mss(sk);
+	u64 limit;
 	u32 floor;
+
+	if (conf->max_outstanding)
+		limit = conf->max_outstanding;
+	else if (conf->profile == TIMELY_PROFILE_AUTO)
+		limit = timely_auto_window(&timely_sk(sk)->flow, conf->core.segment_bytes,
+					   timely_cap(sk, line_bps));
+	else
+		limit = timely_outstanding(line_bps, conf->core.t_high_ns);
 
 	limit = div_u64(min_t(u64, limit, TIMELY_MAX_OUTSTANDING), mss);
 	limit = min_t(u64, limit, TIMELY_MAX_MEMORY / (mss + TIMELY_PACKET_OVERHEAD));
@@ -411,8 +426,11 @@ static void timely_nic_detach(struct timely_sock *ts)
 	if (!(ts->flags & TIMELY_F_NIC))
 		return;
 	/* RTTs of TCP's clock cannot be compared with those of the bus. */
-	if (nic->sources.used != TIMELY_SOURCE_TCP)
+	if (nic->sources.used != TIMELY_SOURCE_TCP) {
 		timely_forget_rtts(&ts->flow);
+		if (ts->flow.by_rule)
+			ts->flow.base_ns = 0;
+	}
 	ts->flags &= ~TIMELY_F_NIC;
 	ts->dev = nic->dev;
 	nic_ts_flow_detach(nic->flow);
@@ -571,6 +589,19 @@ static void timely_set_partial(const struct sock *sk)
 	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
 }
 
+/* The flow's state is of the other profile: begin anew, at the same rate. */
+static void timely_set_profile(struct timely_sock *ts, const struct timely_conf *conf)
+{
+	bool by_rule = conf->profile == TIMELY_PROFILE_AUTO;
+
+	if (ts->flow.by_rule == by_rule)
+		return;
+	timely_forget_rtts(&ts->flow);
+	ts->flow.base_ns = 0;
+	ts->flow.starting = 0;
+	ts->flow.by_rule = by_rule;
+}
+
 /*
  * Data after none was in flight: a new flow takes C / (N + 1); one that was
  * idle for long takes it if it had more.
@@ -583,9 +614,10 @@ static void timely_tx_start(struct sock *sk)
 	u64 line_bps, cap_bps, old_bps, bps, idle_ns;
 	const struct timely_conf *conf;
 	const struct timely_dev *dev;
+	bool was_active, auto_law;
 	struct sk_buff *skb;
-	bool was_active;
-	u32 others;
+	u32 others, cwnd;
+	u64 restart_ns;
 
 	/* Data in SYN goes out before init(). */
 	if (!(ts->flags & TIMELY_F_INIT))
@@ -605,9 +637,11 @@ static void timely_tx_start(struct sock *sk)
 	/* Not since the last sample: a flow whose samples are all dropped is not idle. */
 	idle_ns = now_ns - min(tcp_sk(sk)->delivered_mstamp * NSEC_PER_USEC, now_ns);
 	/* A pause with data waiting is pacing, not idleness. */
+	auto_law = conf->profile == TIMELY_PROFILE_AUTO;
+	timely_set_profile(ts, conf);
+	restart_ns = auto_law ? timely_auto_idle_ns(&ts->flow) : conf->idle_restart_ns;
 	if ((ts->flags & TIMELY_F_STARTED) &&
-	    (was_active || !conf->idle_restart_ns ||
-	     idle_ns < conf->idle_restart_ns))
+	    (was_active || !restart_ns || idle_ns < restart_ns))
 		goto unlock;
 
 	line_bps = timely_line_rate(ts, conf);
@@ -616,12 +650,18 @@ static void timely_tx_start(struct sock *sk)
 	cap_bps = timely_cap(sk, line_bps);
 	bps = timely_start_bps(cap_bps, others);
 	if (ts->flags & TIMELY_F_STARTED) {
-		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+		if (auto_law)
+			timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
+		else
+			timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
 		trace_timely_idle(sk, old_bps, timely_rate_bps(&ts->flow),
 				  cap_bps, others, idle_ns);
 	} else {
-		timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+		if (auto_law)
+			timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
+		else
+			timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_STARTS);
 		trace_timely_start(sk, old_bps, timely_rate_bps(&ts->flow),
 				   cap_bps, others, idle_ns);
@@ -630,9 +670,13 @@ static void timely_tx_start(struct sock *sk)
 			timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
 	}
 	ts->flags |= TIMELY_F_STARTED;
-	ts->sent = (u32)tcp_sk(sk)->bytes_sent;
+	ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
 	timely_bound_segment(sk, conf);
-	tcp_snd_cwnd_set(tcp_sk(sk), timely_cwnd_limit(sk, conf, line_bps));
+	cwnd = timely_cwnd_limit(sk, conf, line_bps);
+	/* A start by the rule has the window of any other TCP, or its own from before. */
+	if (auto_law)
+		cwnd = min_t(u32, cwnd, max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), TCP_INIT_CWND));
+	tcp_snd_cwnd_set(tcp_sk(sk), cwnd);
 	timely_pace(sk);
 unlock:
 	rcu_read_unlock();
@@ -678,7 +722,10 @@ static void timely_init(struct sock *sk)
 	rcu_read_lock();
 	conf = rcu_dereference(timely_sock_net(sk)->conf);
 	cap_bps = timely_cap(sk, timely_line_rate(ts, conf));
-	timely_restart(&ts->flow, &conf->core, cap_bps, cap_bps, 0);
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		timely_auto_start(&ts->flow, cap_bps, cap_bps, 0);
+	else
+		timely_restart(&ts->flow, &conf->core, cap_bps, cap_bps, 0);
 	timely_bound_segment(sk, conf);
 	rcu_read_unlock();
 	timely_pace(sk);
@@ -898,11 +945,13 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 	return completed;
 }
 
-static void timely_drop(const struct sock *sk, struct timely_net *tn,
+/* Returns false: what gives no sample opens no window. */
+static bool timely_drop(const struct sock *sk, struct timely_net *tn,
 			enum timely_drop reason, s64 rtt_ns)
 {
 	timely_count(tn, TIMELY_STAT_DROP_RETRANS + reason);
 	trace_timely_drop(sk, reason, rtt_ns);
+	return false;
 }
 
 /* Is this RTT of the source that the flow follows? */
@@ -919,6 +968,8 @@ static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 		return false;
 	case TIMELY_SOURCE_CHANGED:
 		timely_forget_rtts(&ts->flow);
+		if (ts->flow.by_rule)
+			ts->flow.base_ns = 0;
 		if (before != TIMELY_SOURCE_NONE)
 			timely_count(tn, TIMELY_STAT_SOURCE_CHANGES);
 		break;
@@ -928,8 +979,48 @@ static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 	return true;
 }
 
-/* A completion event: the heart of it. */
-static void timely_complete(struct sock *sk, struct timely_net *tn,
+/* Tlow of a flow, ns. */
+static u64 timely_t_low(const struct timely_sock *ts, const struct timely_conf *conf,
+			u64 cap_bps)
+{
+	struct timely_auto a;
+
+	if (conf->profile == TIMELY_PROFILE_PAPER)
+		return conf->core.t_low_ns;
+	timely_auto_params(&ts->flow, conf->core.segment_bytes, cap_bps, &a);
+	return a.t_low_ns;
+}
+
+/* What the flow sent since the last decision: is it limited by its application? */
+static void timely_account(struct sock *sk, const struct timely_params *p, u64 now_ns,
+			   u64 rtt_ns)
+{
+	struct timely_sock *ts = timely_sk(sk);
+	u32 sent = (u32)tcp_sk(sk)->bytes_sent - ts->flow.sent;
+
+	ts->flow.sent += sent;
+	timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns), sent, rtt_ns);
+}
+
+/* By the profile auto: the window of a start in bytes is at most 2^30. */
+static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf,
+				 u64 rtt_ns, u64 now_ns, u64 cap_bps,
+				 struct timely_result *res)
+{
+	const struct timely_params *p = &conf->core;
+	struct timely_sock *ts = timely_sk(sk);
+	u64 window = (u64)tcp_snd_cwnd(tcp_sk(sk)) * timely_mss(sk);
+
+	if (ts->flow.starting)
+		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
+	else if (timely_auto_due(&ts->flow, now_ns))
+		timely_account(sk, p, now_ns, rtt_ns);
+	timely_auto_update(&ts->flow, max(rtt_ns, p->rtt_floor_ns), now_ns, p->segment_bytes,
+			   min_t(u64, window, TIMELY_MAX_OUTSTANDING), cap_bps, res);
+}
+
+/* A completion event: the heart of it. Returns true if the window may open. */
+static bool timely_complete(struct sock *sk, struct timely_net *tn,
 			    const struct timely_conf *conf, u64 line_bps,
 			    const struct timely_completion *done)
 {
@@ -939,7 +1030,7 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	u64 now_ns = tp->tcp_clock_cache;
 	u64 serialisation_ns, prev_rtt_ns, old_bps, cap_bps;
 	struct timely_result res;
-	u32 wire, sent, rtt_us;
+	u32 wire, lowest_ns;
 	s64 rtt_ns;
 
 	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_RETRANS !=
@@ -954,7 +1045,9 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	if (done->sacked)
 		return timely_drop(sk, tn, TIMELY_DROP_SACKED, 0);
 
+	timely_set_profile(ts, conf);
 	timely_count(tn, TIMELY_STAT_RTT_TCP + done->source - TIMELY_SOURCE_TCP);
+	cap_bps = timely_cap(sk, line_bps);
 	wire = timely_wire_bytes(sk, done->bytes);
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
@@ -965,20 +1058,24 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 	rtt_ns = max_t(s64, rtt_ns, 0);
 	if (rtt_ns < (s64)p->rtt_floor_ns)
 		timely_count(tn, TIMELY_STAT_FLOOR);
-	else if (done->bound && rtt_ns >= (s64)p->t_low_ns)
+	else if (done->bound && rtt_ns >= (s64)timely_t_low(ts, conf, cap_bps))
 		return timely_drop(sk, tn, TIMELY_DROP_DELAYED, rtt_ns);
 	if (!timely_follow(sk, tn, done->source))
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
 
-	sent = (u32)tp->bytes_sent - ts->sent;
-	ts->sent += sent;
-	timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns),
-		      sent, rtt_ns);
-
-	prev_rtt_ns = ts->flow.prev_rtt_ns;
 	old_bps = timely_rate_bps(&ts->flow);
-	cap_bps = timely_cap(sk, line_bps);
-	timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, &res);
+	if (conf->profile == TIMELY_PROFILE_AUTO) {
+		prev_rtt_ns = ts->flow.mean_ns;
+		timely_complete_auto(sk, conf, rtt_ns, now_ns, cap_bps, &res);
+	} else {
+		prev_rtt_ns = ts->flow.prev_rtt_ns;
+		timely_account(sk, p, now_ns, rtt_ns);
+		timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, &res);
+		/* get_info() reads it without the socket lock. */
+		lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);
+		if (!ts->flow.base_ns || lowest_ns < ts->flow.base_ns)
+			WRITE_ONCE(ts->flow.base_ns, lowest_ns);
+	}
 
 	timely_count(tn, TIMELY_STAT_COMPLETIONS);
 	timely_count(tn, TIMELY_STAT_LOW + res.branch);
@@ -988,11 +1085,9 @@ static void timely_complete(struct sock *sk, struct timely_net *tn,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
 			    cap_bps, &res, ts->flow.neg_count, done->source);
 
-	/* get_info() reads these without the socket lock. */
-	rtt_us = max_t(u32, div_u64(rtt_ns, NSEC_PER_USEC), 1);
-	if (!ts->samples || rtt_us < ts->min_rtt_us)
-		WRITE_ONCE(ts->min_rtt_us, rtt_us);
+	/* get_info() reads it without the socket lock. */
 	WRITE_ONCE(ts->samples, ts->samples + 1);
+	return timely_auto_opens(&ts->flow, &res);
 }
 
 /*
@@ -1018,6 +1113,7 @@ static void timely_cut(struct sock *sk, struct timely_net *tn,
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 old_bps = timely_rate_bps(&ts->flow);
+	u64 cap_bps;
 
 	/* Recovery may begin before cong_control() sees that snd_una has passed. */
 	if (!timeout && (ts->flags & TIMELY_F_CUT) &&
@@ -1025,8 +1121,11 @@ static void timely_cut(struct sock *sk, struct timely_net *tn,
 		return;
 	ts->flags |= TIMELY_F_CUT;
 	ts->cut_seq = tp->snd_nxt;
-	timely_loss(&ts->flow, &conf->core,
-		    timely_cap(sk, timely_line_rate(ts, conf)));
+	cap_bps = timely_cap(sk, timely_line_rate(ts, conf));
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		timely_auto_loss(&ts->flow, &conf->core, cap_bps);
+	else
+		timely_loss(&ts->flow, &conf->core, cap_bps);
 	timely_count(tn, timeout ? TIMELY_STAT_TIMEOUT_CUTS :
 				   TIMELY_STAT_LOSS_CUTS);
 	trace_timely_loss(sk, timeout, false, old_bps,
@@ -1068,16 +1167,29 @@ static u32 timely_undo_cwnd(struct sock *sk)
 	return max(tcp_snd_cwnd(tcp_sk(sk)), tcp_sk(sk)->prior_cwnd);
 }
 
-/* The rate is the control; cwnd is the static limit, but after a timeout. */
+/*
+ * The rate is the control; cwnd is a limit, but after a timeout, and while a start by the
+ * rule opens it. By the rule it opens by a segment at a decision that is no cut.
+ *
+ * @packets: by which it may open
+ */
 static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
-			    u64 line_bps, const struct rate_sample *rs)
+			    u64 line_bps, const struct rate_sample *rs, u32 packets)
 {
-	u32 cwnd = timely_cwnd_limit(sk, conf, line_bps);
+	struct timely_flow *f = &timely_sk(sk)->flow;
+	u32 limit = timely_cwnd_limit(sk, conf, line_bps);
 	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
 
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-		cwnd = min(cwnd, tcp_snd_cwnd(tp) + max(rs->acked_sacked, 0));
-	tcp_snd_cwnd_set(tp, max(cwnd, 1U));
+		cwnd += max(rs->acked_sacked, 0);
+	else if (conf->profile == TIMELY_PROFILE_AUTO)
+		cwnd += packets;
+	else
+		cwnd = limit;
+	if (cwnd >= limit)
+		f->starting = 0;
+	tcp_snd_cwnd_set(tp, max(min(cwnd, limit), 1U));
 }
 
 static void timely_cong_control(struct sock *sk, u32 ack, int flag,
@@ -1089,7 +1201,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	const struct timely_conf *conf;
 	struct timely_completion done;
 	u32 samples = ts->samples;
-	bool completed;
+	bool completed, opens = false;
 	u64 line_bps;
 
 	/* The ACK of the handshake comes before init(). */
@@ -1108,14 +1220,14 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	timely_check_pacing(sk, tn, rs);
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
-		timely_complete(sk, tn, conf, line_bps, &done);
+		opens = timely_complete(sk, tn, conf, line_bps, &done);
 		timely_review_source(sk, conf, samples);
 		timely_bound_segment(sk, conf);
 	}
 	if (completed || inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_pace(sk);
 	if (completed || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-		timely_set_cwnd(sk, conf, line_bps, rs);
+		timely_set_cwnd(sk, conf, line_bps, rs, opens ? sk->sk_gso_max_segs : 0);
 	rcu_read_unlock();
 
 	/* All delivered and nothing waiting: no longer one of the N. */
@@ -1161,8 +1273,10 @@ static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 	info->vegas.tcpv_enabled = samples != 0;
 	info->vegas.tcpv_rttcnt = samples;
 	/* data_race: what is shown may be old, or torn, and nothing depends on it */
-	info->vegas.tcpv_rtt = div_u64(data_race(ts->flow.prev_rtt_ns), NSEC_PER_USEC);
-	info->vegas.tcpv_minrtt = READ_ONCE(ts->min_rtt_us);
+	info->vegas.tcpv_rtt = div_u64(data_race(ts->flow.by_rule ? ts->flow.mean_ns :
+						 ts->flow.prev_rtt_ns), NSEC_PER_USEC);
+	info->vegas.tcpv_minrtt = samples ? max_t(u32, READ_ONCE(ts->flow.base_ns) /
+						  NSEC_PER_USEC, 1) : 0;
 	*attr = INET_DIAG_VEGASINFO;
 	return sizeof(struct tcpvegas_info);
 }

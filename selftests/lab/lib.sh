@@ -347,6 +347,11 @@ lab_sysctl() {
 	done
 }
 
+# lab_timely_paper HOST...: TIMELY with the paper's constants, paced by the qdisc.
+lab_timely_paper() {
+	lab_sysctl "net.ipv4.timely.profile=paper net.ipv4.timely.pacing=qdisc" "$@"
+}
+
 # lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
 # kind: it knows no flow. What was queued is lost.
 lab_qdisc() {

@@ -213,7 +213,16 @@ ns_add() {
 		echo "$name" >>"$KSFT_TMP/namespaces"
 		ip netns add "$name"
 		ip -n "$name" link set lo up
+		# Tests of the paper's law, and of departure times in a qdisc.
+		if [ -n "${TIMELY_PROFILE:-}" ] && ns_has "$name" ipv4/timely; then
+			timely_set "$name" profile "$TIMELY_PROFILE" pacing qdisc
+		fi
 	done
+}
+
+# ns_has NAME DIRECTORY: are there such parameters?
+ns_has() {
+	in_ns "$1" test -d "/proc/sys/net/$2"
 }
 
 ns_del() {

@@ -8,6 +8,7 @@
 #
 # Four flows that cannot send make it start at a fifth of 25 Mbit/s, of which 1448 bytes
 # in 1538 are payload: what the rate does then, up or down, the application does.
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper

@@ -6,6 +6,7 @@
 #
 #	A a0 ---- r0 R r1 ==== b0 B
 #	  fq             tbf
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 mbit=500

@@ -5,6 +5,7 @@
 #
 #	A a0 ---- r0 R r1 ==== b0 B
 #	  fq        20 Mbit/s
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 mbit=20

@@ -6,6 +6,7 @@
 #	A a0 ---------- b0 B
 #
 # Three flows that cannot send: a flow that starts gets a fourth.
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper

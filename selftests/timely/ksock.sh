@@ -5,6 +5,7 @@
 #
 #	C c0 ---------- d0 B
 #	  goes             its ACKs take 500 ms
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 params=/sys/module/timely_ksock/parameters

@@ -5,6 +5,7 @@
 #
 #	A a0 ---- r0 R r1 ---- b0 B
 #	  no TSO      20 Mbit/s, 10 ms, losses; 10 ms on the way back
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper

@@ -5,6 +5,7 @@
 # falls back to TCP's clock.
 #
 #	A a0 ---------- b0 B
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 BUS=/sys/module/nic_ts/parameters

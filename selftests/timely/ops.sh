@@ -6,6 +6,7 @@
 #	A a0 ---------- b0 B
 #
 #	C (another namespace, for a socket that is passed on)
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper

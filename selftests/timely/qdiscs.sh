@@ -9,6 +9,7 @@
 #
 # The line rate is set far below what the link carries: without pacing the flow would
 # be faster by tens of times, and its departure times would run ahead by minutes.
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 mbit=50

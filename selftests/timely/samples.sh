@@ -5,6 +5,7 @@
 #
 #	A a0 ---- r0 R r1 ---- b0 B
 #	  no TSO               no GRO: B acknowledges every second packet
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 bytes=2000000

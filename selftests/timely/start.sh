@@ -7,6 +7,7 @@
 #	A a0 ---------- b0 B		C c0 ---------- d0 B
 #	A a1 ---------- b1 B
 #	A br0 (a2, t0) ---- b2 B
+TIMELY_PROFILE=paper
 . "$(dirname "$0")/onramp.sh"
 
 helper=$KSFT_DIR/timely_helper

@@ -27,12 +27,18 @@ default_values() {
 
 reset() {
 	# Thigh first: the others must stay below it at every step.
-	in_shell "$1" 'echo 0 >line_rate_mbit
+	in_shell "$1" 'echo paper >profile
+		echo 0 >line_rate_mbit
 		echo 10000000000 >t_high_ns
 		while read -r name _ _ def _; do
-			[ "$name" = t_high_ns ] || echo "$def" >"$name"
+			case $name in
+			profile)	profile=$def ;;
+			t_high_ns)	;;
+			*)		echo "$def" >"$name" ;;
+			esac
 		done
-		echo 500000 >t_high_ns' <"$table"
+		echo 500000 >t_high_ns
+		echo "$profile" >profile' <"$table"
 	values "$1" | diff - "$KSFT_TMP/defaults"
 }
 
@@ -42,7 +48,7 @@ defaults() {
 }
 
 isolated() {
-	timely_set "$A" t_low_ns 60000 mode patched segment_bytes 8192
+	timely_set "$A" profile paper t_low_ns 60000 mode patched segment_bytes 8192
 	expect_same "A's Tlow" "$(ns_get "$A" $dir/t_low_ns)" 60000
 	expect_same "A's mode" "$(ns_get "$A" $dir/mode)" patched
 	values "$B" | diff - "$KSFT_TMP/defaults"
@@ -56,6 +62,7 @@ isolated() {
 # parameters being out of the way.
 extremes() {
 	in_shell "$A" '
+	echo paper >profile
 	echo 10000000000 >t_high_ns
 	check() {
 		echo "$2" >"$1" || { echo "$1=$2 is refused"; exit 1; }
@@ -65,6 +72,7 @@ extremes() {
 	echo 536 >segment_bytes
 	echo 1048576 >max_outstanding_bytes
 	while read -r name min max def words; do
+		[ "$name" != profile ] || continue
 		if [ -n "$words" ]; then
 			check "$name" "${words##*|}"
 			check "$name" "${words%%|*}"
@@ -125,6 +133,7 @@ garbage() {
 
 # With and without the newline, and with blanks around.
 spelling() {
+	timely_set "$A" profile paper
 	in_shell "$A" '
 	printf 61000 >t_low_ns;		[ "$(cat t_low_ns)" = 61000 ]
 	printf "62000\n" >t_low_ns;	[ "$(cat t_low_ns)" = 62000 ]
@@ -147,6 +156,7 @@ contradict() {
 	unset "args[$#-1]" "args[$#-2]"
 
 	reset "$A"
+	timely_set "$A" profile paper
 	[ "${#args[@]}" -eq 0 ] || timely_set "$A" "${args[@]}"
 	values "$A" >"$KSFT_TMP/before"
 	# The kernel limits the rate of these messages: ten in five seconds.
@@ -220,6 +230,7 @@ contradictions() {
 
 # The limits themselves are allowed.
 limits() {
+	timely_set "$A" profile paper
 	timely_set "$A" t_low_ns 500000 t_low_ns 50000 \
 		segment_bytes 131072 t_low_ns 62500 segment_bytes 16384 \
 		rtt_floor_ns 500000 rtt_floor_ns 1000 \
@@ -227,7 +238,7 @@ limits() {
 		line_rate_mbit 100 min_rate_kbit 100000 \
 		max_outstanding_bytes 32768
 	reset "$A"
-	timely_set "$A" line_rate_mbit 10000 t_high_ns 429496999
+	timely_set "$A" profile paper line_rate_mbit 10000 t_high_ns 429496999
 	reset "$A"
 }
 
@@ -244,10 +255,11 @@ unprivileged() {
 # A namespace goes while one of its files is open, and while one is written.
 deletion() {
 	ns_add "$D"
-	timely_set "$D" t_low_ns 70000
+	timely_set "$D" profile paper t_low_ns 70000
 	in_ns "$D" bash -c "exec 3</proc/sys/net/$dir/t_low_ns; ip netns del $D; cat <&3"
 	ns_add "$D"
 	values "$D" | diff - "$KSFT_TMP/defaults"
+	timely_set "$D" profile paper
 	spawn in_ns "$D" bash -c "
 		while echo 60000 >/proc/sys/net/$dir/t_low_ns; do :; done"
 	ns_del "$D"
@@ -256,6 +268,7 @@ deletion() {
 
 # Writers of parameters that bound each other, while traffic reads them.
 concurrent() {
+	timely_set "$A" profile paper
 	local writers=() pid i
 
 	serve "$B"
@@ -287,7 +300,50 @@ concurrent() {
 	reset "$A"
 }
 
-ksft_plan 11
+# What profile auto computes is not taken, rather than taken without effect.
+profiles() {
+	local name value
+
+	timely_set "$A" profile auto
+	values "$A" >"$KSFT_TMP/before"
+	while read -r name value; do
+		refused timely_set "$A" "$name" "$value" || exit 1
+	done <<-END
+		mode patched
+		t_low_ns 60000
+		t_high_ns 600000
+		min_rtt_ns 30000
+		delta_kbit 20000
+		min_rate_kbit 20000
+		alpha_permille 500
+		beta_permille 400
+		beta_patched_permille 9
+		hai_thresh 6
+		hai_factor 6
+		idle_restart_ns 0
+	END
+	values "$A" | diff - "$KSFT_TMP/before"
+	wait_for 12 contradiction_logged beta_permille 400 \
+		"profile auto computes it; set profile to paper first"
+	# What they are is no change, and all others are.
+	timely_set "$A" beta_permille 800 line_rate_mbit 1000 segment_bytes 32768 pacing qdisc
+	timely_set "$A" profile paper beta_permille 400 profile auto
+	expect_same "beta, kept" "$(ns_get "$A" $dir/beta_permille)" 400
+	# Connections follow from one profile to the other.
+	serve "$B"
+	spawn in_shell "$A" 'for i in 1 2 3 4 5 6; do
+		sleep 0.3
+		echo paper >profile
+		sleep 0.3
+		echo auto >profile
+	done'
+	load "$A" --to "$V4_B" --cc timely --flows 4 --duration 3
+	wait "$SPAWNED"
+	expect "bytes acknowledged" "$(loaded counters.bytes_acked)" -gt 1000000
+	reset "$A"
+}
+
+ksft_plan 12
 need_module
 "$KSFT_DIR/timely_params_table" >"$table"
 default_values >"$KSFT_TMP/defaults"
@@ -302,6 +358,7 @@ ksft_case "blanks and newlines around a number do not matter" spelling
 ksft_case "values that contradict others are refused with the reason" contradictions
 ksft_case "a refused value is logged once, with the unit" refusals
 ksft_case "values on the limits of others are taken" limits
+ksft_case "profile auto refuses what it computes" profiles
 ksft_case "only root writes" unprivileged
 ksft_case "a namespace can be deleted with its files in use" deletion
 ksft_case "writers and traffic do not disturb each other" concurrent

@@ -8,7 +8,7 @@
 #include "core_user.h"
 #undef div64_u64
 #include "timely_div_test.h"
-#include "timely_core.h"
+#include "timely_auto.h"
 
 /* External, so that everything they call is compiled. */
 void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
@@ -19,10 +19,15 @@ void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 	timely_loss(f, p, bps);
 	timely_window(f, p, now_ns, (u32)now_ns, now_ns);
 	timely_update(f, p, now_ns, now_ns, bps, res);
+	timely_auto_start(f, bps, bps, now_ns);
+	timely_auto_loss(f, p, bps);
+	timely_auto_update(f, now_ns, now_ns, (u32)bps, (u32)now_ns, bps, res);
 }
 
 u64 timely_div_values(u32 a, u64 b)
 {
-	return timely_permille(a) + timely_t_low_ns(b, a) +
+	struct timely_flow f = { .rate_q = b };
+
+	return timely_auto_window(&f, a, b) + timely_auto_idle_ns(&f) + timely_permille(a) + timely_t_low_ns(b, a) +
 	       timely_serialisation_ns(a, b) + timely_start_bps(b, a);
 }

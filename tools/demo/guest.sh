@@ -120,7 +120,7 @@ add_nic() {
 configure_timely() {
 	say "sysctl net.ipv4.timely.*: the paper's parameters, scaled by k = $K"
 	for s in $(senders); do
-		ip netns exec "$s" sysctl -qw \
+		ip netns exec "$s" sysctl -qw net.ipv4.timely.profile=paper \
 			net.ipv4.timely.line_rate_mbit="$NIC_MBIT" \
 			net.ipv4.timely.t_high_ns=$((500000 * K)) \
 			net.ipv4.timely.t_low_ns=$((50000 * K)) \

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Profile auto, without any other setting, where nothing is as in a datacenter: a device
+# that claims 10 Gbit/s, times of an emulated machine. A shaped link is filled as by cubic.
+#
+#	A a0 ---- r0 R r1 ==== b0 B
+#	  fq or none   20 Mbit/s
+TIMELY_PROFILE=auto
+. "$(dirname "$0")/onramp.sh"
+
+mbit=20
+
+# throughput CC ADDR WARMUP: bit/s
+throughput() {
+	load "$A" --to "$2" --cc "$1" --warmup "$3" --duration 2 >&2
+	loaded goodput_bit_s
+}
+
+# as_cubic QDISC ADDR SHARE PACING: at least that share of what cubic has here.
+as_cubic() {
+	local cubic timely before
+
+	timely_set "$A" pacing "$4"
+	tc -n "$A" qdisc replace dev a0 root "$1"
+	cubic=$(throughput cubic "$2" 0.5)
+	before=$(timely_count "$A" Completions)
+	timely=$(throughput timely "$2" 1)
+	tc -n "$A" qdisc del dev a0 root
+	echo "measured: cubic $(calc "$cubic / 1e3") kbit/s, timely $(calc "$timely / 1e3") kbit/s"
+	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $3")"
+	expect "its samples" "$(timely_count "$A" Completions)" -ge "$((before + 50))"
+}
+
+# A start is counted, RTTs are averaged, and decisions are taken.
+counters() {
+	local name
+
+	for name in BranchStart BranchAverage BranchLow; do
+		expect "$name" "$(timely_count "$A" $name)" -ge 1
+	done
+	expect_same "completions" "$(timely_count "$A" Completions)" \
+		"$(in_ns "$A" awk '/^Branch/ { n += $2 } END { print n }' /proc/net/timely)"
+}
+
+ksft_plan 4
+need_module
+net_line
+shape $mbit
+ack_delay 5
+serve "$B"
+ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0.9 tcp
+ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
+ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
+ksft_case "counters of the profile" counters

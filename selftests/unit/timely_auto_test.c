@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of timely_auto.h: one case per function and condition, in the order of the
+ * source. Expected values are computed by hand from the formulas in its head; the
+ * arithmetic is in the comment beside each. What the law does with a network is the matter
+ * of timely_star_test.c.
+ *
+ * Unless a case says otherwise: C is 1e9 bytes/s, segments have 16384 bytes, so that q is
+ * 16,384 ns; D is 100 us, so that the base of the thresholds is, too; no v.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "timely_auto.h"
+#include "ktap.h"
+
+#define US	1000ULL
+#define SEC	1000000000ULL
+#define CAP	1000000000ULL
+#define SEGMENT	16384U
+
+static struct timely_flow f;
+static struct timely_result r;
+static struct timely_auto a;
+static u64 now;
+
+static void start(u64 bps)
+{
+	memset(&f, 0, sizeof(f));
+	now = SEC;
+	timely_auto_start(&f, bps, CAP, now);
+	f.starting = 0;
+	f.base_ns = 100 * US;
+}
+
+static double rate(void)
+{
+	return (double)f.rate_q / 65536;
+}
+
+/* Fractions of rates are rounded in Q10, Q20 and Q30. */
+static void check_rate(int line, double want)
+{
+	double tolerance = want / (1 << 18) + 1;
+
+	if (rate() >= want - tolerance && rate() <= want + tolerance)
+		return;
+	ktap_fail(__FILE__, line);
+	printf("the rate is %.17g, expected %.17g +- %.3g\n", rate(), want, tolerance);
+}
+
+#define CHECK_RATE(want) check_rate(__LINE__, want)
+
+static void update_after(u64 elapsed_ns, u64 rtt_ns)
+{
+	now += elapsed_ns;
+	timely_auto_update(&f, rtt_ns, now, SEGMENT, 14480, CAP, &r);
+}
+
+/* A decision: the only RTT of two D. */
+static void update(u64 rtt_ns)
+{
+	update_after(2 * (u64)f.base_ns, rtt_ns);
+}
+
+static void sqrt__rounds_down(void)
+{
+	u64 root;
+
+	for (root = 0; root < 70000; root++) {
+		CHECK_EQ(timely_sqrt(root * root), root);
+		if (root)
+			CHECK_EQ(timely_sqrt(root * root - 1), root - 1);
+	}
+	CHECK_EQ(timely_sqrt(UINT64_MAX), 0xffffffff);
+}
+
+static void floor__a_thousandth_up_to_10_mbit(void)
+{
+	CHECK_EQ(timely_auto_floor_bps(125000000), 125000);
+	CHECK_EQ(timely_auto_floor_bps(1250000000), 1250000);
+	CHECK_EQ(timely_auto_floor_bps(50000000000), 1250000);
+	/* Never below what the core can have. */
+	CHECK_EQ(timely_auto_floor_bps(1000), 1000);
+}
+
+static void params__table(void)
+{
+	/* Alone on the link, x = 1: 100 us + 4 us + 154/1024 * 16.384 us = 106.464 us. */
+	start(CAP);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.spread_q10, 1024);
+	CHECK_EQ(a.segment_ns, 16384);
+	CHECK_EQ(a.t_high_ns, 106464);
+	CHECK_EQ(a.t_low_ns, 103232);
+	/* One of 64, x = 8: 100 us + 8 * 6.464 us. */
+	start(CAP / 64);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.spread_q10, 8192);
+	CHECK_EQ(a.t_high_ns, 151712);
+	CHECK_EQ(a.t_low_ns, 125856);
+	/* v adds to Thigh. */
+	f.dev_ns = 10000;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 161712);
+}
+
+/* D below 23 us and below a segment's time makes no difference to Thigh. */
+static void params__base(void)
+{
+	start(CAP);
+	f.base_ns = 5000;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 23000 + 6464);
+	CHECK_EQ(a.t_low_ns, (5000 + 29464) / 2);
+	/* q = 65.536 us: 65.536 + 4 + 154/1024 * 65.536 = 79.392 us */
+	timely_auto_params(&f, 65536, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 65536 + 4000 + 9856);
+}
+
+static void params__ends(void)
+{
+	static const u64 caps[] = { 1, 125000, CAP, TIMELY_MAX_RATE_BPS };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(caps); i++) {
+		start(0);
+		f.rate_q = 0;
+		f.base_ns = UINT32_MAX;
+		f.dev_ns = TIMELY_AUTO_DEV_MAX;
+		timely_auto_params(&f, (1 << 24) - 1, caps[i], &a);
+		CHECK(a.t_high_ns <= TIMELY_MAX_RTT_NS && a.t_high_ns >= UINT32_MAX);
+		CHECK(a.t_low_ns <= a.t_high_ns);
+	}
+	/* The line has become slower than the rate. */
+	start(CAP);
+	timely_auto_params(&f, SEGMENT, CAP / 4, &a);
+	CHECK_EQ(a.spread_q10, 1024);
+}
+
+static void segment__by_rate(void)
+{
+	/* 250 us of 10 MB/s are 2500 bytes, of 100 MB/s more than a segment. */
+	start(10000000);
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 2500);
+	start(100000000);
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), SEGMENT);
+}
+
+static void window__twice_thigh(void)
+{
+	/* 2 * (106.464 + 16.384) us + 1 us of 1e9 bytes/s, and two segments */
+	start(CAP);
+	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 246000 + 2 * SEGMENT);
+	/* x = 1000^0.5 in Q10 is 32381; 100 us + 6.464 us * 31.62 = 304.4 us; 642 us of 1e6
+	 * bytes/s, and two times 250 us.
+	 */
+	start(1);
+	CHECK_EQ(timely_rate_bps(&f), 1000000);
+	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 642 + 2 * 250);
+}
+
+static void idle__ten_rtts(void)
+{
+	start(CAP);
+	CHECK_EQ(timely_auto_idle_ns(&f), 1000 * US);
+	f.base_ns = 10 * US;
+	CHECK_EQ(timely_auto_idle_ns(&f), 200 * US);
+}
+
+static void start__at_what_is_asked(void)
+{
+	start(CAP / 2);
+	CHECK_RATE(CAP / 2.0);
+	start(2 * CAP);
+	CHECK_RATE(CAP);
+	start(0);
+	CHECK_RATE(CAP / 1000.0);
+	f.mean_ns = 5;
+	f.dev_ns = 7;
+	f.base_ns = 9;
+	f.app_limited = 1;
+	timely_auto_start(&f, CAP, CAP, now);
+	CHECK(f.starting && f.by_rule && !f.app_limited && !f.mean_ns && !f.slope_q);
+	/* The path is the same. */
+	CHECK_EQ(f.base_ns, 9);
+	CHECK_EQ(f.dev_ns, 7);
+}
+
+/* The start ends with the first RTT above Tlow: what the window sends in that time. */
+static void start__ends_with_a_queue(void)
+{
+	start(CAP);
+	f.starting = 1;
+	update_after(50 * US, 100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_START);
+	CHECK(f.starting);
+	CHECK_RATE(CAP);
+	/* Tlow is 103.232 us, D and 1/8 of it are 112.5 us. */
+	update_after(50 * US, 112500);
+	CHECK(f.starting);
+	/* 14480 bytes / (200 + 16.384) us */
+	update_after(50 * US, 200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_START);
+	CHECK(!f.starting);
+	CHECK_RATE(14480 / 216.384e-6);
+	/* It is an end of the start, and no raise. */
+	start(10000000);
+	f.starting = 1;
+	update_after(50 * US, 200 * US);
+	CHECK_RATE(10000000);
+}
+
+static void loss__takes_its_share(void)
+{
+	struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
+
+	start(CAP);
+	f.starting = 1;
+	f.neg_count = 70;
+	timely_auto_loss(&f, &p, CAP);
+	CHECK_RATE(CAP * 0.75);
+	CHECK(!f.starting && !f.neg_count);
+}
+
+static void sample__lowest_and_mean(void)
+{
+	start(CAP);
+	f.base_ns = 0;
+	timely_auto_sample(&f, 50000, now);
+	CHECK_EQ(f.base_ns, 50000);
+	CHECK_EQ(f.avg_ns, 50000);
+	CHECK_EQ(f.dev_ns, 0);
+	timely_auto_sample(&f, 53200, now);
+	CHECK_EQ(f.base_ns, 50000);
+	CHECK_EQ(f.avg_ns, 51600);
+	/* 3200 / 32 */
+	CHECK_EQ(f.dev_ns, 100);
+	timely_auto_sample(&f, 48000, now);
+	CHECK_EQ(f.base_ns, 48000);
+	CHECK_EQ(f.avg_ns, 50400);
+	/* 100 + (3600 - 100) / 32 */
+	CHECK_EQ(f.dev_ns, 209);
+	CHECK_EQ(f.samples, 3);
+}
+
+/* 1000 RTTs in a mean: the first ones do not weigh for ever, and nothing overflows. */
+static void sample__many(void)
+{
+	int i;
+
+	start(CAP);
+	f.base_ns = 0;
+	for (i = 0; i < 1000; i++)
+		timely_auto_sample(&f, UINT32_MAX - (i & 1), now);
+	CHECK_NEAR(f.avg_ns, UINT32_MAX - 0.5, 2);
+	for (i = 0; i < 2000; i++)
+		timely_auto_sample(&f, i & 1 ? UINT32_MAX : 1, now);
+	CHECK_EQ(f.dev_ns & ~TIMELY_AUTO_DEV_MAX, 0);
+	CHECK(f.dev_ns > TIMELY_AUTO_DEV_MAX / 2);
+}
+
+static void update__waits_for_two_rtts(void)
+{
+	start(CAP / 2);
+	update_after(199 * US, 150 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_AVERAGE);
+	CHECK_RATE(CAP / 2.0);
+	CHECK(!timely_auto_due(&f, now));
+	CHECK(timely_auto_due(&f, now + 1000));
+	update_after(1 * US, 350 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	/* the mean, 250 us; v = 200 us / 32; x = sqrt(2) in Q10 is 1448 / 1024. */
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(f.mean_ns, 250 * US);
+	start(CAP / 2);
+	f.dev_ns = 6250;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	update_after(200 * US, 250 * US);
+	CHECK_RATE(CAP / 2.0 * (1 - 0.3 * (1 - (double)a.t_high_ns / 250e3)));
+}
+
+/* C / 500 / x, times 200 us / 35 us: D is 100 us. */
+static void update__step(void)
+{
+	start(CAP / 64);
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK_NEAR(rate(), CAP / 64.0 + CAP / 500.0 / 8 * 200 / 35, CAP / 500.0 / 8 / 100);
+	/* Short paths have one step, and very long ones eight. */
+	start(CAP / 64);
+	f.base_ns = 10 * US;
+	update(10 * US);
+	CHECK_RATE(CAP / 64.0 + CAP / 500.0 / 8);
+	start(CAP / 64);
+	f.base_ns = 1000 * US;
+	update(1000 * US);
+	CHECK_RATE(CAP / 64.0 + CAP / 500.0 / 8 * 8);
+	/* Not where the application limits. */
+	start(CAP / 64);
+	f.app_limited = 1;
+	update(100 * US);
+	CHECK(r.held);
+	CHECK_RATE(CAP / 64.0);
+}
+
+static void update__thigh(void)
+{
+	start(CAP);
+	/* 1 - 0.3 * (1 - 106.464 / 200) */
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK_RATE(CAP * (1 - 0.3 * (1 - 106464 / 200e3)));
+	CHECK_EQ(f.base_ns, 100 * US);
+}
+
+static void update__gradient(void)
+{
+	/* Between Tlow, 125.856 us, and Thigh, 151.712 us: flat raises. */
+	start(CAP / 64);
+	update(130 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK_NEAR(rate(), CAP / 64.0 + CAP / 500.0 / 8 * 200 / 35, CAP / 500.0 / 8 / 100);
+
+	/* 8 us in 200 us are 0.04, a quarter of it counts; v is 8 us / 32 = 250 ns. */
+	start(CAP / 64);
+	f.mean_ns = 130 * US;
+	update(138 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK_NEAR((double)r.gradient_ppm, 10000, 2);
+	CHECK_NEAR(rate(), CAP / 64.0 * (1 - 0.3 * (0.01 - 0.1 * 0.25 / 200)), 30);
+
+	/* Falling raises. */
+	start(CAP / 64);
+	f.mean_ns = 138 * US;
+	update(130 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK_NEAR((double)r.gradient_ppm, -10000, 2);
+
+	/* An application-limited flow is not the cause. */
+	start(CAP / 64);
+	f.mean_ns = 130 * US;
+	f.app_limited = 1;
+	update(138 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK(r.held);
+	CHECK_RATE(CAP / 64.0);
+}
+
+/* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
+static void update__hai(void)
+{
+	int i;
+
+	start(CAP / 64);
+	for (i = 0; i < 6; i++) {
+		update(100 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	}
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	start(CAP / 64);
+	f.neg_count = 60;
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	CHECK_NEAR(rate(), CAP / 64.0 + 5 * CAP / 500.0 / 8 * 200 / 35, CAP / 500.0 / 8 / 100);
+	/* Anything else ends it. */
+	update(140 * US);
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	/* A fast flow's updates count one each. */
+	start(CAP / 64);
+	f.base_ns = 5 * US;
+	for (i = 0; i < 63; i++) {
+		update(5 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	}
+	update(5 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+}
+
+/* A path that became longer: after 4 to 6 s it is the path, and the rate is halved once. */
+static void update__longer_path(void)
+{
+	double before = CAP;
+	int i;
+
+	start(CAP);
+	for (i = 0; i < 50000 && r.branch != TIMELY_BRANCH_PROBE; i++) {
+		before = rate();
+		update(200 * US);
+	}
+	CHECK_NEAR((double)(now - SEC) / 1e9, 5.3, 1.1);
+	CHECK_EQ(f.base_ns, 200 * US);
+	CHECK_RATE(fmax(before / 2, CAP / 1000.0));
+	for (i = 0; i < 5000; i++)
+		update(200 * US);
+	CHECK_RATE(CAP);
+	/* And back at once. */
+	update(100 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	/* RTTs within an eighth show that nothing has changed. */
+	start(CAP);
+	for (i = 0; i < 50000; i++) {
+		update(112 * US);
+		CHECK(r.branch != TIMELY_BRANCH_PROBE);
+		if (ktap_failures)
+			return;
+	}
+	/* Idleness is no age. */
+	start(CAP);
+	now += 40 * SEC;
+	timely_auto_start(&f, CAP, CAP, now);
+	f.starting = 0;
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	/* The application limits: there is nothing to be halved. */
+	start(CAP);
+	f.app_limited = 1;
+	now += 10 * SEC;
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_RATE(CAP);
+}
+
+static void update__by_at_most_half(void)
+{
+	start(CAP);
+	f.dev_ns = 0;
+	f.slope_q = TIMELY_SLOPE_MAX;
+	f.mean_ns = 104 * US;
+	f.base_ns = 100 * US;
+	update(104 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK_RATE(CAP / 2.0);
+}
+
+/* Whatever comes, the rate stays between its limits, and nothing overflows. */
+static void update__wild(void)
+{
+	static const u64 rtts[] = { 0, 1, 1000, 50 * US, 10 * SEC, UINT64_MAX };
+	static const u64 caps[] = { 1000, 125000, CAP, TIMELY_MAX_RATE_BPS };
+	static const u64 steps[] = { 0, 1, 20 * US, 3 * SEC, 1000 * SEC };
+	u32 random = 1;
+	size_t i, c;
+
+	for (c = 0; c < ARRAY_SIZE(caps); c++) {
+		memset(&f, 0, sizeof(f));
+		now = 1;
+		timely_auto_start(&f, caps[c], caps[c], now);
+		for (i = 0; i < 20000; i++) {
+			random = random * 1664525 + 1013904223;
+			now += steps[(random >> 8) % ARRAY_SIZE(steps)];
+			f.app_limited = !(random >> 12 & 7);
+			timely_auto_update(&f, rtts[(random >> 16) % ARRAY_SIZE(rtts)], now,
+					   random >> 20 & 1 ? 1 << 19 : 536, 1 << 30, caps[c], &r);
+			CHECK(timely_rate_bps(&f) <= caps[c]);
+			CHECK(timely_rate_bps(&f) >= min_t(u64, caps[c], 1000));
+			CHECK(timely_auto_window(&f, 1 << 19, caps[c]) > 0);
+			if (ktap_failures)
+				return;
+		}
+	}
+}
+
+static const struct ktap_case cases[] = {
+	KTAP_CASE(sqrt__rounds_down),
+	KTAP_CASE(floor__a_thousandth_up_to_10_mbit),
+	KTAP_CASE(params__table),
+	KTAP_CASE(params__base),
+	KTAP_CASE(params__ends),
+	KTAP_CASE(segment__by_rate),
+	KTAP_CASE(window__twice_thigh),
+	KTAP_CASE(idle__ten_rtts),
+	KTAP_CASE(start__at_what_is_asked),
+	KTAP_CASE(start__ends_with_a_queue),
+	KTAP_CASE(loss__takes_its_share),
+	KTAP_CASE(sample__lowest_and_mean),
+	KTAP_CASE(sample__many),
+	KTAP_CASE(update__waits_for_two_rtts),
+	KTAP_CASE(update__step),
+	KTAP_CASE(update__thigh),
+	KTAP_CASE(update__gradient),
+	KTAP_CASE(update__hai),
+	KTAP_CASE(update__longer_path),
+	KTAP_CASE(update__by_at_most_half),
+	KTAP_CASE(update__wild),
+};
+
+int main(void)
+{
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An ideal star; see timely_star.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timely_auto.h"
+#include "timely_star.h"
+
+#define WIRE		1538.0	/* bytes on the wire */
+#define PAYLOAD		1448	/* of them */
+#define INITIAL		10	/* packets of the first window */
+#define EVENTS		(1 << 20)
+
+enum event_type { DEPART, AT_HOST, ACKED, AT_PORT };	/* AT_PORT + k: packet k */
+
+struct event {
+	double t, sent;
+	int flow, type, packets, version;
+};
+
+struct star_flow {
+	struct timely_flow f;
+	double next, base, got, window;
+	int in_flight, version;
+	bool waits, joiner, stopped;
+};
+
+static struct event heap[EVENTS];
+static int events;
+static struct star_flow flows[STAR_FLOWS_MAX];
+static double host_free[STAR_FLOWS_MAX];
+static unsigned long long random_state;
+
+static double uniform(void)
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return ((double)(random_state >> 33) + 0.5) / 2147483648.0;
+}
+
+static void push(double t, int flow, int type, int packets, int version, double sent)
+{
+	struct event e = { t, sent, flow, type, packets, version };
+	int i = events++;
+
+	if (events >= EVENTS)
+		abort();
+	for (; i && heap[(i - 1) / 2].t > e.t; i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = e;
+}
+
+static struct event pop(void)
+{
+	struct event first = heap[0], last = heap[--events];
+	int i = 0, c;
+
+	while ((c = 2 * i + 1) < events) {
+		if (c + 1 < events && heap[c + 1].t < heap[c].t)
+			c++;
+		if (heap[c].t >= last.t)
+			break;
+		heap[i] = heap[c];
+		i = c;
+	}
+	heap[i] = last;
+	return first;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double d = *(const double *)a - *(const double *)b;
+
+	return (d > 0) - (d < 0);
+}
+
+/* As the module has it: whole pairs of packets. */
+static int segment_packets(const struct star *s, const struct star_flow *fl)
+{
+	u32 packets = (timely_auto_segment(&fl->f, s->segment) / PAYLOAD) & ~1U;
+
+	return packets < 2 ? 2 : (int)packets;
+}
+
+static void depart(const struct star *s, int i, double now)
+{
+	struct star_flow *fl = &flows[i];
+	int packets = segment_packets(s, fl);
+
+	if (fl->in_flight && (fl->in_flight + packets) * PAYLOAD > fl->window + 1) {
+		fl->waits = true;
+		return;
+	}
+	fl->waits = false;
+	fl->in_flight += packets;
+	push(now, i, AT_HOST, packets, 0, now);
+	fl->next = now + packets * PAYLOAD / (double)timely_rate_bps(&fl->f);
+	push(fl->next, i, DEPART, 0, fl->version, 0);
+}
+
+static void acked(const struct star *s, int i, const struct event *e, double rtt_s, u64 cap_bps)
+{
+	struct star_flow *fl = &flows[i];
+	u64 old_bps = timely_rate_bps(&fl->f);
+	struct timely_result res;
+	u64 limit;
+
+	fl->in_flight -= e->packets;
+	timely_auto_update(&fl->f, (u64)(fmax(rtt_s, 0) * 1e9), (u64)(e->t * 1e9) + 1,
+			   s->segment, (u32)fl->window, cap_bps, &res);
+	limit = timely_auto_window(&fl->f, s->segment, cap_bps);
+	if (timely_auto_opens(&fl->f, &res))
+		fl->window += e->packets * PAYLOAD;
+	if (fl->window >= (double)limit)
+		fl->f.starting = 0;
+	fl->window = fmin((double)limit, fl->window);
+	if (!fl->waits && timely_rate_bps(&fl->f) == old_bps)
+		return;
+	fl->next = e->t + fmax(fl->next - e->t, 0) * (double)old_bps /
+			  (double)timely_rate_bps(&fl->f);
+	push(fl->next, i, DEPART, 0, ++fl->version, 0);
+}
+
+static void begin(const struct star *s, u64 cap_bps)
+{
+	int old = s->flows - s->joiners, i;
+	double fair = s->port_bit_s / 8 * PAYLOAD / WIRE / old;
+
+	events = 0;
+	memset(flows, 0, sizeof(flows));
+	memset(host_free, 0, sizeof(host_free));
+	random_state = s->seed * 2654435761ULL + 1;
+	for (i = 0; i < s->flows; i++) {
+		struct star_flow *fl = &flows[i];
+		bool starts = s->at_once || i >= old;
+
+		fl->joiner = i >= old;
+		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
+		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
+				  cap_bps, 1);
+		fl->window = INITIAL * PAYLOAD;
+		if (!starts) {
+			fl->f.starting = 0;
+			fl->window = 1e18;
+		}
+		fl->next = (fl->joiner ? s->join_s : 0) + uniform() * (starts ? 1e-5 : 1e-3);
+		push(fl->next, i, DEPART, 0, 0, 0);
+	}
+}
+
+void star_run(struct star *s)
+{
+	double host = s->host_bit_s / 8, port = s->port_bit_s / 8, port_free = 0, start, rtt;
+	double sum = 0, squares = 0, joined = 0, second = 0, seconds = s->until_s - s->from_s;
+	u64 cap_bps = (u64)(host * PAYLOAD / WIRE);
+	size_t n = 0, room = (size_t)(port * seconds / PAYLOAD / 2) + 1000;
+	double *rtts = malloc(room * sizeof(*rtts));
+	int i, active = 0;
+
+	if (!rtts)
+		abort();
+	begin(s, cap_bps);
+	s->buffer = 0;
+	s->mean_us = 0;
+	while (events) {
+		struct event e = pop();
+		struct star_flow *fl = &flows[e.flow];
+
+		if (e.t > s->until_s)
+			break;
+		switch (e.type) {
+		case DEPART:
+			if (e.flow < s->leavers && e.t > s->join_s)
+				fl->stopped = true;
+			if (e.version == fl->version && !fl->stopped)
+				depart(s, e.flow, e.t);
+			break;
+		case AT_HOST:
+			i = e.flow % s->hosts;
+			start = fmax(e.t, host_free[i]);
+			host_free[i] = start + e.packets * WIRE / host;
+			push(start + WIRE / host, e.flow, AT_PORT, e.packets, 0, e.sent);
+			break;
+		case ACKED:
+			rtt = e.t - e.sent - e.packets * WIRE / host +
+			      uniform() * s->noise_us * 1e-6;
+			if (e.t >= s->from_s) {
+				if (n < room)
+					rtts[n++] = rtt * 1e6;
+				fl->got += e.packets * PAYLOAD;
+			}
+			acked(s, e.flow, &e, rtt, cap_bps);
+			break;
+		default:
+			s->buffer = fmax(s->buffer, (port_free - e.t) * port);
+			port_free = fmax(e.t, port_free) + WIRE / port;
+			if (e.type - AT_PORT < e.packets - 1)
+				push(e.t + WIRE / host, e.flow, e.type + 1, e.packets, 0,
+				     e.sent);
+			else
+				push(port_free + fl->base - WIRE / host - WIRE / port, e.flow,
+				     ACKED, e.packets, 0, e.sent);
+		}
+	}
+	for (i = 0; i < s->flows; i++) {
+		if (flows[i].stopped)
+			continue;
+		active++;
+		sum += flows[i].got;
+		squares += flows[i].got * flows[i].got;
+		joined += flows[i].joiner ? flows[i].got : 0;
+		second += i >= s->flows / 2 ? flows[i].got : 0;
+	}
+	qsort(rtts, n, sizeof(*rtts), by_value);
+	for (i = 0; i < (int)n; i++)
+		s->mean_us += rtts[i] / (double)n;
+	s->p99_us = n ? rtts[n * 99 / 100] : 0;
+	s->goodput = sum / seconds / (port * PAYLOAD / WIRE);
+	s->jain = squares ? sum * sum / active / squares : 0;
+	s->joined = s->joiners ? joined / s->joiners * s->flows / sum : 0;
+	s->second = 2 * second / sum;
+	free(rtts);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An ideal star, in closed loop with timely_auto.h: what the law does, and no host.
+ *
+ * Flows on hosts send through one port. A FIFO for each host and one for the port, packet
+ * by packet; exact departures at the newest rate; no losses but those that a full buffer
+ * would make, which are counted and delivered all the same.
+ */
+#ifndef _TIMELY_STAR_H
+#define _TIMELY_STAR_H
+
+#include <stdbool.h>
+
+#define STAR_FLOWS_MAX	1024
+
+/**
+ * struct star - a case
+ * @host_bit_s:	rate of the hosts
+ * @port_bit_s:	rate of the port
+ * @flows:	how many, 1 to STAR_FLOWS_MAX
+ * @hosts:	on how many hosts
+ * @base_us:	RTT without queues and without serialisation
+ * @base2_us:	the same of the second half of the flows, if it is not 0
+ * @segment:	largest segment, bytes
+ * @noise_us:	an RTT is longer by a random time, up to that
+ * @at_once:	all flows start at once; else they begin at their fair share
+ * @joiners:	so many of the flows start at @join_s
+ * @leavers:	so many stop at @join_s
+ * @join_s:	see there
+ * @from_s:	time from which on to measure
+ * @until_s:	end
+ * @seed:	of all randomness
+ *
+ * The results:
+ * @goodput:	share of what fits
+ * @jain:	Jain's index of the flows' goodput
+ * @joined:	goodput of the joiners, as a share of the fair one
+ * @second:	goodput of the second half of the flows, as a share of the fair one
+ * @mean_us:	mean RTT, without serialisation
+ * @p99_us:	99th percentile
+ * @buffer:	longest queue of the port, bytes
+ */
+struct star {
+	double host_bit_s, port_bit_s;
+	int flows, hosts;
+	double base_us, base2_us;
+	unsigned int segment;
+	double noise_us;
+	bool at_once;
+	int joiners, leavers;
+	double join_s, from_s, until_s;
+	unsigned int seed;
+
+	double goodput, jain, joined, second;
+	double mean_us, p99_us, buffer;
+};
+
+void star_run(struct star *s);
+
+#endif /* _TIMELY_STAR_H */

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What profile auto does with a network, in the ideal star of timely_star.c: each case is a
+ * row of the table in Documentation/results/timely.md, with bounds that the constants of
+ * TIMELY's paper do not meet.
+ *
+ *	timely_star_test [SEED]
+ */
+#include <stdlib.h>
+
+#include "timely_star.h"
+#include "ktap.h"
+
+#define G	1e9
+
+static unsigned int seed = 1;
+
+/**
+ * struct bounds - what a case has to be
+ * @goodput:	at least, share of what fits
+ * @jain:	at least
+ * @mean_us:	RTT, at most; 0: any
+ * @p99_us:	RTT, at most; 0: any
+ * @buffer:	at most, bytes; 0: any
+ * @low:	the joiners' or the second half's share is at least that, and at most
+ *		1 / low; 0: any
+ */
+struct bounds {
+	double goodput, jain, mean_us, p99_us, buffer, low;
+};
+
+static void check_star(struct star s, struct bounds b)
+{
+	double share;
+
+	s.seed = seed;
+	s.segment = s.segment ?: 16384;
+	s.base_us = s.base_us ?: 17;
+	s.hosts = s.hosts ?: (s.flows < 16 ? s.flows : 16);
+	star_run(&s);
+	share = s.joiners ? s.joined : s.second;
+	printf("# goodput %.1f %%, Jain %.3f, RTT %.1f, %.1f us, buffer %.0f kB, share %.2f\n",
+	       100 * s.goodput, s.jain, s.mean_us, s.p99_us, s.buffer / 1e3, share);
+	CHECK(s.goodput >= b.goodput);
+	CHECK(s.jain >= b.jain);
+	CHECK(!b.mean_us || s.mean_us <= b.mean_us);
+	CHECK(!b.p99_us || s.p99_us <= b.p99_us);
+	CHECK(!b.buffer || s.buffer <= b.buffer);
+	CHECK(!b.low || (share >= b.low && share <= 1 / b.low));
+}
+
+/* Rate of the hosts, of the port, flows, hosts. */
+static void star__table_1(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.from_s = .1, .until_s = .3,
+	}, (struct bounds){ .98, .98, 52, 100 });
+}
+
+static void star__segments_of_32_kb(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.segment = 32768, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .96, .94, 0, 130 });
+}
+
+static void star__segments_of_64_kb(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.segment = 65536, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .96, .98, 0, 250 });
+}
+
+static void star__at_1_gbit(void)
+{
+	check_star((struct star){
+		1 * G, 2 * G, 40, 10,
+		.from_s = .5, .until_s = 1,
+	}, (struct bounds){ .96, .95, 0, 1070 });
+}
+
+static void star__at_25_gbit(void)
+{
+	check_star((struct star){
+		25 * G, 50 * G, 40, 10,
+		.from_s = .1, .until_s = .2,
+	}, (struct bounds){ .96, .95, 0, 77 });
+}
+
+static void star__at_100_gbit(void)
+{
+	check_star((struct star){
+		100 * G, 200 * G, 40, 10,
+		.from_s = .06, .until_s = .09,
+	}, (struct bounds){ .96, .95, 0, 77 });
+}
+
+static void star__at_400_gbit(void)
+{
+	check_star((struct star){
+		400 * G, 400 * G, 40, 10,
+		.from_s = .035, .until_s = .045,
+	}, (struct bounds){ .96, .95, 0, 77 });
+}
+
+static void star__two_flows(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 2,
+		.from_s = .1, .until_s = .25,
+	}, (struct bounds){ .98, .98, 0, 77 });
+}
+
+static void star__two_at_100_gbit(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 2,
+		.from_s = .08, .until_s = .12,
+	}, (struct bounds){ .98, .98, 0, 77 });
+}
+
+static void star__two_at_1_gbit(void)
+{
+	check_star((struct star){
+		1 * G, 1 * G, 2,
+		.from_s = .5, .until_s = 1,
+	}, (struct bounds){ .98, .97, 0, 1070 });
+}
+
+static void star__flows_16(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 16,
+		.from_s = .1, .until_s = .25,
+	}, (struct bounds){ .95, .97, 0, 120 });
+}
+
+static void star__flows_64(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 64,
+		.from_s = .2, .until_s = .4,
+	}, (struct bounds){ .96, .9, 0, 150 });
+}
+
+static void star__flows_256(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 256,
+		.from_s = .25, .until_s = .5,
+	}, (struct bounds){ .95, .97, 0, 300 });
+}
+
+static void star__rtt_5_us(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.base_us = 5, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .96, .97, 0, 100 });
+}
+
+static void star__rtt_200_us(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.base_us = 200, .from_s = .2, .until_s = .5,
+	}, (struct bounds){ .95, .97, 0, 450 });
+}
+
+static void star__noise_20_us(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.noise_us = 20, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .96, .97, 0, 120 });
+}
+
+static void star__noise_20_us_at_100_gbit(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 4,
+		.noise_us = 20, .from_s = .08, .until_s = .12,
+	}, (struct bounds){ .96, .97, 0, 100 });
+}
+
+static void star__two_groups(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 8,
+		.base_us = 10, .base2_us = 105, .from_s = .2, .until_s = .5,
+	}, (struct bounds){ .95, .9, .low = .7 });
+}
+
+static void star__forty_start(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.at_once = true, .from_s = .005, .until_s = .02,
+	}, (struct bounds){ .9, .9, 0, 0, 1.3e6 });
+}
+
+static void star__one_joins_39(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.joiners = 1, .join_s = .05, .from_s = .08, .until_s = .1,
+	}, (struct bounds){ .96, .97, .low = .75 });
+}
+
+static void star__ten_join_two_at_100_gbit(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 12, 12,
+		.joiners = 10, .join_s = .05, .from_s = .065, .until_s = .075,
+	}, (struct bounds){ .9, .99, .low = .9 });
+}
+
+static void star__nine_of_ten_leave(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 100, 10,
+		.leavers = 90, .join_s = .1, .from_s = .12, .until_s = .15,
+	}, (struct bounds){ .96, .9 });
+}
+
+static void star__a_shaped_link_and_late_timers(void)
+{
+	check_star((struct star){
+		10 * G, 0.5 * G, 1,
+		.base_us = 400, .noise_us = 200, .from_s = .5, .until_s = 1,
+	}, (struct bounds){ .75 });
+}
+
+static void star__four_on_a_shaped_link(void)
+{
+	check_star((struct star){
+		10 * G, 0.5 * G, 4, 1,
+		.base_us = 400, .noise_us = 300, .from_s = .5, .until_s = 1,
+	}, (struct bounds){ .9, .95 });
+}
+
+static void star__for_12_seconds(void)
+{
+	check_star((struct star){
+		1 * G, 1 * G, 2,
+		.from_s = 6, .until_s = 12,
+	}, (struct bounds){ .98, .95, 0, 1070 });
+}
+
+static const struct ktap_case cases[] = {
+	KTAP_CASE(star__table_1),
+	KTAP_CASE(star__segments_of_32_kb),
+	KTAP_CASE(star__segments_of_64_kb),
+	KTAP_CASE(star__at_1_gbit),
+	KTAP_CASE(star__at_25_gbit),
+	KTAP_CASE(star__at_100_gbit),
+	KTAP_CASE(star__at_400_gbit),
+	KTAP_CASE(star__two_flows),
+	KTAP_CASE(star__two_at_100_gbit),
+	KTAP_CASE(star__two_at_1_gbit),
+	KTAP_CASE(star__flows_16),
+	KTAP_CASE(star__flows_64),
+	KTAP_CASE(star__flows_256),
+	KTAP_CASE(star__rtt_5_us),
+	KTAP_CASE(star__rtt_200_us),
+	KTAP_CASE(star__noise_20_us),
+	KTAP_CASE(star__noise_20_us_at_100_gbit),
+	KTAP_CASE(star__two_groups),
+	KTAP_CASE(star__forty_start),
+	KTAP_CASE(star__one_joins_39),
+	KTAP_CASE(star__ten_join_two_at_100_gbit),
+	KTAP_CASE(star__nine_of_ten_leave),
+	KTAP_CASE(star__a_shaped_link_and_late_timers),
+	KTAP_CASE(star__four_on_a_shaped_link),
+	KTAP_CASE(star__for_12_seconds),
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		seed = (unsigned int)strtoul(argv[1], NULL, 10);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TIMELY with parameters that follow from the path: profile "auto".
+ *
+ * Algorithm 1 of TIMELY (see timely_core.h) with constants is for one network: a step of
+ * 10 Mbit/s is nothing for two flows at 100 Gbit/s and all there is for 256 flows at
+ * 10 Gbit/s; an RTT of 50 us is a queue of 40 us on one path and none on the next. Here
+ * the law is the same, and its parameters are computed from what a flow knows: C, the
+ * payload that its line carries; R, its own rate; D, the lowest RTT of the path; v, the
+ * mean difference of successive RTTs; S, the size of a segment, and q = S / C.
+ *
+ *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
+ *	base     = max(D, 23 us, q)
+ *	Thigh    = base + v + (4 us + 0.15 q) x
+ *	Tlow     = (D + Thigh) / 2
+ *	delta    = C / 500 / x, times 2 D / 35 us within 1 to 8
+ *	update   = 2 D after the last one, with the mean of the RTTs since; or the next
+ *	           segment's, if segments are further apart
+ *	gradient = (1 - alpha) gradient + alpha d(RTT)/dt
+ *
+ *	RTT < Tlow:	R += N delta
+ *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
+ *	gradient <= 0:	R += N delta
+ *	else:		R *= 1 - 0.3 max(0, gradient - 0.1 v / time between updates)
+ *
+ * with alpha = 1/4, N = 5 once RTTs were below Tlow for five updates and a millisecond,
+ * else 1. No update takes more than half.
+ *
+ * Why each of them:
+ *  - x. N flows send N segments in the time of one; where they meet by chance the queue
+ *    varies by about sqrt(N) segments (a Brownian bridge, 0.6 sqrt(N) on average), which is
+ *    no congestion. So Thigh grows with sqrt(N), and N ~ C / R. It is lower for the faster
+ *    of two flows, and so there is one fixed point, at equal rates: the law of the paper
+ *    has none (Zhu et al., CoNEXT 2016). A step of C / 500 / x is a share of x / 500 of R,
+ *    of all flows together x / 500 of C: 0.3 % of the link for 2, 3 % for 256 of them.
+ *  - base. Two flows know the same path by different D: the later one never saw it empty.
+ *    Below 23 us, what switches add in a datacenter, the difference has no effect.
+ *  - gradient. The paper divides a difference of RTTs by minRTT whatever time has passed
+ *    between them; flows with few segments see larger differences, and are cut more often:
+ *    the winner takes all. Divided by the time it is (sum of rates - C) / C, for all flows.
+ *  - update. A cut takes an RTT to show; cuts by samples from before are cuts for nothing.
+ *  - v. Timers, interrupts and hypervisors make RTTs vary. This is not congestion either.
+ *
+ * D is the lowest RTT of the last 4 to 6 s. If none came within an eighth of it for that
+ * long, the path may have become longer, or other flows keep the queue full: D becomes the
+ * mean RTT of the moment, and the rate is halved, so that of a few flows the queue empties and
+ * shows the path. Without this, one route change could cost most of the rate for ever.
+ *
+ * Start: C / (N + 1) as in the paper, and a window of 10 packets that opens by what is
+ * acknowledged. The first RTT above Tlow, and above D by more than 1/8, ends it: the rate is
+ * then what the window sends in an RTT. Forty flows that start at once send 40 windows, not 40
+ * line rates.
+ *
+ * The constants are from a search over 24 cases of selftests/unit/timely_auto_test.c's star,
+ * 1 to 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
+ *
+ * Differences from the paper, beside those of timely_core.h:
+ *  - RTTs below Tlow count for hyperactive increase, and a millisecond of them is needed:
+ *    five RTTs of a fast flow are less than the dips of a queue in its steady state.
+ *  - The window is 2 R (Thigh + q) and two segments, in place of 2 C Thigh.
+ *  - Segments are what R sends in 250 us, and not more than configured.
+ *  - A flow that is application-limited is not cut by the gradient either.
+ *
+ * Nothing in this file depends on the kernel but fixed-size integers and division.
+ */
+#ifndef _TIMELY_AUTO_H
+#define _TIMELY_AUTO_H
+
+#include "timely_core.h"
+
+/* Lowest base of the thresholds, ns. */
+#define TIMELY_AUTO_BASE_NS	23000U
+
+/* Thigh - base, ns, for a flow that has the link for itself: this and 0.15 q. */
+#define TIMELY_AUTO_TARGET_NS	4000U
+
+/* One for x and for q's share in Thigh: Q10. 0.15 is 154 / 1024. */
+#define TIMELY_AUTO_SHIFT	10
+#define TIMELY_AUTO_SEGMENT_Q10	154U
+
+/* Slope of the RTT: ns per ns in Q20, at most 1024 either way. */
+#define TIMELY_SLOPE_SHIFT	20
+#define TIMELY_SLOPE_MAX	(1LL << 30)
+
+/* Weights: alpha of the gradient 1/4, of v 1/32. */
+#define TIMELY_AUTO_ALPHA_SHIFT	2
+#define TIMELY_AUTO_DEV_SHIFT	5
+
+/* D is old after 2 units of 2^31 ns; the unit is that of timely_flow.base_at. */
+#define TIMELY_AUTO_OLD_SHIFT	31
+#define TIMELY_AUTO_OLD		2U
+#define TIMELY_AUTO_OLD_MASK	31U
+
+/* An RTT that is longer than D by no more than 1/8 of it shows that D is right. */
+#define TIMELY_AUTO_NEAR_SHIFT	3
+
+/* beta, of both decreases, in Q30: 0.3. */
+#define TIMELY_AUTO_BETA	322122547U
+
+/* C / delta of a flow that has the link for itself. */
+#define TIMELY_AUTO_STEPS	500U
+
+/* RTT at which an update, 2 D, has that step, ns; and the most that longer ones have. */
+#define TIMELY_AUTO_STEP_NS	35000U
+#define TIMELY_AUTO_STEP_MAX	8U
+
+/*
+ * Hyperactive increase: each update below Tlow counts its time in units of 2^14 ns, 1 to
+ * 10 of them, and 64 are needed: a millisecond, and seven updates.
+ */
+#define TIMELY_AUTO_HAI_SHIFT	14
+#define TIMELY_AUTO_HAI_MOST	10U
+#define TIMELY_AUTO_HAI_COUNT	64U
+#define TIMELY_AUTO_HAI_FACTOR	5U
+
+/* Lowest rate: C / 1000, at most 10 Mbit/s; in bytes/s. */
+#define TIMELY_AUTO_FLOOR_SHARE	1000U
+#define TIMELY_AUTO_FLOOR_BPS	1250000U
+
+/* A segment is what the rate sends in that time, ns. */
+#define TIMELY_AUTO_SEGMENT_NS	250000U
+
+/* Without data for ten times D, and for that long at least, a flow starts over, ns. */
+#define TIMELY_AUTO_IDLE_RTTS	10U
+#define TIMELY_AUTO_IDLE_NS	200000U
+
+/* RTTs are held in 32 bits here, ns. */
+#define TIMELY_AUTO_RTT_MAX	0xffffffffULL
+
+/* Largest v, ns, and largest number of RTTs in a mean. */
+#define TIMELY_AUTO_DEV_MAX	((1U << 24) - 1)
+#define TIMELY_AUTO_MEAN_MAX	255U
+
+/**
+ * struct timely_auto - the parameters of a flow at this moment
+ * @spread_q10:	x, sqrt(C / R), Q10
+ * @segment_ns:	q, time of a segment at the line rate, ns
+ * @t_low_ns:	Tlow, ns
+ * @t_high_ns:	Thigh, ns
+ */
+struct timely_auto {
+	u32	spread_q10;
+	u64	segment_ns;
+	u64	t_low_ns;
+	u64	t_high_ns;
+};
+
+/* Square root, rounded down: a bit of the result at a time, 32 of them at most. */
+static inline u32 timely_sqrt(u64 a)
+{
+	u64 root = 0, bit = 1ULL << 62;
+
+	while (bit > a)
+		bit >>= 2;
+	for (; bit; bit >>= 2) {
+		if (a >= root + bit) {
+			a -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+	}
+	return (u32)root;
+}
+
+/**
+ * timely_auto_floor_bps() - lowest rate of a flow, bytes/s
+ * @cap_bps: C, bytes/s
+ */
+static inline u64 timely_auto_floor_bps(u64 cap_bps)
+{
+	u64 floor_bps = min_t(u64, div64_u64(cap_bps, TIMELY_AUTO_FLOOR_SHARE),
+			      TIMELY_AUTO_FLOOR_BPS);
+
+	return max_t(u64, floor_bps, TIMELY_MIN_RATE_BPS);
+}
+
+/**
+ * timely_auto_params() - the parameters that follow from the path and the rate
+ * @f: flow, with a rate
+ * @segment_bytes: largest segment, bytes, < 2^24
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ * @a: the result
+ *
+ * Overflow: C < 2^38, shifted by 20 2^58; x is at most sqrt(2^58 / 1000), 24 bits;
+ * q < 2^24 * 1e9 / C; Thigh is limited to 10 s.
+ */
+static inline void timely_auto_params(const struct timely_flow *f, u32 segment_bytes,
+				      u64 cap_bps, struct timely_auto *a)
+{
+	u64 bps = max_t(u64, timely_rate_bps(f), 1);
+	u64 base_ns, own_ns;
+
+	a->segment_ns = min_t(u64, timely_serialisation_ns(segment_bytes, cap_bps),
+			      TIMELY_MAX_RTT_NS);
+	a->spread_q10 = timely_sqrt(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
+	a->spread_q10 = max_t(u32, a->spread_q10, 1U << TIMELY_AUTO_SHIFT);
+
+	base_ns = max_t(u64, f->base_ns, TIMELY_AUTO_BASE_NS);
+	base_ns = max_t(u64, base_ns, a->segment_ns);
+	own_ns = TIMELY_AUTO_TARGET_NS +
+		 (a->segment_ns * TIMELY_AUTO_SEGMENT_Q10 >> TIMELY_AUTO_SHIFT);
+	own_ns = min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
+	a->t_high_ns = base_ns + f->dev_ns + (own_ns * a->spread_q10 >> TIMELY_AUTO_SHIFT);
+	a->t_high_ns = min_t(u64, a->t_high_ns, TIMELY_MAX_RTT_NS);
+	a->t_low_ns = (f->base_ns + a->t_high_ns) / 2;
+}
+
+/**
+ * timely_auto_segment() - bytes of a segment
+ * @f: flow
+ * @segment_bytes: largest one
+ *
+ * Smaller ones of slow flows make a shorter queue where they meet, and more RTTs.
+ */
+static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_bytes)
+{
+	/* 2^38 bytes/s and 2^18 ns. */
+	return (u32)min_t(u64, div64_u64(timely_rate_bps(f) * TIMELY_AUTO_SEGMENT_NS,
+					 1000000000), segment_bytes);
+}
+
+/**
+ * timely_auto_window() - bytes that a flow may have outstanding
+ * @f: flow
+ * @segment_bytes: largest segment, bytes
+ * @cap_bps: C, bytes/s
+ *
+ * It is a safeguard for when the signal fails, and does not limit a flow that has RTTs of
+ * Thigh: a window that does makes odd ends of segments, whose ACKs the receiver delays.
+ *
+ * Return: what the rate sends in twice Thigh and the time of a segment, and two segments.
+ * 2^38 bytes/s times 2^26 us.
+ */
+static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_bytes,
+				     u64 cap_bps)
+{
+	struct timely_auto a;
+	u64 us;
+
+	timely_auto_params(f, segment_bytes, cap_bps, &a);
+	us = div64_u64(2 * (a.t_high_ns + a.segment_ns), 1000) + 1;
+	return div64_u64(timely_rate_bps(f) * us, 1000000) +
+	       2 * timely_auto_segment(f, segment_bytes);
+}
+
+/**
+ * timely_auto_idle_ns() - time without data after which a flow starts over, ns
+ * @f: flow
+ */
+static inline u64 timely_auto_idle_ns(const struct timely_flow *f)
+{
+	return max_t(u64, (u64)f->base_ns * TIMELY_AUTO_IDLE_RTTS, TIMELY_AUTO_IDLE_NS);
+}
+
+static inline u32 timely_auto_clock(u64 now_ns)
+{
+	return (u32)(now_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
+}
+
+static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
+{
+	u64 cap_q = timely_bps_to_rate(cap_bps);
+	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
+
+	if (f->rate_q < floor_q)
+		f->rate_q = floor_q;
+	if (f->rate_q > cap_q)
+		f->rate_q = cap_q;
+}
+
+/**
+ * timely_auto_start() - a flow starts, or starts over after idleness
+ * @f: flow
+ * @bps: C / (N + 1), bytes/s
+ * @cap_bps: C, bytes/s
+ * @now_ns: current time, ns
+ *
+ * After idleness the rate is that of a new flow, also if it was lower: the window is the
+ * one from before, and as long as the flow starts it is the window that limits it.
+ */
+static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps,
+				     u64 now_ns)
+{
+	f->rate_q = timely_bps_to_rate(bps);
+	timely_auto_clamp(f, cap_bps);
+	f->by_rule = 1;
+	f->starting = 1;
+	f->slope_q = 0;
+	f->mean_ns = 0;
+	f->samples = 0;
+	f->neg_count = 0;
+	f->last_ns = now_ns;
+	f->app_limited = 0;
+	f->base_at = timely_auto_clock(now_ns);
+	timely_window_open(f);
+}
+
+/**
+ * timely_auto_loss() - fallback cut on packet loss
+ * @f: flow
+ * @p: parameters
+ * @cap_bps: C, bytes/s
+ */
+static inline void timely_auto_loss(struct timely_flow *f, const struct timely_params *p,
+				    u64 cap_bps)
+{
+	f->rate_q -= timely_mul(f->rate_q, p->loss_beta);
+	f->neg_count = 0;
+	f->starting = 0;
+	timely_auto_clamp(f, cap_bps);
+}
+
+/* Is D from too long ago? A flow that starts over after idleness has it renewed. */
+static inline bool timely_auto_old(const struct timely_flow *f, u64 now_ns)
+{
+	return ((timely_auto_clock(now_ns) - f->base_at) & TIMELY_AUTO_OLD_MASK) >
+	       TIMELY_AUTO_OLD;
+}
+
+/* One RTT: D, v, and the mean of those since the last update. */
+static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 now_ns)
+{
+	u32 before_ns = f->samples ? f->avg_ns : f->mean_ns;
+	u32 dev_ns = f->dev_ns, diff_ns;
+
+	if (!f->base_ns || rtt_ns < f->base_ns)
+		f->base_ns = max_t(u32, rtt_ns, 1);
+	if (rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT)
+		f->base_at = timely_auto_clock(now_ns);
+	if (before_ns) {
+		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
+		diff_ns = min_t(u32, diff_ns, TIMELY_AUTO_DEV_MAX);
+		if (diff_ns > dev_ns)
+			dev_ns += (diff_ns - dev_ns) >> TIMELY_AUTO_DEV_SHIFT;
+		else
+			dev_ns -= (dev_ns - diff_ns) >> TIMELY_AUTO_DEV_SHIFT;
+		f->dev_ns = dev_ns;
+	}
+	if (f->samples < TIMELY_AUTO_MEAN_MAX)
+		f->samples++;
+	if (f->samples == 1)
+		f->avg_ns = rtt_ns;
+	else if (rtt_ns > f->avg_ns)
+		f->avg_ns += (rtt_ns - f->avg_ns) / f->samples;
+	else
+		f->avg_ns -= (f->avg_ns - rtt_ns) / f->samples;
+}
+
+/* d(RTT)/dt, smoothed. 2^32 ns shifted by 20 fit in 64 bits, quotients are limited. */
+static inline void timely_auto_slope(struct timely_flow *f, u64 elapsed_ns)
+{
+	s64 slope;
+
+	if (!f->mean_ns)
+		f->mean_ns = f->avg_ns;
+	if (f->avg_ns >= f->mean_ns)
+		slope = min_t(u64, div64_u64((u64)(f->avg_ns - f->mean_ns) <<
+					     TIMELY_SLOPE_SHIFT, elapsed_ns),
+			      TIMELY_SLOPE_MAX);
+	else
+		slope = -(s64)min_t(u64, div64_u64((u64)(f->mean_ns - f->avg_ns) <<
+						   TIMELY_SLOPE_SHIFT, elapsed_ns),
+				    TIMELY_SLOPE_MAX);
+	/* Rounded towards zero, so that a constant RTT has none in the end. */
+	f->slope_q += (s32)((slope - f->slope_q) / (1 << TIMELY_AUTO_ALPHA_SHIFT));
+	f->mean_ns = max_t(u32, f->avg_ns, 1);
+}
+
+static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool hai,
+					const struct timely_auto *a,
+					struct timely_result *res)
+{
+	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
+	u64 ns = 2 * (u64)f->base_ns;
+
+	if (f->app_limited) {
+		res->held = 1;
+		return;
+	}
+	ns = min_t(u64, max_t(u64, ns, TIMELY_AUTO_STEP_NS),
+		   TIMELY_AUTO_STEP_MAX * TIMELY_AUTO_STEP_NS);
+	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 35 us in Q10 below 2^13. */
+	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
+	step_q = (step_q * div64_u64(ns << TIMELY_AUTO_SHIFT, TIMELY_AUTO_STEP_NS)) >>
+		 TIMELY_AUTO_SHIFT;
+	f->rate_q += hai ? step_q * TIMELY_AUTO_HAI_FACTOR : step_q;
+}
+
+/* Too early to decide: the start, or RTTs that are averaged. */
+static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 window_bytes,
+				     u64 cap_bps, const struct timely_auto *a,
+				     struct timely_result *res)
+{
+	u64 bps, slack_ns = (u64)f->base_ns + (f->base_ns >> TIMELY_AUTO_NEAR_SHIFT);
+
+	/* v is unknown yet. On long paths what a datacenter has for a queue is noise. */
+	res->branch = TIMELY_BRANCH_START;
+	if (rtt_ns <= max_t(u64, a->t_low_ns, slack_ns))
+		return;
+	/* There is a queue. What the window sends in an RTT is the path's answer. */
+	bps = div64_u64((u64)window_bytes * 1000000000ULL, rtt_ns + a->segment_ns);
+	f->starting = 0;
+	if (bps < timely_rate_bps(f))
+		f->rate_q = timely_bps_to_rate(bps);
+	timely_auto_clamp(f, cap_bps);
+	f->samples = 0;
+}
+
+/**
+ * timely_auto_due() - will the next RTT lead to a decision?
+ * @f: flow
+ * @now_ns: time of that RTT
+ */
+static inline bool timely_auto_due(const struct timely_flow *f, u64 now_ns)
+{
+	return now_ns > f->last_ns && now_ns - f->last_ns >= 2 * (u64)f->base_ns;
+}
+
+/**
+ * timely_auto_update() - one completion event
+ * @f: flow, started by timely_auto_start()
+ * @rtt_ns: RTT without serialisation, ns; above 2^32 - 1 it counts as that
+ * @now_ns: time of the completion, ns
+ * @segment_bytes: largest segment, bytes, < 2^24
+ * @window_bytes: window of the flow at the moment, bytes, < 2^31
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ * @res: the decision
+ */
+static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now_ns,
+				      u32 segment_bytes, u32 window_bytes, u64 cap_bps,
+				      struct timely_result *res)
+{
+	struct timely_auto a;
+	u64 cut, noise, elapsed_ns;
+	u32 before_ns = f->mean_ns;
+	bool hai;
+
+	*res = (struct timely_result) { .branch = TIMELY_BRANCH_AVERAGE };
+	rtt_ns = min_t(u64, max_t(u64, rtt_ns, 1), TIMELY_AUTO_RTT_MAX);
+	timely_auto_sample(f, (u32)rtt_ns, now_ns);
+	if (f->starting) {
+		timely_auto_params(f, segment_bytes, cap_bps, &a);
+		timely_auto_begin(f, (u32)rtt_ns, window_bytes, cap_bps, &a, res);
+		f->last_ns = max_t(u64, f->last_ns, now_ns);
+		f->mean_ns = (u32)rtt_ns;
+		f->samples = 0;
+		return;
+	}
+	if (!timely_auto_due(f, now_ns))
+		return;
+
+	elapsed_ns = min_t(u64, now_ns - f->last_ns, TIMELY_MAX_RTT_NS);
+	f->last_ns = now_ns;
+	timely_auto_slope(f, elapsed_ns);
+	f->samples = 0;
+	rtt_ns = f->mean_ns;
+	timely_auto_params(f, segment_bytes, cap_bps, &a);
+
+	if (rtt_ns >= a.t_low_ns)
+		f->neg_count = 0;
+	else
+		f->neg_count = (u8)min_t(u64, f->neg_count +
+					 min_t(u64, max_t(u64, elapsed_ns >>
+							  TIMELY_AUTO_HAI_SHIFT, 1),
+					       TIMELY_AUTO_HAI_MOST), 255);
+	hai = f->neg_count >= TIMELY_AUTO_HAI_COUNT;
+
+	res->scale_ppm = 1000000;
+	res->rtt_diff_ns = before_ns ? (s64)rtt_ns - before_ns : 0;
+	/* Below 2^30 * 1e6. */
+	res->gradient_ppm = (s64)f->slope_q * 1000000 / (1LL << TIMELY_SLOPE_SHIFT);
+
+	if (timely_auto_old(f, now_ns)) {
+		res->branch = TIMELY_BRANCH_PROBE;
+		f->base_ns = (u32)rtt_ns;
+		f->base_at = timely_auto_clock(now_ns);
+		if (!f->app_limited)
+			f->rate_q >>= 1;
+	} else if (rtt_ns < a.t_low_ns) {
+		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
+		timely_auto_increase(f, cap_bps, hai, &a, res);
+	} else if (rtt_ns > a.t_high_ns) {
+		res->branch = TIMELY_BRANCH_HIGH;
+		cut = div64_u64((rtt_ns - a.t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
+		timely_decrease(f, timely_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+	} else if (f->slope_q <= 0) {
+		res->branch = TIMELY_BRANCH_INCREASE;
+		timely_auto_increase(f, cap_bps, false, &a, res);
+	} else {
+		res->branch = TIMELY_BRANCH_DECREASE;
+		/* 24 and 20 bits; elapsed_ns is at most 10 s. */
+		noise = div64_u64((u64)f->dev_ns << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
+		cut = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
+		cut <<= TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT;
+		if (f->app_limited)
+			res->held = 1;
+		else
+			timely_decrease(f, timely_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+	}
+	timely_auto_clamp(f, cap_bps);
+}
+
+/**
+ * timely_auto_opens() - may the window open by a segment?
+ * @f: flow
+ * @res: the decision
+ */
+static inline bool timely_auto_opens(const struct timely_flow *f,
+				     const struct timely_result *res)
+{
+	switch (res->branch) {
+	case TIMELY_BRANCH_LOW:
+	case TIMELY_BRANCH_INCREASE:
+	case TIMELY_BRANCH_HAI:
+		return true;
+	case TIMELY_BRANCH_START:
+		return f->starting;
+	}
+	return false;
+}
+
+#endif /* _TIMELY_AUTO_H */
