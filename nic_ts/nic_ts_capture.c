@@ -590,13 +590,13 @@ int __init nic_ts_capture_init(void)
 
 	/* Probes run with preemption off, and our locks sleep there. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		pr_info("PREEMPT_RT: no tracepoints are used, only drivers that are patched\n");
+		pr_info("PREEMPT_RT: only patched drivers give timestamps, no tracepoints\n");
 		return 0;
 	}
 	for_each_kernel_tracepoint(nic_ts_probe_find, NULL);
 	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++)
 		if (!nic_ts_probes[i].tp)
-			pr_info("this kernel has no tracepoint %s\n",
+			pr_info("this kernel lacks the tracepoint %s\n",
 				nic_ts_probes[i].name);
 	return 0;
 }

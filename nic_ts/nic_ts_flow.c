@@ -572,7 +572,7 @@ void nic_ts_flow_net_exit(struct nic_ts_net *nn)
 int __init nic_ts_flow_init(void)
 {
 	if (tx_records < NIC_TS_MIN_RECORDS || tx_records > NIC_TS_MAX_RECORDS) {
-		pr_err("tx_records=%u is not a number from %u to %u\n", tx_records,
+		pr_err("tx_records=%u: expected %u to %u\n", tx_records,
 		       NIC_TS_MIN_RECORDS, NIC_TS_MAX_RECORDS);
 		return -EINVAL;
 	}

@@ -117,14 +117,14 @@ static u32 nic_ts_clock_of(struct genl_info *info)
 	u32 domain;
 
 	if (GENL_REQ_ATTR_CHECK(info, NIC_TS_A_DOMAIN)) {
-		NL_SET_ERR_MSG(info->extack, "a clock has to be named");
+		NL_SET_ERR_MSG(info->extack, "expected the number of a clock");
 		return 0;
 	}
 	domain = nla_get_u32(info->attrs[NIC_TS_A_DOMAIN]);
 	if (nic_ts_clock_known(domain))
 		return domain;
 	NL_SET_ERR_MSG(info->extack,
-		       "no such clock: allowed are 2 (CLOCK_MONOTONIC_RAW), 3 (CLOCK_REALTIME) and 256 to 511 (/dev/ptp0 to 255)");
+		       "unknown clock: expected 2 (CLOCK_MONOTONIC_RAW), 3 (CLOCK_REALTIME) or 256 to 511 (/dev/ptp0 to /dev/ptp255)");
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static int nic_ts_clock_set_doit(struct sk_buff *skb, struct genl_info *info)
 	    GENL_REQ_ATTR_CHECK(info, NIC_TS_A_REF_HOST_NS) ||
 	    GENL_REQ_ATTR_CHECK(info, NIC_TS_A_ERROR_NS)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "a map needs a reading of the clock, one of CLOCK_MONOTONIC, and an error bound");
+			       "map: expected a reading of the clock, one of CLOCK_MONOTONIC, and an error bound");
 		return -EINVAL;
 	}
 	why = nic_ts_map_init(&map, nla_get_u64(a[NIC_TS_A_REF_CLOCK_NS]),
@@ -185,7 +185,7 @@ static int nic_ts_clock_del_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	err = nic_ts_clock_invalidate(domain, NIC_TS_CLOCK_WITHDRAWN);
 	if (err == -ENODATA)
-		NL_SET_ERR_MSG(info->extack, "that clock has no map");
+		NL_SET_ERR_MSG(info->extack, "this clock has no map");
 	return err;
 }
 
@@ -279,13 +279,13 @@ static struct nic_ts_dev *nic_ts_dev_of(struct genl_info *info)
 	struct nic_ts_dev *nd;
 
 	if (GENL_REQ_ATTR_CHECK(info, NIC_TS_A_IFINDEX)) {
-		NL_SET_ERR_MSG(info->extack, "a device has to be named");
+		NL_SET_ERR_MSG(info->extack, "expected the index or name of a device");
 		return NULL;
 	}
 	nd = nic_ts_dev_by_index(genl_info_net(info),
 				 nla_get_u32(info->attrs[NIC_TS_A_IFINDEX]));
 	if (!nd)
-		NL_SET_ERR_MSG(info->extack, "no such device in this namespace");
+		NL_SET_ERR_MSG(info->extack, "unknown device in this namespace");
 	return nd;
 }
 
@@ -310,7 +310,7 @@ static int nic_ts_dev_change(struct nic_ts_dev *nd, struct genl_info *info)
 	int err;
 
 	if (!hw && !slots) {
-		NL_SET_ERR_MSG(info->extack, "nothing is to be changed: give the hardware switch or TX slots");
+		NL_SET_ERR_MSG(info->extack, "expected the hardware switch or TX slots");
 		return -EINVAL;
 	}
 	if (hw && nla_get_u8(hw)) {

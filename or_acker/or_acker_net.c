@@ -390,7 +390,7 @@ void or_acker_sync(struct or_acker_net *an)
 				/* It is gone: an event has told, or will. */
 				if (err != -ENODEV) {
 					or_acker_count(an, OR_ACKER_NO_STAMPS);
-					pr_notice_once("no stamps of packets before GRO: nic_ts is not loaded, or this kernel has no tracepoints for it. There are no OR-ACKs.\n");
+					pr_notice_once("no timestamps before GRO, so no OR-ACKs: nic_ts is not loaded, or this kernel lacks its tracepoints\n");
 				}
 				or_acker_dev_free(ad);
 				continue;

@@ -471,7 +471,7 @@ release:
 	/* Users try again and again. */
 	if (err == -EADDRINUSE && !or_port_net(net)->told) {
 		or_port_net(net)->told = true;
-		pr_notice("UDP port %d over IPv%c is in use by a program: On-Ramp stays off in network namespace %u until that ends\n",
+		pr_notice("UDP port %d over IPv%c is in use by a program: On-Ramp stays off in network namespace %u until the program ends\n",
 			  OR_PORT, family == AF_INET ? '4' : '6', net->ns.inum);
 	}
 	sock_release(sock);
@@ -579,7 +579,7 @@ static int or_port_key_parse(char *text, u8 *key)
 	    memchr_inv(key, 0, OR_KEY_LEN))
 		return 0;
 	/* Not what was written: it may be most of a key. */
-	pr_info_ratelimited("key: not 32 hexadecimal digits that are not all 0, or none\n");
+	pr_info_ratelimited("key: expected 32 hexadecimal digits, not all 0, or none\n");
 	return -EINVAL;
 }
 

@@ -73,7 +73,7 @@
 /* A peer takes 1.1 KB. Connections to those beyond are sent as by fq, and counted. */
 static unsigned int onramp_max_peers = 1 << 14;
 module_param_named(max_peers, onramp_max_peers, uint, 0644);
-MODULE_PARM_DESC(max_peers, "peers of a namespace, at most");
+MODULE_PARM_DESC(max_peers, "peers of a network namespace, at most (16384)");
 
 static unsigned int onramp_net_id __read_mostly;
 struct workqueue_struct *onramp_wq;
@@ -171,7 +171,7 @@ static bool onramp_peer_open(struct onramp_peer *peer)
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, 0, 0, 0, err);
 	if (xchg(&on->port_error, err) != err)
-		pr_warn("UDP port %d can't be opened (error %d): flows are sent without On-Ramp, as by fq\n",
+		pr_warn("cannot open UDP port %d (error %d): flows are sent without On-Ramp, as by fq\n",
 			OR_PORT, err);
 	return false;
 }

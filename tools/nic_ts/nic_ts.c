@@ -261,7 +261,7 @@ static int on_error(struct sockaddr_nl *who, struct nlmsgerr *e, void *arg)
 		if (a)
 			die("%s", nla_get_string(a));
 	}
-	die("the kernel refused it: %s", strerror(-e->error));
+	die("the kernel refused the request: %s", strerror(-e->error));
 }
 
 static void open_family(void)
@@ -270,7 +270,7 @@ static void open_family(void)
 
 	sock = nl_socket_alloc();
 	if (!sock || genl_connect(sock))
-		die("no generic netlink here");
+		die("this kernel has no generic netlink");
 	/* SOL_NETLINK, NETLINK_EXT_ACK */
 	setsockopt(nl_socket_get_fd(sock), 270, 11, &one, sizeof(one));
 	family = genl_ctrl_resolve(sock, NIC_TS_GENL_NAME);
@@ -319,11 +319,11 @@ static int64_t parse_s64(const char *what, const char *text)
 	char *end;
 
 	if (!text)
-		die("%s: a number is missing", what);
+		die("%s: expected a number", what);
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (errno || end == text || *end)
-		die("%s: '%s' is not a number", what, text);
+		die("%s '%s': expected a number", what, text);
 	return value;
 }
 
@@ -332,7 +332,7 @@ static uint32_t parse_u32(const char *what, const char *text)
 	int64_t value = parse_s64(what, text);
 
 	if (value < 0 || value > UINT32_MAX)
-		die("%s: '%s' is not a number from 0 to 4294967295", what, text);
+		die("%s '%s': expected 0 to 4294967295", what, text);
 	return value;
 }
 
@@ -344,7 +344,7 @@ static int device_command(char **argv)
 	if (!*argv)
 		usage(1);
 	if (!ifindex)
-		die("there is no device '%s' in this namespace", *argv);
+		die("unknown device '%s' in this namespace", *argv);
 	nla_put_u32(msg, NIC_TS_A_IFINDEX, ifindex);
 	for (argv++; *argv; argv += 2) {
 		if (!strcmp(*argv, "hw") && argv[1] &&
@@ -353,7 +353,7 @@ static int device_command(char **argv)
 		else if (!strcmp(*argv, "tx-slots"))
 			nla_put_u32(msg, NIC_TS_A_TX_SLOTS, parse_u32(*argv, argv[1]));
 		else
-			die("'%s' is neither 'hw on', 'hw off' nor 'tx-slots N'", *argv);
+			die("unknown word '%s': expected 'hw on', 'hw off' or 'tx-slots N'", *argv);
 	}
 	talk(msg);
 	return 0;
@@ -368,10 +368,10 @@ static uint32_t clock_domain(const char *name)
 	if (!strcmp(name, "real"))
 		return NIC_TS_DOMAIN_REAL;
 	if (strncmp(name, "phc", 3))
-		die("'%s' is no clock: allowed are raw, real and phcN", name);
+		die("unknown clock '%s': expected raw, real or phcN", name);
 	n = parse_u32("phc", name + 3);
 	if (n > NIC_TS_DOMAIN_PHC_MAX)
-		die("'%s': the largest clock is phc%d", name, NIC_TS_DOMAIN_PHC_MAX);
+		die("clock '%s': expected phc0 to phc%d", name, NIC_TS_DOMAIN_PHC_MAX);
 	return NIC_TS_DOMAIN_PHC(n);
 }
 
@@ -507,12 +507,12 @@ static int clock_feed(uint32_t domain, char **argv)
 		else if (!strcmp(*argv, "interval"))
 			interval_ms = parse_s64(*argv, argv[1]);
 		else
-			die("'%s' is neither count nor interval", *argv);
+			die("unknown word '%s': expected count or interval", *argv);
 	}
 	if (interval_ms < 1 || interval_ms > 60000)
-		die("the interval must be from 1 to 60000 ms");
+		die("interval: expected 1 to 60000 ms");
 	if (domain < NIC_TS_DOMAIN_PHC0)
-		die("only a phcN can be read by feed");
+		die("feed: expected a clock phcN");
 	snprintf(path, sizeof(path), "/dev/ptp%u", domain - NIC_TS_DOMAIN_PHC0);
 	fd = open(path, O_RDWR);
 	if (fd < 0)
