@@ -21,7 +21,9 @@
  * cum_pause(t) is the time up to t during which t_next_pkt lay in the future:
  * each nanosecond counts once, however often a pause was extended or shortened.
  * It counts whether or not the flow had data to send: in both cases the flow
- * added nothing to the queue.
+ * added nothing to the queue. For the same reason P_rtt is at least the time for which it
+ * has had nothing to send, and of that all counts, not beta of it: a queue whose senders
+ * are silent drains by 1 ns per ns.
  *
  * Source: Liu et al., "Breaking the Transience-Equilibrium Nexus: A New Approach
  * to Datacenter Packet Transport", NSDI 2021, sections 3.1, 3.2 and 4.1.
@@ -154,6 +156,7 @@ struct onramp_ctrl {
  * @tx_ns:	when G was sent
  * @tx_cum_ns:	onramp_ctrl_cum_pause() of that time, taken then
  * @sent_ns:	when any packet of the flow was last sent
+ * @idle_ns:	since then it has had nothing to send: for how long, else 0
  * @owd_ns:	O: one-way delay, or its excess over the path's baseline, without
  *		the sender's own serialisation; < 0 counts as 0
  * @seq:	sequence number after the last byte of G
@@ -163,6 +166,7 @@ struct onramp_sample {
 	u64	tx_ns;
 	u64	tx_cum_ns;
 	u64	sent_ns;
+	u64	idle_ns;
 	s64	owd_ns;
 	u32	seq;
 };
@@ -395,6 +399,9 @@ static inline void onramp_ctrl_update(struct onramp_ctrl *f,
 	}
 	if (p->mode == ONRAMP_MODE_FINAL)
 		lag_ns = onramp_mul(res->p_rtt_ns, f->beta);
+	/* Where all have sent what they had, a pause would begin when the queue is gone. */
+	if (p->mode == ONRAMP_MODE_FINAL && s->idle_ns > lag_ns)
+		lag_ns = s->idle_ns;
 	/* Added instead of subtracted: nothing here can go below zero. */
 	if (res->owd_ns > p->threshold_ns + lag_ns)
 		onramp_ctrl_start_pause(f, p, s->now_ns, s->sent_ns, res->owd_ns -
@@ -512,6 +519,7 @@ struct onramp_tx {
  * @head:	where the next one goes, counts up
  * @count:	valid records, <= @mask + 1
  * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
+ * @all:	what was last sent was all that there was to send
  * @skipped:	how many were not recorded since the newest record, < 2^@shift
  * @next:	after all that was sent, if there is a record
  * @una:	before it, all was acknowledged when that was last looked at
@@ -531,7 +539,8 @@ struct onramp_txring {
 	u32	mask;
 	u32	head;
 	u32	count;
-	u32	shift;
+	u16	shift;
+	bool	all;
 	u32	skipped;
 	u32	next;
 	u32	una;
@@ -713,6 +722,18 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 	if (r->head != head)
 		onramp_tx_at(r, 0)->wait_ns = (u32)min_t(u64, tx_ns - out_ns, U32_MAX);
 	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
+}
+
+/**
+ * onramp_tx_idle_ns() - for how long has the flow had nothing to send?
+ * @r: ring
+ * @now_ns: current time
+ *
+ * Return: ns, 0 if it has, or what it sent last is not on the wire yet.
+ */
+static inline u64 onramp_tx_idle_ns(const struct onramp_txring *r, u64 now_ns)
+{
+	return r->all && now_ns > r->sent_ns ? now_ns - r->sent_ns : 0;
 }
 
 /**

@@ -906,6 +906,7 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = ctl->ring.sent_ns;
+	s.idle_ns = onramp_tx_idle_ns(&ctl->ring, s.now_ns);
 	d.trip = (struct onramp_trip) {
 		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
 		.hold_ns = ack->hold_ns,

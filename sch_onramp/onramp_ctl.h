@@ -572,6 +572,9 @@ static inline void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *g
 	cum_ns = onramp_cum_ns(ctl, now);
 	onramp_tx_append(&ctl->ring, seq, seq + payload, now, tx_ns, cum_ns, ctl->byte_ns,
 			 &tcp_sk(skb->sk)->snd_una);
+	/* Few packets are the end of what was written: the others need not be compared. */
+	ctl->ring.all = tcp_hdr(skb)->psh &&
+			READ_ONCE(tcp_sk(skb->sk)->write_seq) == seq + payload;
 	if (tracepoint_enabled(onramp_sent))
 		onramp_ctl_sent_trace(ctl, now, tx_ns, seq, seq + payload, cum_ns);
 	spin_unlock(&ctl->lock);

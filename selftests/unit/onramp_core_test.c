@@ -358,6 +358,60 @@ static void update__progress(void)
 	CHECK_EQ(f.until_ns, 400 * US);
 }
 
+/*
+ * Sent at 0, acked at 100, O = 120. A flow that has had something to send pauses for 70. Nothing
+ * was left to send since 40: 60 of that are over. With a pause of 80 in that time 80 are, times
+ * beta. The strawman knows of neither.
+ */
+static void update__idle(void)
+{
+	struct onramp_sample s = {
+		.now_ns = 100 * US, .owd_ns = 120 * US, .seq = 1,
+	};
+
+	setup();
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.pause_ns, 70 * US);
+	setup();
+	s.idle_ns = 60 * US;
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.verdict, ONRAMP_PAUSED);
+	CHECK_EQ(r.pause_ns, 10 * US);
+	CHECK_EQ(f.until_ns, 110 * US);
+	setup();
+	s.idle_ns = 70 * US;
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.verdict, ONRAMP_BELOW);
+	CHECK_EQ(f.until_ns, 0);
+	/* Pauses and idle time are mostly the same time. */
+	setup();
+	onramp_ctrl_set_pause(&f, 10 * US, 90 * US);
+	s.owd_ns = 150 * US;
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.pause_ns, 20 * US);
+	setup();
+	f.beta = ONRAMP_ONE / 2;
+	onramp_ctrl_set_pause(&f, 10 * US, 90 * US);
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.pause_ns, 30 * US);
+	setup();
+	p.mode = ONRAMP_MODE_STRAWMAN;
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.pause_ns, 100 * US);
+}
+
+/* Idle since what was sent last, if that was all; not while that waits for the wire. */
+static void txring__idle(void)
+{
+	struct onramp_txring q = { .sent_ns = 500 };
+
+	CHECK_EQ(onramp_tx_idle_ns(&q, 800), 0);
+	q.all = true;
+	CHECK_EQ(onramp_tx_idle_ns(&q, 800), 300);
+	CHECK_EQ(onramp_tx_idle_ns(&q, 500), 0);
+	CHECK_EQ(onramp_tx_idle_ns(&q, 400), 0);
+}
+
 /* 100 measured 20 ago leave 80 - 50; after 50 nothing, and nothing if stale. */
 static void inherit__while_fresh(void)
 {
@@ -720,6 +774,8 @@ int main(void)
 		KTAP_CASE(update__old_reference),
 		KTAP_CASE(update__off),
 		KTAP_CASE(update__progress),
+		KTAP_CASE(update__idle),
+		KTAP_CASE(txring__idle),
 		KTAP_CASE(inherit__while_fresh),
 		KTAP_CASE(own_ns__of_a_batch),
 		KTAP_CASE(txring__find),

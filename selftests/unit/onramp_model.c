@@ -48,7 +48,7 @@ void model_pause(struct model *m, double now, double end)
 
 struct model_verdict model_ack(struct model *m, const struct model_params *p,
 			       const struct model_packet *packet, double now,
-			       double last_sent)
+			       double last_sent, double idle)
 {
 	struct model_verdict v = { .fate = MODEL_KEEP, .margin = -INFINITY, .want = -INFINITY };
 	struct model_packet g = *packet;
@@ -87,7 +87,7 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 		return v;
 	}
 	p_rtt = model_paused(m, now) - g.paused;
-	v.want = g.owd - p->t - (p->rule == MODEL_EQ4 ? m->beta * p_rtt : 0);
+	v.want = g.owd - p->t - (p->rule == MODEL_EQ4 ? fmax(m->beta * p_rtt, idle) : 0);
 	v.margin = v.want;
 	if (v.want <= 0)
 		return v;

@@ -63,6 +63,6 @@ double model_end(const struct model *m);
 void model_pause(struct model *m, double now, double end);
 struct model_verdict model_ack(struct model *m, const struct model_params *p,
 			       const struct model_packet *g, double now,
-			       double last_sent);
+			       double last_sent, double idle);
 
 #endif /* _ONRAMP_MODEL_H */

@@ -49,6 +49,7 @@ struct run {
 	u32 offset;		/* sequence number of the first byte */
 	double bytes;
 	double queue;		/* ns, what O wanders around */
+	bool all;		/* nothing was left to send */
 };
 
 static void start(struct run *r)
@@ -108,6 +109,8 @@ static void send(struct run *r)
 	una = from;
 	onramp_tx_add(&r->ring, from, from + length, r->now,
 		      onramp_ctrl_cum_pause(&r->f, r->now), &una);
+	r->all = chance(0.1);
+	r->ring.all = r->all;
 }
 
 static double random_owd(struct run *r)
@@ -194,7 +197,8 @@ static void ack(struct run *r)
 	}
 	s = (struct onramp_sample) {
 		.now_ns = r->now, .tx_ns = t->tx_ns, .tx_cum_ns = t->cum_ns,
-		.sent_ns = r->ring.sent_ns, .owd_ns = (s64)g.owd,
+		.sent_ns = r->ring.sent_ns, .idle_ns = onramp_tx_idle_ns(&r->ring, r->now),
+		.owd_ns = (s64)g.owd,
 		.seq = r->seq[which % FLIGHT],
 	};
 	if (chance(0.002)) {
@@ -203,7 +207,8 @@ static void ack(struct run *r)
 	}
 	held = r->m.held_since;
 	onramp_ctrl_update(&r->f, &r->p, &s, &res);
-	v = model_ack(&r->m, &r->mp, &g, r->now, r->ring.sent_ns);
+	v = model_ack(&r->m, &r->mp, &g, r->now, r->ring.sent_ns,
+		      r->all ? fmax(0, (double)r->now - (double)r->ring.sent_ns) : 0);
 	if (r->m.held_since >= 0)
 		held = r->m.held_since;
 	stat.fate[v.fate]++;
