@@ -41,6 +41,10 @@ quiet_pair() {
 		link set b0 up
 		neigh replace $V4_A lladdr $MAC_A dev b0 nud permanent
 	END
+	# veth puts packets into the backlog of the CPU that sends them, and two CPUs reorder a
+	# flow that the qdisc had in order. RPS: one backlog for all.
+	ip netns exec "$A" sh -c 'echo 1 | tee /sys/class/net/a0/queues/rx-*/rps_cpus' >/dev/null
+	ip netns exec "$B" sh -c 'echo 1 | tee /sys/class/net/b0/queues/rx-*/rps_cpus' >/dev/null
 }
 
 # fresh [WORD VALUE]...: it has an onramp of its own at its root, in place of all else.
