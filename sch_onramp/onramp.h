@@ -220,6 +220,7 @@ struct onramp_stats {
 	u64	peers_evicted;
 	u64	connections_closed;
 	u64	acks_let_go;
+	u64	swing_ns;
 };
 
 /**

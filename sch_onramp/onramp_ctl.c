@@ -761,6 +761,7 @@ static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack
 	if (ctl->epoch != peer->epoch) {
 		ctl->epoch = peer->epoch;
 		onramp_ctrl_forget(&ctl->ctrl);
+		onramp_view_forget(&ctl->view);
 	}
 	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
 		return ONRAMP_G_LEARNING;
@@ -838,6 +839,7 @@ static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *
 		peer->last_threshold_ns = trust->threshold_ns;
 	}
 	WRITE_ONCE(ctl->gate->last_slack_ns, peer->path.slack_ns);
+	WRITE_ONCE(ctl->gate->last_swing_ns, trust->swing_ns);
 unlock:
 	spin_unlock(&peer->lock);
 	return verdict;
@@ -884,7 +886,9 @@ static bool onramp_counted(u8 verdict)
 static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 {
 	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
-	struct onramp_delay d = { .byte_ns = ctl->byte_ns, .others = ack->others };
+	struct onramp_delay d = {
+		.rx_ns = ack->rx_ns, .byte_ns = ctl->byte_ns, .others = ack->others,
+	};
 	const struct onramp_settings *settings;
 	struct onramp_trust trust = {};
 	struct onramp_result res = {};

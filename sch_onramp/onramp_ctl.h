@@ -175,6 +175,7 @@ struct onramp_link {
  * @last_error_ns: that its delay may be too high by
  * @last_threshold_ns: T for it
  * @last_slack_ns: slack in that
+ * @last_swing_ns: swing in that
  * @last_beta: Q30
  * @rcu: to free it
  */
@@ -193,6 +194,7 @@ struct onramp_gate {
 	u64			last_error_ns;
 	u64			last_threshold_ns;
 	u64			last_slack_ns;
+	u64			last_swing_ns;
 	u32			last_beta;
 	struct rcu_head		rcu;
 };

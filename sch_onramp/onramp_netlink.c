@@ -436,6 +436,7 @@ static void onramp_collect_gate(const struct onramp_gate *gate, struct onramp_st
 	stats->owd_error_ns = READ_ONCE(gate->last_error_ns);
 	stats->threshold_ns = READ_ONCE(gate->last_threshold_ns);
 	stats->slack_ns = READ_ONCE(gate->last_slack_ns);
+	stats->swing_ns = READ_ONCE(gate->last_swing_ns);
 	stats->beta = ((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 

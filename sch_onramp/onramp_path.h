@@ -23,10 +23,16 @@
  *
  *	O = O - (lowest O of the connection - lowest O of the path)
  *
+ * A queue is first in, first out. A packet that a later one of its connection has overtaken
+ * took a longer route, and what it came late by was no queue. Routes that swing, or that share
+ * the packets of a connection, show themselves in that:
+ *
+ *	swing = most that a packet was late by, at most its O, of 30 to 60 s
+ *
  * threshold auto:
  *
  *	unit = max(50 us, 64 KB on the link); 150 us if the speed of the link is unknown
- *	T    = unit + lowest rtt + slack
+ *	T    = unit + lowest rtt + swing + slack
  *
  * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
  * holds a unit when the first packet after the pause arrives. Where it arrives at an
@@ -35,12 +41,15 @@
  * longer. The slack follows from that:
  *
  *	first packet of the path after a pause of P, at least half of T; p = max(unit, P):
+ *	  O of this packet and of five before it within unit / 8, each of the last one:
+ *		slack = slack + p / 2 + slack / 8
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
  *		slack = slack + p / 4 + slack / 8
  *	  else:	slack = slack - p / 12 - slack / 24
  *	and slack = slack - slack / 16 in 268 ms
  *
- * It rises if more than a quarter of all pauses end at an empty queue. A unit is at least
+ * It rises if more than a quarter of all pauses end at an empty queue. A delay that stays
+ * where it is, whether the flow sends or not, is that of a longer route. A unit is at least
  * twice the mean step of O from one OR-ACK of the connection to the next, since steps are
  * noise, or batches that take long on a later, slower link.
  *
@@ -52,7 +61,7 @@
  *
  * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in
  * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
- * routes, slack and letting go are not in the paper, in which all hosts have On-Ramp.
+ * routes, swing, slack and letting go are not in the paper, in which all hosts have On-Ramp.
  *
  * Differences from the paper: without threshold auto only the limit and the routes; the
  * setting nobound takes the limit away.
@@ -63,7 +72,7 @@
 #include "onramp_core.h"
 #include "onramp_owd.h"
 
-/* Lowest round trip, and lowest absolute delay: half the time that they are kept for, ns. */
+/* Lowest round trip, lowest absolute delay, swing: half the time that they are kept for, ns. */
 #define ONRAMP_PATH_LOW_NS	30000000000ULL
 
 /* Lowest delays of connections: the same, 67 ms. */
@@ -82,7 +91,7 @@
 /* The longest batch that a NIC is handed: 64 KB, as a shift. */
 #define ONRAMP_AUTO_BATCH_SHIFT	16
 
-/* Most slack, ns: more than the longest pause by default. */
+/* Most slack, and most swing, ns: more than the longest pause by default. */
 #define ONRAMP_SLACK_MAX_NS	40000000ULL
 
 /* The slack is less by a 16th after this time, ns: half of it is gone in 3 s. */
@@ -92,6 +101,9 @@
 /* Ends of pauses that a lowest delay is of, at most half of them; and at least. */
 #define ONRAMP_RETURNS		16
 #define ONRAMP_RETURNS_MIN	4
+
+/* O that have to be near one another, before a pause that has not changed it either. */
+#define ONRAMP_LEVEL_MIN	4
 
 /* Share of a new step of O in the mean, as a shift. */
 #define ONRAMP_STEP_SHIFT	4
@@ -183,6 +195,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
+ * @swing: what packets were late by that a later one has overtaken, negative
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
  * @let_go: part of pauses that is left out, Q30, <= 1
@@ -193,6 +206,7 @@ struct onramp_path {
 	struct onramp_low	wire;
 	struct onramp_low	synced;
 	struct onramp_low	owd;
+	struct onramp_low	swing;
 	u64			last_tx_ns;
 	u64			slack_ns;
 	u64			slack_at_ns;
@@ -207,8 +221,12 @@ struct onramp_path {
  * @step_ns: mean step from one O to the next, if there was no pause between them
  * @return_now: lowest O after a pause, of the last @returns pauses
  * @return_before: the same, of the ONRAMP_RETURNS before those
+ * @tx_ns: when the newest packet left, by the model; 0: none yet
+ * @rx_ns: when that came, by the receiver's clock
+ * @rx_owd_ns: its O
  * @returns: < ONRAMP_RETURNS
  * @returned: there were ONRAMP_RETURNS_MIN
+ * @level: how many O in a row have been near the one before, <= ONRAMP_LEVEL_MIN
  */
 struct onramp_view {
 	struct onramp_low	owd;
@@ -216,8 +234,12 @@ struct onramp_view {
 	u64			step_ns;
 	u64			return_now;
 	u64			return_before;
+	u64			tx_ns;
+	u64			rx_ns;
+	u64			rx_owd_ns;
 	u8			returns;
 	bool			returned;
+	u8			level;
 };
 
 /**
@@ -226,6 +248,7 @@ struct onramp_view {
  * @owd_ns: delay that the threshold applies to
  * @baseline_ns: what was taken off for that, to be shown
  * @error_ns: how far it may be too high
+ * @rx_ns: when the packet came, by the receiver's clock
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
@@ -238,6 +261,7 @@ struct onramp_delay {
 	s64			owd_ns;
 	s64			baseline_ns;
 	u64			error_ns;
+	u64			rx_ns;
 	u64			byte_ns;
 	bool			absolute;
 	bool			is_auto;
@@ -249,6 +273,7 @@ struct onramp_delay {
  * struct onramp_trust - what was made of that
  * @limit_ns: longest delay that the round trip allows
  * @detour_ns: what the connection's route is longer than others of the path
+ * @swing_ns: what packets of the path were late by
  * @threshold_ns: T
  * @limited: the delay was cut to the limit by more than its error
  * @returned: the first packet after a pause,
@@ -258,6 +283,7 @@ struct onramp_delay {
 struct onramp_trust {
 	u64	limit_ns;
 	u64	detour_ns;
+	u64	swing_ns;
 	u64	threshold_ns;
 	bool	limited;
 	bool	returned;
@@ -316,11 +342,16 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	return owd_ns - (s64)trust->detour_ns;
 }
 
+static inline bool onramp_near(u64 a_ns, u64 b_ns, u64 near_ns)
+{
+	return a_ns <= b_ns + near_ns && b_ns <= a_ns + near_ns;
+}
+
 /* The lowest O of pauses' ends: is @owd_ns near it? And add it. */
 static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 near_ns)
 {
 	u64 low_ns = min_t(u64, v->return_now, v->return_before);
-	bool near = v->returned && owd_ns <= low_ns + near_ns && low_ns <= owd_ns + near_ns;
+	bool near = v->returned && onramp_near(owd_ns, low_ns, near_ns);
 
 	v->return_now = v->returns ? min_t(u64, v->return_now, owd_ns) : owd_ns;
 	v->returns++;
@@ -335,14 +366,64 @@ static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 nea
 	return near;
 }
 
-/* The first packet of the path after a pause; @pause_ns is its length, or a unit. */
-static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool empty)
+/* Is O where it has been for a while? @near: to the one before. */
+static inline bool onramp_view_level(struct onramp_view *v, bool near)
+{
+	bool level = near && v->level == ONRAMP_LEVEL_MIN;
+
+	if (!near)
+		v->level = 0;
+	else if (!level)
+		v->level++;
+	return level;
+}
+
+/*
+ * The first packet of the path after a pause; @pause_ns is its length, or a unit. @level: the
+ * delay is what it was before, and before that.
+ */
+static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool empty,
+				      bool level)
 {
 	if (empty)
-		p->slack_ns = min_t(u64, p->slack_ns + p->slack_ns / 8 + pause_ns / 4,
-				    ONRAMP_SLACK_MAX_NS);
+		p->slack_ns = min_t(u64, p->slack_ns + p->slack_ns / 8 +
+				    pause_ns / (level ? 2 : 4), ONRAMP_SLACK_MAX_NS);
 	else
 		p->slack_ns -= min_t(u64, p->slack_ns, p->slack_ns / 24 + pause_ns / 12);
+}
+
+/* Has a packet of the connection overtaken another one? By how much, at most that one's O? */
+static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *v,
+				     const struct onramp_delay *d, u64 owd_ns)
+{
+	u64 tx_ns = d->trip.tx_ns, late_ns = 0, late_owd_ns = 0;
+
+	if (v->tx_ns && tx_ns > v->tx_ns && (s64)(v->rx_ns - d->rx_ns) > 0) {
+		late_ns = v->rx_ns - d->rx_ns;
+		late_owd_ns = v->rx_owd_ns;
+	} else if (tx_ns < v->tx_ns && (s64)(d->rx_ns - v->rx_ns) > 0) {
+		late_ns = d->rx_ns - v->rx_ns;
+		late_owd_ns = owd_ns;
+	}
+	/* A clock that was set shows in no round trip. */
+	if (late_ns > late_owd_ns + d->error_ns)
+		late_ns = 0;
+	onramp_low_add(&p->swing, ONRAMP_PATH_LOW_NS, d->trip.now_ns,
+		       -(s64)min_t(u64, late_ns, ONRAMP_SLACK_MAX_NS));
+	if (tx_ns > v->tx_ns) {
+		v->tx_ns = tx_ns;
+		v->rx_ns = d->rx_ns;
+		v->rx_owd_ns = owd_ns;
+	}
+}
+
+/**
+ * onramp_view_forget() - the receiver's clock is another one
+ * @v: connection
+ */
+static inline void onramp_view_forget(struct onramp_view *v)
+{
+	v->tx_ns = 0;
 }
 
 /* Time passes. */
@@ -386,16 +467,19 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 				      struct onramp_trust *trust, struct onramp_result *res)
 {
 	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
-	bool acked = f->acked;
+	bool acked = f->acked, level;
 
 	*trust = (struct onramp_trust) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
 	onramp_path_others(p, s->now_ns, d->others);
 	core->let_go = p->let_go;
 	s->owd_ns = onramp_path_believe(p, v, d, trust);
+	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
+	trust->swing_ns = (u64)-onramp_low(&p->swing);
 	if (d->is_auto) {
 		unit_ns = onramp_auto_unit(d->byte_ns);
-		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + p->slack_ns;
+		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + trust->swing_ns +
+				     p->slack_ns;
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
 	core->empty_ns = unit_ns / 2 + d->error_ns;
@@ -408,6 +492,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	if (res->verdict > ONRAMP_IS_OFF || !acked)
 		goto out;
 
+	level = onramp_view_level(v, onramp_near(res->owd_ns, last_owd_ns, unit_ns / 8));
 	if (!paused_ns) {
 		step_ns = res->owd_ns > last_owd_ns ? res->owd_ns - last_owd_ns :
 						      last_owd_ns - res->owd_ns;
@@ -418,9 +503,9 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
 		trust->returned = true;
-		trust->empty = onramp_view_return(v, res->owd_ns, unit_ns / 8) ||
+		trust->empty = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level ||
 			       res->owd_ns < core->empty_ns;
-		onramp_path_return(p, max_t(u64, unit_ns, paused_ns), trust->empty);
+		onramp_path_return(p, max_t(u64, unit_ns, paused_ns), trust->empty, level);
 	}
 out:
 	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);

@@ -256,7 +256,9 @@ ONRAMP_X(PEERS_EVICTED, peers_evicted, COUNT, \
 ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
 	 "control blocks of the namespace released: their connection was closed") \
 ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
-	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue")
+	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue") \
+ONRAMP_X(SWING_NS, swing_ns, GAUGE, \
+	 "swing in it: most that a packet was late by which a later one overtook, ns")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

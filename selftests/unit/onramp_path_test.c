@@ -393,6 +393,47 @@ static void slack__rises_if_the_lowest_delay_is_wrong(void)
 	CHECK(p.slack_ns > 9 * MS);
 }
 
+/* A route that is longer now: the delay is the same before a pause and after it. */
+static void slack__rises_where_delays_stay(void)
+{
+	u64 unit = 150 * US;
+	int i, before;
+
+	for (before = 0; before < 8; before++) {
+		setup();
+		ack(&automatic, 20 * US, 0);
+		now += 20 * MS;
+		for (i = 0; i < before; i++) {
+			now += MS;
+			ack(&automatic, 10 * MS, 9 * MS + i % 2 * unit / 8);
+			onramp_ctrl_set_pause(&f, now, now);
+		}
+		now += MS;
+		ack(&automatic, 10 * MS, 9 * MS);
+		onramp_ctrl_set_pause(&f, now, now);
+		f.cum_ns += 5 * MS;
+		now += 10 * MS;
+		ack(&automatic, 10 * MS, 9 * MS + unit / 8);
+		CHECK(trust.returned);
+		CHECK_EQ(trust.empty, before >= ONRAMP_LEVEL_MIN);
+		CHECK_EQ(p.slack_ns, before >= ONRAMP_LEVEL_MIN ? 5 * MS / 2 : 0);
+	}
+	/* One that is another one in between begins anew. */
+	setup();
+	ack(&automatic, 20 * US, 0);
+	now += 20 * MS;
+	for (i = 0; i < 12; i++) {
+		now += MS;
+		ack(&automatic, 10 * MS, 9 * MS - (i == 9 ? MS : 0));
+		onramp_ctrl_set_pause(&f, now, now);
+	}
+	f.cum_ns += 5 * MS;
+	now += 10 * MS;
+	ack(&automatic, 10 * MS, 9 * MS);
+	CHECK(trust.returned);
+	CHECK(!trust.empty);
+}
+
 /* Queues that differ are queues. */
 static void slack__stays_where_queues_do_not_run_empty(void)
 {
@@ -431,7 +472,7 @@ static void slack__is_bounded_and_forgotten(void)
 	setup();
 	ack(&automatic, 20 * US, 0);
 	for (i = 0; i < 200; i++)
-		onramp_path_return(&p, 150 * US, true);
+		onramp_path_return(&p, 150 * US, true, false);
 	CHECK_EQ(p.slack_ns, ONRAMP_SLACK_MAX_NS);
 	now += ONRAMP_SLACK_AGE_NS;
 	ack(&automatic, 20 * US, 0);
@@ -442,6 +483,107 @@ static void slack__is_bounded_and_forgotten(void)
 	}
 	CHECK(p.slack_ns < ONRAMP_SLACK_MAX_NS / 2);
 	CHECK(p.slack_ns > ONRAMP_SLACK_MAX_NS / 4);
+}
+
+/* A packet that left @ago_ns ago, with @owd_ns: an OR-ACK of which comes now. */
+static void packet(const struct onramp_delay *set, u64 left_ns, u64 owd_ns)
+{
+	struct onramp_delay d = *set;
+
+	d.rx_ns = 17 * SEC + left_ns + owd_ns;
+	ack(&d, now - left_ns, (s64)owd_ns);
+}
+
+/* What later packets have overtaken was no queue. */
+static void swing__by_packets_that_are_overtaken(void)
+{
+	u64 left, unit = 150 * US;
+
+	/* The later one's OR-ACK comes first, or last. */
+	setup();
+	packet(&automatic, now - 20 * US, 0);
+	now += 20 * MS;
+	left = now - 10 * MS;
+	packet(&automatic, left, 9 * MS);
+	CHECK_EQ(trust.swing_ns, 0);
+	now += US;
+	packet(&automatic, left + 2 * MS, MS);
+	CHECK_EQ(trust.swing_ns, 6 * MS);
+	CHECK_EQ(trust.threshold_ns, unit + 20 * US + 6 * MS);
+
+	setup();
+	packet(&automatic, now - 20 * US, 0);
+	now += 20 * MS;
+	left = now - 10 * MS;
+	packet(&automatic, left + 2 * MS, MS);
+	now += US;
+	packet(&automatic, left, 9 * MS);
+	CHECK_EQ(res.verdict, ONRAMP_STALE);
+	CHECK_EQ(trust.swing_ns, 6 * MS);
+
+	/* It is the longest one, and is forgotten after a minute at most. */
+	now += MS;
+	packet(&automatic, now - 5 * MS, 4 * MS);
+	now += US;
+	packet(&automatic, now - 4 * MS, 0);
+	CHECK_EQ(trust.swing_ns, 6 * MS);
+	now += 20 * SEC;
+	packet(&automatic, now - 20 * US, 0);
+	CHECK_EQ(trust.swing_ns, 6 * MS);
+	now += 20 * SEC;
+	packet(&automatic, now - 20 * US, 0);
+	now += 40 * SEC;
+	packet(&automatic, now - 20 * US, 0);
+	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(trust.threshold_ns, unit + 20 * US);
+}
+
+static void swing__of_nothing_else(void)
+{
+	struct onramp_delay d = automatic;
+	struct onramp_view w;
+	struct onramp_ctrl g;
+	u64 left;
+
+	/* A queue that drains. */
+	setup();
+	packet(&automatic, now - 20 * US, 0);
+	now += 20 * MS;
+	left = now - 10 * MS;
+	packet(&automatic, left, 9 * MS);
+	now += US;
+	packet(&automatic, left + 8 * MS, MS);
+	CHECK_EQ(trust.swing_ns, 0);
+	/* A clock that is set back by more than the round trip allows. */
+	now += 10 * MS;
+	d.rx_ns = 16 * SEC;
+	ack(&d, 3 * MS, 2 * MS);
+	CHECK_EQ(trust.swing_ns, 0);
+	/* Another clock. */
+	now += 10 * MS;
+	packet(&automatic, now - 10 * MS, 9 * MS);
+	now += MS;
+	onramp_view_forget(&v);
+	packet(&automatic, now - 3 * MS, 0);
+	CHECK_EQ(trust.swing_ns, 0);
+	/* A connection with another route. */
+	setup_view(&w, &g);
+	d.rx_ns = 0;
+	ack_to(&w, &g, &d, 20 * US, 0, 0);
+	CHECK_EQ(trust.swing_ns, 0);
+	/* More than the longest pause. */
+	setup();
+	packet(&automatic, now - 20 * US, 0);
+	now += SEC;
+	left = now - 500 * MS;
+	packet(&automatic, left, 490 * MS);
+	now += US;
+	packet(&automatic, left + MS, MS);
+	CHECK_EQ(trust.swing_ns, ONRAMP_SLACK_MAX_NS);
+	/* A threshold by hand is as it was set. */
+	now += MS;
+	packet(&by_hand, now - 20 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 50 * US);
 }
 
 /* By hand: the threshold is as it was set. */
@@ -551,10 +693,13 @@ int main(void)
 		KTAP_CASE(route__of_one_connection),
 		KTAP_CASE(slack__rises_if_queues_run_empty),
 		KTAP_CASE(slack__rises_if_the_lowest_delay_is_wrong),
+		KTAP_CASE(slack__rises_where_delays_stay),
 		KTAP_CASE(slack__stays_where_queues_do_not_run_empty),
 		KTAP_CASE(slack__by_the_first_packet_of_the_path),
 		KTAP_CASE(slack__is_bounded_and_forgotten),
 		KTAP_CASE(slack__is_for_auto),
+		KTAP_CASE(swing__by_packets_that_are_overtaken),
+		KTAP_CASE(swing__of_nothing_else),
 		KTAP_CASE(step__makes_the_unit),
 		KTAP_CASE(let_go__while_others_fill_the_queue),
 		KTAP_CASE(let_go__counts_above_the_threshold),
