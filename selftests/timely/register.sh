@@ -102,6 +102,9 @@ counters() {
 		BranchHai
 		BranchDecrease
 		BranchWeighted
+		BranchStart
+		BranchProbe
+		BranchAverage
 		HeldAppLimited
 		BelowFloor
 		DropRetransmitted
