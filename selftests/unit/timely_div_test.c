@@ -28,6 +28,6 @@ u64 timely_div_values(u32 a, u64 b)
 {
 	struct timely_flow f = { .rate_q = b };
 
-	return timely_auto_window(&f, a, b) + timely_auto_idle_ns(&f) + timely_permille(a) + timely_t_low_ns(b, a) +
-	       timely_serialisation_ns(a, b) + timely_start_bps(b, a);
+	return timely_auto_window(&f, a, b) + timely_auto_idle_ns(&f) + timely_permille(a) +
+	       timely_t_low_ns(b, a) + timely_serialisation_ns(a, b) + timely_start_bps(b, a);
 }
