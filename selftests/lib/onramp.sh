@@ -336,6 +336,12 @@ loaded() {
 	dcload get "$KSFT_TMP/load.json" "$1"
 }
 
+# throughput CC ADDR WARMUP SECONDS: of one load from A, bit/s.
+throughput() {
+	load "$A" --to "$2" --cc "$1" --warmup "$3" --duration "$4" >&2
+	loaded goodput_bit_s
+}
+
 # Tracing --------------------------------------------------------------------
 
 KSFT_TRACE=/sys/kernel/tracing/instances/onramp-$KSFT_ID

@@ -11,21 +11,15 @@ TIMELY_PROFILE=auto
 
 mbit=20
 
-# throughput CC ADDR WARMUP: bit/s
-throughput() {
-	load "$A" --to "$2" --cc "$1" --warmup "$3" --duration 2 >&2
-	loaded goodput_bit_s
-}
-
 # as_cubic QDISC ADDR SHARE PACING: at least that share of what cubic has here.
 as_cubic() {
 	local cubic timely before
 
 	timely_set "$A" pacing "$4"
 	tc -n "$A" qdisc replace dev a0 root "$1"
-	cubic=$(throughput cubic "$2" 0.5)
+	cubic=$(throughput cubic "$2" 0.5 2)
 	before=$(timely_count "$A" Completions)
-	timely=$(throughput timely "$2" 1)
+	timely=$(throughput timely "$2" 1 2)
 	tc -n "$A" qdisc del dev a0 root
 	echo "measured: cubic $(calc "$cubic / 1e3") kbit/s, timely $(calc "$timely / 1e3") kbit/s"
 	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $3")"

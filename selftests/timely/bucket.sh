@@ -11,21 +11,15 @@ TIMELY_PROFILE=paper
 
 mbit=500
 
-# throughput CC: bit/s
-throughput() {
-	load "$A" --to "$V4_B" --cc "$1" --warmup 0.2 --duration 1 >&2
-	loaded goodput_bit_s
-}
-
 # bucket BYTES PERCENT: at least so much of cubic's throughput.
 bucket() {
 	local cubic timely below
 
 	tc -n "$R" qdisc replace dev r1 root tbf rate "${mbit}mbit" burst "$1" limit 1000000
-	cubic=$(throughput cubic)
+	cubic=$(throughput cubic "$V4_B" 0.2 1)
 	expect "cubic's throughput" "$cubic" -ge "$(calc "$mbit * 1e6 * 0.7")"
 	below=$(timely_count "$A" BelowFloor)
-	timely=$(throughput timely)
+	timely=$(throughput timely "$V4_B" 0.2 1)
 	below=$(($(timely_count "$A" BelowFloor) - below))
 	echo "measured: cubic $(calc "$cubic / 1e6") Mbit/s, timely $(calc "$timely / 1e6"), $below samples below the floor"
 	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $2 / 100")"

@@ -10,15 +10,9 @@ TIMELY_PROFILE=paper
 
 mbit=20
 
-# throughput CC ADDR WARMUP: bit/s
-throughput() {
-	load "$A" --to "$2" --cc "$1" --warmup "$3" --duration 2 >&2
-	loaded goodput_bit_s
-}
-
 # cubic ADDR FILE: what there is to be had, into FILE.
 cubic() {
-	throughput cubic "$1" 0.5 >"$2"
+	throughput cubic "$1" 0.5 2 >"$2"
 	expect "cubic's throughput" "$(cat "$2")" -ge "$(calc "$mbit * 1e6 * 0.5")"
 }
 
@@ -28,7 +22,7 @@ fills() {
 
 	before=$(timely_count "$A" Completions)
 	tc -n "$A" qdisc replace dev a0 root "$1"
-	timely=$(throughput timely "$2" 1)
+	timely=$(throughput timely "$2" 1 2)
 	tc -n "$A" qdisc del dev a0 root
 	echo "measured: cubic $(calc "$(cat "$3") / 1e3") kbit/s, timely $(calc "$timely / 1e3") kbit/s"
 	expect "timely's throughput" "$timely" -ge "$(calc "$(cat "$3") * 0.85")"
