@@ -399,7 +399,7 @@ static inline void onramp_ctrl_update(struct onramp_ctrl *f,
 	}
 	if (p->mode == ONRAMP_MODE_FINAL)
 		lag_ns = onramp_mul(res->p_rtt_ns, f->beta);
-	/* Where all have sent what they had, a pause would begin when the queue is gone. */
+	/* The queue has drained while the flow was silent: a pause now would be too late. */
 	if (p->mode == ONRAMP_MODE_FINAL && s->idle_ns > lag_ns)
 		lag_ns = s->idle_ns;
 	/* Added instead of subtracted: nothing here can go below zero. */

@@ -380,7 +380,7 @@ static inline bool onramp_view_level(struct onramp_view *v, bool near)
 
 /*
  * The first packet of the path after a pause; @pause_ns is its length, or a unit. @level: the
- * delay is what it was before, and before that.
+ * pause has not changed the delay.
  */
 static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool empty,
 				      bool level)

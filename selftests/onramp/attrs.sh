@@ -52,8 +52,8 @@ args() {
 	esac
 }
 
-# reads FIELD VALUE: it is what tc has shown of it, in JSON. As for fq some are not shown:
-# pacing that is on, and limits that there are not.
+# reads FIELD VALUE: it is what tc has shown of it, in JSON. As for fq, tc does not show pacing
+# that is on, or a rate or threshold that limits nothing.
 reads() {
 	local want=$2 all i value="\"$1\":\"?([0-9a-z]+)" weights='"weights ":[[]([0-9,]*)[]]'
 
