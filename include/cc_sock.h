@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What congestion controls that pace share: sizes on the wire, segments, who paces.
+ *
+ * All of it under the socket lock, unless it says otherwise.
+ */
+#ifndef _CC_SOCK_H
+#define _CC_SOCK_H
+
+#include <linux/if_ether.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <net/dst.h>
+#include <net/tcp.h>
+
+/* Preamble, start of frame, FCS and inter-packet gap, bytes per packet. */
+#define CC_FRAMING		(8 + 4 + 12)
+
+/*
+ * No more packets outstanding than fit in so many bytes with 2 KB for the rest of each:
+ * the window is an int, and tcp_sndbuf_expand() multiplies it by twice the memory of a
+ * packet, in an int as well.
+ */
+#define CC_MAX_MEMORY		(1U << 29)
+#define CC_PACKET_OVERHEAD	2048
+
+/* Packets sent in one go during a recovery where the rate asks for no more. */
+#define CC_RECOVERY_SEGS	2
+
+/*
+ * What a socket may have waiting in a qdisc: its rate times 2^-14 s, 61 us, or two
+ * segments. TCP's own 2^-10 s are 50 round trips of a datacenter; departure times in
+ * them are fixed, so that for a millisecond a cut would have no effect. Shorter than
+ * a NIC takes to report what it sent, it would limit the rate.
+ */
+#define CC_PACING_SHIFT		14
+#define CC_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
+
+/* cc_mss() - payload of a full packet, never 0: it is divided by */
+static inline u32 cc_mss(const struct sock *sk)
+{
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
+/* cc_wire_bytes() - size on the wire of @bytes of payload, with all headers and framing */
+static inline u32 cc_wire_bytes(const struct sock *sk, u32 bytes)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 header = tp->tcp_header_len + ETH_HLEN + CC_FRAMING +
+		     inet_csk(sk)->icsk_af_ops->net_header_len;
+
+	return bytes + DIV_ROUND_UP(bytes, cc_mss(sk)) * header;
+}
+
+/**
+ * cc_cap() - largest rate of a flow, bytes/s
+ * @sk: socket
+ * @line_bps: line rate, bytes/s, below 2^38; the payload of a packet is below 2^16
+ *
+ * Rates count payload, and of what a line carries that is a part.
+ */
+static inline u64 cc_cap(const struct sock *sk, u64 line_bps)
+{
+	u32 mss = cc_mss(sk);
+
+	return div_u64(line_bps * mss, cc_wire_bytes(sk, mss));
+}
+
+/* cc_max_packets() - the most packets that cwnd may allow, see CC_MAX_MEMORY */
+static inline u32 cc_max_packets(const struct sock *sk)
+{
+	return CC_MAX_MEMORY / (cc_mss(sk) + CC_PACKET_OVERHEAD);
+}
+
+/*
+ * cc_device_segs() - the device's own bound on what leaves in one go, as sk_setup_caps() has
+ * it. release() may come without the socket lock, on a socket nobody else has.
+ */
+static inline u32 cc_device_segs(struct sock *sk)
+{
+	u32 segs = sk->sk_gso_max_segs;
+	struct dst_entry *dst;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst)
+		segs = max_t(u32, READ_ONCE(dst_dev_rcu(dst)->gso_max_segs), 1);
+	rcu_read_unlock();
+	return segs;
+}
+
+/**
+ * cc_bound_segment() - let at most @packets leave in one go
+ * @sk: socket
+ * @packets: 1 or more
+ *
+ * A segment is at most one skb: sk_gso_max_segs bounds what leaves in one go.
+ * The stack sets it from the device whenever the route changes.
+ */
+static inline void cc_bound_segment(struct sock *sk, u32 packets)
+{
+	if (!sk_can_gso(sk))
+		return;
+	packets = min(packets, cc_device_segs(sk));
+	if (sk->sk_gso_max_segs != packets)
+		sk->sk_gso_max_segs = packets;
+}
+
+/* cc_unbound_segment() - undo cc_bound_segment() */
+static inline void cc_unbound_segment(struct sock *sk)
+{
+	if (sk_can_gso(sk))
+		sk->sk_gso_max_segs = cc_device_segs(sk);
+}
+
+/*
+ * cc_repair_bps() - the least rate of a recovery, bytes/s; 0 outside of one
+ *
+ * While lost data is repaired there may be no signal to raise the rate by, and at the
+ * floor each packet would wait for a millisecond. So one packet for each round
+ * trip at least, what any window would allow; the newest RTT that loss detection
+ * knows is of retransmissions, too. As the queue grows, so does the RTT.
+ */
+static inline u64 cc_repair_bps(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery || !tp->rack.rtt_us)
+		return 0;
+	return div_u64((u64)cc_mss(sk) * USEC_PER_SEC, tp->rack.rtt_us);
+}
+
+/*
+ * cc_egress() - the device that a socket's route leads to; 0: it has none. Any context: in
+ * process context only RCU keeps that device.
+ */
+static inline int cc_egress(struct sock *sk)
+{
+	struct dst_entry *dst;
+	int ifindex = 0;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst)
+		ifindex = dst_dev_rcu(dst)->ifindex;
+	rcu_read_unlock();
+	return ifindex;
+}
+
+/*
+ * Have packets left before their departure time? A packet that waits for it in a qdisc
+ * is charged to the socket. If those that are due later have more payload than that,
+ * some wait nowhere. Reads the charge before the clock: a packet that left in between
+ * was due.
+ */
+static inline bool cc_left_early(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 waiting = refcount_read(&sk->sk_wmem_alloc);
+	const struct sk_buff *skb;
+	u64 now_ns = tcp_clock_ns();
+	u32 due = 0;
+
+	/* Sorted by departure. What a qdisc holds are two or three. */
+	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
+		if (skb->skb_mstamp_ns <= now_ns)
+			break;
+		due += skb->len;
+		if (due > waiting)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * cc_take_pacing() - have TCP pace where no qdisc does
+ * @sk: socket
+ * @rs: of an ACK, or NULL
+ * @ahead_ns: if true is returned, how far departure times were ahead of the clock
+ *
+ * fq says that it paces when it meets a socket, and nobody takes that back: neither a
+ * qdisc that replaces it, nor a route that leads past it. Then TCP gives departure
+ * times that nobody obeys, ever further ahead of the clock, takes them for send times,
+ * and finds RTTs below zero. When fq comes back, it holds or drops whatever is sent.
+ *
+ * So TCP paces again, until a qdisc says anew that it does, and the departure times
+ * are those of the clock. RTTs of what is in flight are unknown.
+ *
+ * Return: whether that was so.
+ */
+static inline bool cc_take_pacing(struct sock *sk, const struct rate_sample *rs,
+				  u64 *ahead_ns)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb;
+	u64 now_ns;
+
+	if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+		return false;
+	/* TCP cuts RTTs below zero off at zero. */
+	if (!(rs && !rs->rtt_us) && !cc_left_early(sk))
+		return false;
+
+	now_ns = tcp_clock_ns();
+	*ahead_ns = tp->tcp_wstamp_ns - min(tp->tcp_wstamp_ns, now_ns);
+	cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
+	tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, now_ns);
+	/* Loss detection compares them with what is sent from here on. */
+	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
+		if (skb->skb_mstamp_ns <= now_ns)
+			break;
+		skb->skb_mstamp_ns = now_ns;
+	}
+	tp->rack.mstamp = min(tp->rack.mstamp, div_u64(now_ns, NSEC_PER_USEC));
+	return true;
+}
+
+/**
+ * cc_leave_window() - leave a window to the next congestion control
+ * @sk: socket
+ * @bps: rate, bytes/s, below 2^38
+ *
+ * A limit beside a rate is no window for a congestion control that has no rate: to begin
+ * with it has what the rate sends in a round trip, and does not double it.
+ */
+static inline void cc_leave_window(struct sock *sk, u64 bps)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 packets;
+
+	/* 2^28 KB/s times 2^29 us. */
+	packets = div_u64(bps, MSEC_PER_SEC) * (tp->srtt_us >> 3);
+	packets = div_u64(packets, MSEC_PER_SEC * cc_mss(sk));
+	packets = clamp_t(u64, packets, TCP_INIT_CWND, S32_MAX);
+	tp->snd_ssthresh = packets;
+	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), packets));
+}
+
+#endif /* _CC_SOCK_H */

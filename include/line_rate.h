@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Line rates of the egress devices of a network namespace.
+ *
+ *	NETDEV_REGISTER    --> line_dev, speed unknown
+ *	NETDEV_UP, _CHANGE --> work --> ethtool --> line_dev.line_mbit
+ *	NETDEV_UNREGISTER  --> no longer found; freed with its last flow
+ *
+ * Included by the one file of a module that has a struct line_rates in each namespace. Its
+ * notifier of devices calls line_rates_event().
+ */
+#ifndef _LINE_RATE_H
+#define _LINE_RATE_H
+
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include <dev_speed.h>
+#include <line_rate_types.h>
+
+/**
+ * line_dev_find() - the egress device of a flow
+ * @rates: of the namespace of the socket
+ * @ifindex: device in that namespace
+ *
+ * Context: any.
+ * Return: the device with a reference, or NULL if it is not known (any more).
+ */
+static struct line_dev *line_dev_find(struct line_rates *rates, int ifindex)
+{
+	struct line_dev *dev;
+
+	rcu_read_lock();
+	dev = xa_load(&rates->devs, ifindex);
+	if (dev && !refcount_inc_not_zero(&dev->ref))
+		dev = NULL;
+	rcu_read_unlock();
+	return dev;
+}
+
+/* line_dev_drop() - drop the reference of line_dev_find(). Any context. */
+static void line_dev_drop(struct line_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->ref))
+		kfree_rcu(dev, rcu);
+}
+
+static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
+{
+	struct net_device *netdev;
+
+	ASSERT_RTNL();
+	netdev = __dev_get_by_index(rates->net, dev->ifindex);
+	if (!netdev)
+		return;
+	WRITE_ONCE(dev->line_mbit, min_t(u32, dev_speed_mbit(netdev), LINE_RATE_MAX_MBIT));
+}
+
+static void line_rates_work(struct work_struct *work)
+{
+	struct line_rates *rates = container_of(work, struct line_rates, work);
+	struct line_dev *dev;
+	unsigned long ifindex;
+
+	rtnl_lock();
+	xa_for_each(&rates->devs, ifindex, dev)
+		line_rates_speed(rates, dev);
+	rtnl_unlock();
+}
+
+static void line_rates_add(struct line_rates *rates, int ifindex)
+{
+	struct line_dev *dev;
+
+	ASSERT_RTNL();
+	if (xa_load(&rates->devs, ifindex))
+		return;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL_ACCOUNT);
+	if (!dev)
+		return;
+	refcount_set(&dev->ref, 1);
+	dev->ifindex = ifindex;
+	/* Flows on a device that could not be stored have the default rate. */
+	if (xa_err(xa_store(&rates->devs, ifindex, dev, GFP_KERNEL_ACCOUNT)))
+		kfree(dev);
+}
+
+static void line_rates_del(struct line_rates *rates, int ifindex)
+{
+	struct line_dev *dev = xa_erase(&rates->devs, ifindex);
+
+	if (dev)
+		line_dev_drop(dev);
+}
+
+/**
+ * line_rates_event() - something happened to a device
+ * @rates: of the device's namespace
+ * @event: NETDEV_*, those of no interest included
+ * @netdev: the device
+ *
+ * Context: a notifier of devices, RTNL.
+ */
+static void line_rates_event(struct line_rates *rates, unsigned long event,
+			     const struct net_device *netdev)
+{
+	switch (event) {
+	case NETDEV_REGISTER:
+		line_rates_add(rates, netdev->ifindex);
+		break;
+	case NETDEV_UP:
+		/* It is missing if memory lacked when it was registered. */
+		line_rates_add(rates, netdev->ifindex);
+		fallthrough;
+	case NETDEV_CHANGE:
+		/* Drivers may not be asked from here under all locks; see the work. */
+		schedule_work(&rates->work);
+		break;
+	case NETDEV_UNREGISTER:
+		line_rates_del(rates, netdev->ifindex);
+		break;
+	}
+}
+
+/* line_rates_init() - begin without a device. Process context. */
+static void line_rates_init(struct line_rates *rates, struct net *net)
+{
+	rates->net = net;
+	xa_init(&rates->devs);
+	INIT_WORK(&rates->work, line_rates_work);
+}
+
+/*
+ * line_rates_exit() - forget all devices. Process context, may sleep; no more events come:
+ * the notifier is gone, or all devices of the namespace are.
+ */
+static void line_rates_exit(struct line_rates *rates)
+{
+	struct line_dev *dev;
+	unsigned long ifindex;
+
+	cancel_work_sync(&rates->work);
+	xa_for_each(&rates->devs, ifindex, dev)
+		line_rates_del(rates, ifindex);
+	xa_destroy(&rates->devs);
+}
+
+#endif /* _LINE_RATE_H */

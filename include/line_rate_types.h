@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The egress devices of a network namespace with their line rates: line_rate.h.
+ */
+#ifndef _LINE_RATE_TYPES_H
+#define _LINE_RATE_TYPES_H
+
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+/*
+ * Line rate of a device that reports none (virtio without a configured speed,
+ * tunnels, loopback), Mbit/s: that of the NICs of TIMELY's paper.
+ */
+#define LINE_RATE_DEFAULT_MBIT	10000U
+
+/* Highest line rate that a device is believed to have, Mbit/s. */
+#define LINE_RATE_MAX_MBIT	1600000U
+
+/* Mbit/s to bytes/s. */
+#define LINE_RATE_MBIT		125000ULL
+
+struct net;
+
+/**
+ * struct line_dev - an egress device as the flows of one namespace see it
+ * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
+ *		work, read locklessly
+ * @ifindex:	fixed
+ * @rcu:	looked up under RCU
+ * @active:	the user's: flows with data in flight or waiting to be sent
+ * @ref:	one for line_rates.devs, one per flow that points here
+ *
+ * Every ACK reads @line_mbit, every burst writes @active: they are on two cache lines.
+ */
+struct line_dev {
+	u32		line_mbit;
+	int		ifindex;
+	struct rcu_head	rcu;
+
+	atomic_t	active ____cacheline_aligned_in_smp;
+	refcount_t	ref;
+};
+
+/**
+ * struct line_rates - the devices of a namespace
+ * @devs:	struct line_dev by ifindex; written under RTNL
+ * @work:	asks every device for its speed; needs RTNL, so not in place
+ * @net:	the namespace, for @work
+ */
+struct line_rates {
+	struct xarray		devs;
+	struct work_struct	work;
+	struct net		*net;
+};
+
+/**
+ * line_rate_bps() - line rate of a flow, bytes/s
+ * @dev: its egress device, or NULL: unknown
+ * @set_bps: configured line rate, bytes/s; 0: the device's, or the default
+ */
+static inline u64 line_rate_bps(const struct line_dev *dev, u64 set_bps)
+{
+	u32 mbit = 0;
+
+	if (set_bps)
+		return set_bps;
+	/* The speed work writes it under RTNL only. */
+	if (dev)
+		mbit = READ_ONCE(dev->line_mbit);
+	return (mbit ?: LINE_RATE_DEFAULT_MBIT) * LINE_RATE_MBIT;
+}
+
+/** line_rate_unknown() - is the line rate of a flow the default? See line_rate_bps() */
+static inline bool line_rate_unknown(const struct line_dev *dev, u64 set_bps)
+{
+	return !set_bps && !(dev && READ_ONCE(dev->line_mbit));
+}
+
+#endif /* _LINE_RATE_TYPES_H */
