@@ -22,6 +22,8 @@ kbuild = $(foreach v,$(from_anywhere),$(call given,$(v),command% environment%)) 
 
 # Userspace goes to one place, whatever kernel it is run on.
 userspace := $(TOP)/build
+userspace_install = $(foreach v,DESTDIR INSTALL_MOD_PATH PREFIX TC_LIB_DIR,$(call given,$(v),command% \
+	environment%)) O=$(userspace) tools/install
 
 .PHONY: help
 help:	## This list
@@ -33,16 +35,24 @@ help:	## This list
 
 .PHONY: modules
 modules: ## Build all modules (the default): build/RELEASE/*.ko
-	@$(SETUP) build
+	@$(SETUP) modules
 	+@$(kbuild) modules
 
 .PHONY: install
-install: ## Install the modules built for KVER or KDIR
-	+@$(kbuild) install
+install: install-modules install-tools ## Install the modules built for KVER or KDIR, and the tools
 
 .PHONY: uninstall
-uninstall: ## Remove exactly the modules that `make install` put there
+uninstall: ## Remove exactly what `make install` put there
 	@$(kbuild) uninstall
+	@$(userspace_install) uninstall
+
+.PHONY: install-modules
+install-modules: ## Install the modules only
+	+@$(kbuild) install
+
+.PHONY: install-tools
+install-tools: tools ## Install tools, tc's plugin, manual pages, the unit, examples
+	@$(userspace_install) install
 
 .PHONY: clean
 clean: ## Remove what was built; downloads stay in the cache
@@ -56,18 +66,10 @@ setup: ## Install everything that any target needs (as root)
 tools: ## Build the userspace tools: build/bin, build/tc
 	@$(SETUP) build
 	+@$(MAKE) --no-print-directory -C tools/dcload O=$(userspace)/bin
-	+@$(MAKE) --no-print-directory -C tools/labnic O=$(userspace)/bin
-	+@$(MAKE) --no-print-directory -C tools/labnet O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C lab/labnic/tool O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C lab/labnet O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/nic_ts O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/tc O=$(userspace)/tc
-
-.PHONY: install-tc
-install-tc: ## Install tc's plugin for the qdisc onramp where tc looks for it
-	+@$(MAKE) --no-print-directory -C tools/tc install O=$(userspace)/tc DESTDIR=$(or $(DESTDIR),$(INSTALL_MOD_PATH))
-
-.PHONY: uninstall-tc
-uninstall-tc: ## Remove tc's plugin
-	+@$(MAKE) --no-print-directory -C tools/tc uninstall DESTDIR=$(or $(DESTDIR),$(INSTALL_MOD_PATH))
 
 .PHONY: demo
 demo: ## Compare cubic, bbr, dctcp, timely; fq and onramp in a VM: tables, plot
@@ -116,20 +118,25 @@ check-long: ## Everything at once for ten minutes, on a debug kernel [SOAK=s]
 	@$(SETUP) build vm lab
 	@MAKEFLAGS= SOAK=$(SOAK) selftests/run-check long
 
+.PHONY: check-kcsan
+check-kcsan: ## On a kernel with KCSAN: everything at once for five minutes [SOAK=s]
+	@$(SETUP) build vm lab
+	@MAKEFLAGS= SOAK=$(SOAK) selftests/run-check kcsan
+
 .PHONY: lab
 lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
-	@MAKEFLAGS= selftests/lab/run $(if $(filter 1,$(DEBUG)),--debug) \
+	@MAKEFLAGS= lab/run $(if $(filter 1,$(DEBUG)),--debug) \
 		$(if $(SEED),--seed '$(SEED)') '$(EXP)'
 
 .PHONY: matrix-lab
 matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are wrong [CASES="slew-*"]
-	@MAKEFLAGS= selftests/lab/matrix $(CASES)
+	@MAKEFLAGS= lab/matrix $(CASES)
 
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
-	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--real-time --mem 8192 selftests/onramp/bench/onramp-cost
-	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench selftests/lab/run \
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--mem 8192 selftests/onramp/bench/onramp-cpu
 	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
 
@@ -140,20 +147,39 @@ matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASE
 
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
-	@selftests/lab/run --list
+	@lab/run --list
 
 .PHONY: lab-kernel
 lab-kernel: ## Build the kernel of the lab, if it is not in the cache [DEBUG=1]
-	@MAKEFLAGS= selftests/lab/kernel/build $(if $(filter 1,$(DEBUG)),--debug)
+	@MAKEFLAGS= lab/kernel/build $(if $(filter 1,$(DEBUG)),--debug)
 
 .PHONY: lab-debug-check
 lab-debug-check: ## Test that DEBUG=1 gives the same results and finds nothing
-	@MAKEFLAGS= selftests/lab/test/debug $(EXP)
+	@MAKEFLAGS= lab/test/debug $(EXP)
 
 .PHONY: bench-nic-ts
 bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/nic_ts/bench
+
+.PHONY: dist
+dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
+	@packaging/dist
+
+.PHONY: deb
+deb: ## Build Debian packages: build/deb/*.deb
+	@$(SETUP) packages
+	@packaging/deb
+
+.PHONY: rpm
+rpm: ## Build RPM packages: build/rpm/*.rpm; not tested on a distribution that has them
+	@$(SETUP) packages
+	@packaging/rpm
+
+.PHONY: check-packages
+check-packages: ## Test the packages in fresh Debian trees, and booted in the VM: [TREES='bookworm']
+	@$(SETUP) packages vm
+	@MAKEFLAGS= selftests/packages/run $(TREES)
 
 .PHONY: docs
 docs: ## Build the documentation as HTML: build/docs/index.html

@@ -18,6 +18,7 @@
 
 /* Assembler files are given the flags, but no C. */
 #ifndef __ASSEMBLY__
+#include "shims/counted_by.h"
 #include "shims/tcp_ca.h"
 #include "shims/sysctl.h"
 #include "shims/timer.h"

@@ -29,37 +29,27 @@
 /* sysctl(8) of procps 4 repeats a write that fails, at once. */
 #define NET_PARAMS_AGAIN	(HZ / 10)
 
-static DEFINE_SPINLOCK(net_params_refused_lock);
-
-/* The last write that was refused. */
-static struct {
-	const struct ctl_table	*ctl;
-	pid_t			pid;
-	u32			hash;
-	unsigned long		jiffies;
-} net_params_refused;
-
 /* Return whether this thread's write of @hash was just refused, and was logged. */
-static bool net_params_again(const struct ctl_table *ctl, u32 hash)
+static bool net_params_again(struct net_params *params, unsigned int id, u32 hash)
 {
 	bool again;
 
-	spin_lock(&net_params_refused_lock);
-	again = net_params_refused.ctl == ctl && net_params_refused.hash == hash &&
-		net_params_refused.pid == current->pid &&
-		time_before(jiffies, net_params_refused.jiffies + NET_PARAMS_AGAIN);
-	spin_unlock(&net_params_refused_lock);
+	spin_lock(&params->lock);
+	again = params->refused.pid == current->pid && params->refused.id == id &&
+		params->refused.hash == hash &&
+		time_before(jiffies, params->refused.jiffies + NET_PARAMS_AGAIN);
+	spin_unlock(&params->lock);
 	return again;
 }
 
-static void net_params_refuse(const struct ctl_table *ctl, u32 hash)
+static void net_params_refuse(struct net_params *params, unsigned int id, u32 hash)
 {
-	spin_lock(&net_params_refused_lock);
-	net_params_refused.ctl = ctl;
-	net_params_refused.pid = current->pid;
-	net_params_refused.hash = hash;
-	net_params_refused.jiffies = jiffies;
-	spin_unlock(&net_params_refused_lock);
+	spin_lock(&params->lock);
+	params->refused.id = id;
+	params->refused.hash = hash;
+	params->refused.pid = current->pid;
+	params->refused.jiffies = jiffies;
+	spin_unlock(&params->lock);
 }
 
 static int net_param_parse(const struct net_params *params, unsigned int id, char *text,
@@ -124,14 +114,14 @@ static int net_params_handler(const struct ctl_table *ctl, int write, void *buff
 		return -EINVAL;
 	memcpy(text, buffer, *lenp);
 	hash = jhash(text, *lenp, 0);
-	quiet = net_params_again(ctl, hash);
+	quiet = net_params_again(params, id, hash);
 	err = net_param_parse(params, id, text, &value, quiet);
 	if (!err)
 		err = params->set(params, id, value, quiet);
 	if (!err)
 		*ppos += *lenp;
 	else
-		net_params_refuse(ctl, hash);
+		net_params_refuse(params, id, hash);
 	return err;
 }
 
@@ -139,7 +129,7 @@ COMPAT_PROC_HANDLER(net_params_handler);
 
 /**
  * net_params_register() - make the directory
- * @params:	all but @header and @table is set, and stays as it is
+ * @params:	all above @header is set, the rest is 0; stays where it is
  * @net:	namespace
  * @path:	below /proc/sys
  *
@@ -163,6 +153,7 @@ static int net_params_register(struct net_params *params, struct net *net,
 		table[i].extra1 = params;
 		table[i].extra2 = (void *)(unsigned long)i;
 	}
+	spin_lock_init(&params->lock);
 	params->header = register_net_sysctl_sz(net, path, table, params->count);
 	if (!params->header) {
 		kfree(table);

@@ -5,6 +5,7 @@
 #ifndef _NET_PARAMS_TYPES_H
 #define _NET_PARAMS_TYPES_H
 
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct ctl_table;
@@ -29,6 +30,8 @@ struct net_param {
  *	refusal is not logged: it was, a moment ago
  * @header:	of the registered directory
  * @table:	its table
+ * @lock:	protects @refused
+ * @refused:	the last write that was refused: its file, its text's hash, by whom and when
  *
  * @get and @set are called in process context and may sleep.
  */
@@ -40,6 +43,13 @@ struct net_params {
 	int (*set)(struct net_params *params, unsigned int id, u64 value, bool quiet);
 	struct ctl_table_header		*header;
 	struct ctl_table		*table;
+	spinlock_t			lock;	/* refused */
+	struct {
+		unsigned int		id;
+		u32			hash;
+		pid_t			pid;
+		unsigned long		jiffies;
+	} refused;
 };
 
 #endif /* _NET_PARAMS_TYPES_H */

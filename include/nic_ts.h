@@ -153,10 +153,10 @@ void __nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns);
 /* Events of the notifier chain; the data pointer is NULL. */
 #define NIC_TS_BUS_UP	1	/* nic_ts.ko is there */
 
-/* Drivers --------------------------------------------------------------------*/
+/* Drivers ------------------------------------------------------------------ */
 
 /**
- * nic_ts_driver_rx() - a packet is about to go up the stack
+ * nic_ts_driver_rx() - capture a packet that is about to go up the stack
  * @skb:	the packet, @skb->dev and @skb->protocol set, @skb->data at the
  *		network header, as eth_type_trans() leaves it
  * @ns:		CLOCK_MONOTONIC (ktime_get_ns()) when the driver noticed it, ns;
@@ -175,7 +175,7 @@ static inline void nic_ts_driver_rx(struct sk_buff *skb, u64 ns)
 }
 
 /**
- * nic_ts_driver_rx_frags() - the same, before napi_gro_frags(napi)
+ * nic_ts_driver_rx_frags() - capture a packet before napi_gro_frags(napi)
  * @skb:	what napi_get_frags() returned, filled: the packet from its Ethernet
  *		header on, all of it in fragments
  * @ns:		as there
@@ -189,7 +189,7 @@ static inline void nic_ts_driver_rx_frags(struct sk_buff *skb, u64 ns)
 }
 
 /**
- * nic_ts_driver_tx() - a packet is in the ring, the NIC is about to be told
+ * nic_ts_driver_tx() - capture a packet that is in the ring, before the NIC is told
  * @skb:	the packet as ndo_start_xmit() was given it, not freed yet
  * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
  *
@@ -204,7 +204,7 @@ static inline void nic_ts_driver_tx(struct sk_buff *skb, u64 ns)
 }
 
 /**
- * nic_ts_driver_tx_done() - the NIC says when it sent a packet
+ * nic_ts_driver_tx_done() - report when the NIC sent a packet
  * @skb:	the packet as ndo_start_xmit() was given it, not freed yet
  * @hw_ns:	the NIC's clock, ns; 0 is ignored
  *
@@ -219,10 +219,10 @@ static inline void nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns)
 		__nic_ts_driver_tx_done(skb, hw_ns);
 }
 
-/* Users ----------------------------------------------------------------------*/
+/* Users -------------------------------------------------------------------- */
 
 /**
- * nic_ts_flow_attach() - have a connection's segments and ACKs stamped
+ * nic_ts_flow_attach() - record timestamps of a connection's segments and ACKs
  * @sk:		a TCP socket with both ends known; it is not kept
  * @gfp:	GFP_ATOMIC or GFP_KERNEL
  *
@@ -266,7 +266,7 @@ static inline void nic_ts_flow_detach(struct nic_ts_flow *flow)
 }
 
 /**
- * nic_ts_flow_rtt() - when did the newest segment leave that an ACK completes?
+ * nic_ts_flow_rtt() - measure the RTT of the newest segment that an ACK completes
  * @flow:	attached
  * @una:	acknowledged up to here, snd_una
  * @rtt:	filled in with NIC_TS_RTT_OK; of the others, @rtt->seq and
@@ -291,7 +291,7 @@ static inline enum nic_ts_verdict nic_ts_flow_rtt(struct nic_ts_flow *flow,
 }
 
 /**
- * nic_ts_flow_aged() - has the entry been given to others?
+ * nic_ts_flow_aged() - return whether the entry has been given to others
  * @flow:	attached
  *
  * An entry that saw no packet for flow_age_s seconds leaves the table; it has
@@ -304,7 +304,7 @@ static inline bool nic_ts_flow_aged(const struct nic_ts_flow *flow)
 }
 
 /**
- * nic_ts_flow_pause() - the flow was held back before the NIC
+ * nic_ts_flow_pause() - report that the flow was held back before the NIC
  * @flow:	attached
  * @ns:		for how long, ns
  */
@@ -314,7 +314,7 @@ static inline void nic_ts_flow_pause(struct nic_ts_flow *flow, u64 ns)
 }
 
 /**
- * nic_ts_rx_register() - see every TCP packet that comes in on a device
+ * nic_ts_rx_register() - receive every TCP packet that comes in on a device
  * @receiver:	with @rx, @net and @ifindex set; not to be touched until
  *		nic_ts_rx_unregister()
  *
@@ -351,7 +351,7 @@ static inline void nic_ts_rx_unregister(struct nic_ts_receiver *receiver)
 }
 
 /**
- * nic_ts_hw_request() - have a device stamp in hardware
+ * nic_ts_hw_request() - have a device take hardware timestamps
  * @net:	namespace of the device
  * @ifindex:	the device
  *
@@ -399,7 +399,7 @@ static inline void nic_ts_hw_release(struct net *net, int ifindex)
 }
 
 /**
- * nic_ts_clock_map() - take a hardware stamp to CLOCK_MONOTONIC
+ * nic_ts_clock_map() - convert a hardware timestamp to CLOCK_MONOTONIC
  * @stamp:	with a hardware stamp
  * @host_ns:	where the result goes, ns
  * @error_ns:	and how wrong it can be, ns
@@ -423,7 +423,7 @@ static inline int nic_ts_clock_map(const struct nic_ts_stamp *stamp,
 }
 
 /**
- * nic_ts_dev_clock() - what the clock of a device's NIC shows at a time
+ * nic_ts_dev_clock() - return the time that the clock of a device's NIC shows
  * @dev:	the device; it is compared, not dereferenced, and may be gone
  * @host_ns:	the time, CLOCK_MONOTONIC, ns
  * @clock_ns:	where the result goes, ns of that clock

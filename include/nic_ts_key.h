@@ -15,7 +15,7 @@
 #include "nic_ts_types.h"
 
 /**
- * nic_ts_key_hash() - hash of as few words as tell connections apart
+ * nic_ts_key_hash() - hash as few words as distinguish connections
  * @data:	struct nic_ts_key
  * @len:	its size
  * @seed:	of the table
@@ -34,7 +34,7 @@ static __always_inline u32 nic_ts_key_hash(const void *data, u32 len, u32 seed)
 }
 
 /**
- * nic_ts_key_differs() - are they two connections?
+ * nic_ts_key_differs() - return whether two keys are of different connections
  * @a:		one, which may have been written just now
  * @b:		the other
  *

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 #include <uapi/nic_ts.h>
 #else
-#include "nic_ts_user.h"
+#include "user/nic_ts_user.h"
 #include "uapi/nic_ts.h"
 #endif
 

@@ -48,7 +48,7 @@ struct or_addrs {
 static_assert(sizeof(struct or_addrs) == 40);
 
 /**
- * or_addrs_pair() - the pair of addresses of data, for keys and cookies
+ * or_addrs_pair() - write the pair of addresses of data, for keys and cookies
  * @addrs:	of a message
  * @sends:	this host is the sender of data
  * @pair:	written

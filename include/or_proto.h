@@ -34,8 +34,8 @@
 #include <linux/string.h>
 #include <linux/types.h>
 #else
-#include "core_user.h"
-#include "siphash_user.h"
+#include "user/core_user.h"
+#include "user/siphash_user.h"
 #endif
 
 /*
@@ -198,7 +198,7 @@ struct or_pair {
 	u8	receiver[16];
 };
 
-/* --- bytes ------------------------------------------------------------------ */
+/* Bytes -------------------------------------------------------------------- */
 
 static inline void or_put(u8 *p, u64 value, int bytes)
 {
@@ -217,10 +217,10 @@ static inline u64 or_get(const u8 *p, int bytes)
 	return value;
 }
 
-/* --- clock error ------------------------------------------------------------ */
+/* Clock error -------------------------------------------------------------- */
 
 /**
- * or_clock_encode() - code of a clock error, rounded up
+ * or_clock_encode() - encode a clock error, rounding up
  * @error_ns: ns
  *
  * Return: the code; OR_CLOCK_UNSYNCED if it is above 8.05 s.
@@ -242,7 +242,7 @@ static inline u8 or_clock_encode(u64 error_ns)
 }
 
 /**
- * or_clock_decode() - clock error of a code, ns
+ * or_clock_decode() - decode a clock error, ns
  * @code: 0 to OR_CLOCK_LAST
  */
 static inline u64 or_clock_decode(u8 code)
@@ -252,7 +252,7 @@ static inline u64 or_clock_decode(u8 code)
 	return (u64)(8 | (code & 7)) << ((code >> 3) - 1);
 }
 
-/* --- keys and tags ---------------------------------------------------------- */
+/* Keys and tags ------------------------------------------------------------ */
 
 /* As in the paper of SipHash: two little endian words. */
 static inline siphash_key_t or_siphash_key(const u8 bytes[OR_KEY_LEN])
@@ -266,7 +266,7 @@ static inline siphash_key_t or_siphash_key(const u8 bytes[OR_KEY_LEN])
 }
 
 /**
- * or_derive() - the key of the tags between two addresses
+ * or_derive() - derive the key of the tags between two addresses
  * @psk: the pre-shared key, all 0 without one
  * @pair: the addresses
  * @nonce: of the SUBSCRIBE
@@ -294,7 +294,7 @@ static inline void or_derive(const u8 psk[OR_KEY_LEN], const struct or_pair *pai
 }
 
 /**
- * or_tag() - SipHash-2-4 of a message
+ * or_tag() - compute SipHash-2-4 of a message
  * @msg: @len bytes, the last OR_TAG_LEN of which are not read
  * @len: length of the message with its tag, at least OR_TAG_LEN
  * @key: of or_derive()
@@ -318,7 +318,7 @@ static inline void or_sign(u8 *msg, size_t len, const u8 key[OR_KEY_LEN])
 }
 
 /**
- * or_verify() - is the tag that of the message under this key?
+ * or_verify() - verify the tag of a message
  * @msg: @len bytes
  * @len: length of the message with its tag
  * @key: of or_derive()
@@ -331,10 +331,10 @@ static inline enum or_error or_verify(const u8 *msg, size_t len, const u8 key[OR
 	       OR_OK : OR_ERR_TAG;
 }
 
-/* --- cookies ---------------------------------------------------------------- */
+/* Cookies ------------------------------------------------------------------ */
 
 /**
- * or_cookie() - what only a host at an address can know
+ * or_cookie() - compute the cookie that only a host at an address can know
  * @secret: of the receiver, known to nobody else
  * @pair: the addresses
  * @scope: device of a link-local address, else 0
@@ -358,7 +358,7 @@ static inline u64 or_cookie(const siphash_key_t *secret, const struct or_pair *p
 }
 
 /**
- * or_cookie_valid() - was a cookie made for this address and nonce, and lately?
+ * or_cookie_valid() - verify that a cookie is of this address and nonce, and recent
  * @cookie: of a SUBSCRIBE
  * @secret: as for or_cookie()
  * @pair: as there
@@ -378,7 +378,7 @@ static inline bool or_cookie_valid(u64 cookie, const siphash_key_t *secret,
 	       cookie == or_cookie(secret, pair, scope, nonce, period - 1);
 }
 
-/* --- messages --------------------------------------------------------------- */
+/* Messages ----------------------------------------------------------------- */
 
 /*
  * What all have in common. @fixed: their length without other addresses; @record: what may
@@ -412,7 +412,7 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 }
 
 /**
- * or_ack_encode() - bytes of an OR-ACK, without its tag
+ * or_ack_encode() - encode an OR-ACK, without its tag
  * @a: what it says; values beyond their range are saturated
  * @msg: OR_ACK_LEN bytes
  */
@@ -433,7 +433,7 @@ static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 }
 
 /**
- * or_ack_decode() - an OR-ACK of bytes
+ * or_ack_decode() - decode an OR-ACK
  * @msg: a datagram
  * @len: its length
  * @a: what it says, if it is valid; else not touched
@@ -473,7 +473,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 }
 
 /**
- * or_subscribe_encode() - bytes of a SUBSCRIBE, without its tag
+ * or_subscribe_encode() - encode a SUBSCRIBE, without its tag
  * @s: what it says
  * @msg: OR_SUBSCRIBE_LEN bytes
  */
@@ -491,7 +491,7 @@ static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
 }
 
 /**
- * or_subscribe_decode() - a SUBSCRIBE of bytes
+ * or_subscribe_decode() - decode a SUBSCRIBE
  * @msg: a datagram
  * @len: its length
  * @s: what it says, if it is valid; else not touched
@@ -518,7 +518,7 @@ static inline enum or_error or_subscribe_decode(const u8 *msg, size_t len,
 }
 
 /**
- * or_challenge_encode() - bytes of a CHALLENGE, without its tag
+ * or_challenge_encode() - encode a CHALLENGE, without its tag
  * @c: what it says
  * @msg: OR_CHALLENGE_LEN bytes
  */
@@ -534,7 +534,7 @@ static inline void or_challenge_encode(const struct or_challenge *c, u8 *msg)
 }
 
 /**
- * or_challenge_decode() - a CHALLENGE of bytes
+ * or_challenge_decode() - decode a CHALLENGE
  * @msg: a datagram
  * @len: its length
  * @c: what it says, if it is valid; else not touched
@@ -555,7 +555,7 @@ static inline enum or_error or_challenge_decode(const u8 *msg, size_t len,
 	return OR_OK;
 }
 
-/* --- replay window ---------------------------------------------------------- */
+/* Replay window ------------------------------------------------------------ */
 
 /**
  * struct or_replay - which counts have been seen
@@ -576,7 +576,7 @@ struct or_replay {
 };
 
 /**
- * or_replay_check() - may a count be accepted?
+ * or_replay_check() - check whether a count may be accepted
  * @w: window, not changed
  * @count: of the message
  */
@@ -612,7 +612,7 @@ static inline enum or_error or_replay_accept(struct or_replay *w, u32 count)
 	return OR_OK;
 }
 
-/* --- subscriptions ---------------------------------------------------------- */
+/* Subscriptions ------------------------------------------------------------ */
 
 /**
  * struct or_subscription - what a receiver knows of a sender of data
@@ -627,7 +627,7 @@ struct or_subscription {
 };
 
 /**
- * or_subscription_lives() - does a subscription with this key exist?
+ * or_subscription_lives() - return whether a subscription with this key exists
  * @sub: subscription of an address
  * @key: of a SUBSCRIBE from there
  * @now_s: current time, s, > 0

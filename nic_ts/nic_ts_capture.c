@@ -32,6 +32,8 @@
 
 /* After the last user, stay this long: flows come and go. */
 #define NIC_TS_CAPTURE_LINGER	HZ
+/* How soon to try again where memory lacked for a probe. */
+#define NIC_TS_CAPTURE_RETRY	HZ
 
 /**
  * struct nic_ts_handoff - a packet that a driver is being given, on this CPU
@@ -213,7 +215,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 }
 
 /**
- * nic_ts_driver_saw_rx() - nic_ts_driver_rx(), nic_ts_driver_rx_frags()
+ * nic_ts_driver_saw_rx() - implement nic_ts_driver_rx() and nic_ts_driver_rx_frags()
  * @skb:	as there
  * @ns:		as there
  * @frags:	it begins with its Ethernet header
@@ -400,7 +402,7 @@ static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
 }
 
 /**
- * nic_ts_driver_sent() - nic_ts_driver_tx()
+ * nic_ts_driver_sent() - implement nic_ts_driver_tx()
  * @skb:	as there
  * @ns:		as there
  */
@@ -435,7 +437,7 @@ void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 }
 
 /**
- * nic_ts_driver_done() - nic_ts_driver_tx_done()
+ * nic_ts_driver_done() - implement nic_ts_driver_tx_done()
  * @skb:	as there
  * @hw_ns:	as there
  */
@@ -447,7 +449,8 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 	enum nic_ts_parse res;
 	struct nic_ts_view v;
 
-	if (!nd || !hw_ns || nd->domain == NIC_TS_DOMAIN_NONE)
+	/* Written once, when the driver has a clock. */
+	if (!nd || !hw_ns || READ_ONCE(nd->domain) == NIC_TS_DOMAIN_NONE)
 		return;
 	/* Counted when it went out. */
 	nic_ts_view_init(&v, skb);
@@ -459,7 +462,7 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 		nic_ts_entry_hw(e, nd, p.seq, p.end_seq, hw_ns, ktime_get_ns());
 }
 
-/* On and off ----------------------------------------------------------------*/
+/* On and off --------------------------------------------------------------- */
 
 /**
  * struct nic_ts_probe - a tracepoint of the kernel
@@ -490,12 +493,15 @@ static struct nic_ts_probe nic_ts_probes[] = {
 static atomic_t nic_ts_capture_users = ATOMIC_INIT(0);
 static bool nic_ts_capture_ended;
 static bool nic_ts_capture_is_on;
+/* Memory lacked for a probe. By the work only. */
+static bool nic_ts_capture_incomplete;
 
 static void nic_ts_capture_on(void)
 {
 	struct nic_ts_probe *p;
 	int i, err;
 
+	nic_ts_capture_incomplete = false;
 	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++) {
 		p = &nic_ts_probes[i];
 		if (!p->tp || p->on)
@@ -503,9 +509,10 @@ static void nic_ts_capture_on(void)
 		err = tracepoint_probe_register(p->tp, p->fn, NULL);
 		/* Who is without stamps falls back. */
 		if (err)
-			pr_warn("tracepoint %s: error %d\n", p->name, err);
+			pr_warn_ratelimited("tracepoint %s: error %d\n", p->name, err);
 		else
 			p->on = true;
+		nic_ts_capture_incomplete |= err == -ENOMEM;
 	}
 	static_branch_enable(&nic_ts_driver_key);
 }
@@ -515,6 +522,7 @@ static void nic_ts_capture_off(void)
 	struct nic_ts_probe *p;
 	int i, cpu;
 
+	nic_ts_capture_incomplete = false;
 	static_branch_disable(&nic_ts_driver_key);
 	for (i = ARRAY_SIZE(nic_ts_probes) - 1; i >= 0; i--) {
 		p = &nic_ts_probes[i];
@@ -534,19 +542,21 @@ static void nic_ts_capture_work(struct work_struct *work)
 {
 	bool on = atomic_read(&nic_ts_capture_users) && !READ_ONCE(nic_ts_capture_ended);
 
-	if (on == nic_ts_capture_is_on)
+	if (on == nic_ts_capture_is_on && !nic_ts_capture_incomplete)
 		return;
 	if (on)
 		nic_ts_capture_on();
 	else
 		nic_ts_capture_off();
 	nic_ts_capture_is_on = on;
+	if (nic_ts_capture_incomplete)
+		schedule_delayed_work(to_delayed_work(work), NIC_TS_CAPTURE_RETRY);
 }
 
 static DECLARE_DELAYED_WORK(nic_ts_capture_dwork, nic_ts_capture_work);
 
 /**
- * nic_ts_capture_get() - one more who wants packets
+ * nic_ts_capture_get() - add a user of captured packets
  *
  * Context: any but hard interrupt.
  */
@@ -557,7 +567,7 @@ void nic_ts_capture_get(void)
 }
 
 /**
- * nic_ts_capture_put() - one less
+ * nic_ts_capture_put() - remove a user of captured packets
  *
  * Context: any but hard interrupt.
  */
@@ -568,7 +578,7 @@ void nic_ts_capture_put(void)
 				 NIC_TS_CAPTURE_LINGER);
 }
 
-/** nic_ts_capture_able() - does this kernel have a tracepoint for RX and for TX? */
+/** nic_ts_capture_able() - return whether this kernel has a tracepoint for RX and for TX */
 bool nic_ts_capture_able(void)
 {
 	return nic_ts_probes[1].tp && nic_ts_probes[ARRAY_SIZE(nic_ts_probes) - 1].tp;
@@ -601,7 +611,7 @@ int __init nic_ts_capture_init(void)
 	return 0;
 }
 
-/** nic_ts_capture_exit() - nothing calls into the module any more */
+/** nic_ts_capture_exit() - end capturing; nothing calls into the module any more */
 void nic_ts_capture_exit(void)
 {
 	/* With the work stopped, the last word is here. */

@@ -57,7 +57,7 @@ static struct nic_ts_clock *nic_ts_clock(u32 domain)
 }
 
 /**
- * nic_ts_clock_known() - is it a clock that a map can be for?
+ * nic_ts_clock_known() - return whether a clock can have a map
  * @domain:	NIC_TS_DOMAIN_*
  */
 bool nic_ts_clock_known(u32 domain)
@@ -127,7 +127,7 @@ int nic_ts_clock_set(u32 domain, const struct nic_ts_map *map)
 }
 
 /**
- * nic_ts_clock_invalidate() - the map does not hold any more
+ * nic_ts_clock_invalidate() - invalidate the map
  * @domain:	the clock
  * @why:	NIC_TS_CLOCK_WITHDRAWN: the clock is as it was; others: stamps from
  *		before are of another time
@@ -150,7 +150,7 @@ int nic_ts_clock_invalidate(u32 domain, enum nic_ts_clock_state why)
 }
 
 /**
- * nic_ts_clock_epoch() - what a stamp of the clock carries
+ * nic_ts_clock_epoch() - return the epoch that a timestamp of the clock carries
  * @domain:	the clock
  *
  * Context: any.
@@ -223,7 +223,7 @@ int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns
 }
 
 /**
- * nic_ts_clock_show() - the map, for userspace
+ * nic_ts_clock_show() - report the map, for userspace
  * @domain:	a known clock
  * @map:	a copy, with NIC_TS_CLOCK_VALID and _EXPIRED
  *
@@ -250,7 +250,7 @@ enum nic_ts_clock_state nic_ts_clock_show(u32 domain, struct nic_ts_map *map)
 }
 
 /**
- * nic_ts_clock_check() - is a hardware stamp believable?
+ * nic_ts_clock_check() - check whether a hardware timestamp is believable
  * @nd:		device that it is from
  * @hw_ns:	stamp
  * @after_ns:	it was made after this, CLOCK_MONOTONIC; 0: that is not known
@@ -323,7 +323,7 @@ static struct notifier_block nic_ts_pm_nb = {
 	.notifier_call = nic_ts_pm_event,
 };
 
-/** nic_ts_clock_init() - no clock has a map */
+/** nic_ts_clock_init() - begin without any map */
 int __init nic_ts_clock_init(void)
 {
 	int i;
@@ -333,7 +333,7 @@ int __init nic_ts_clock_init(void)
 	return register_pm_notifier(&nic_ts_pm_nb);
 }
 
-/** nic_ts_clock_exit() - nobody reads a map any more: free them */
+/** nic_ts_clock_exit() - free all maps; nobody reads them any more */
 void nic_ts_clock_exit(void)
 {
 	int i;

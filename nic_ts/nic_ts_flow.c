@@ -95,7 +95,7 @@ static const struct rhashtable_params nic_ts_flow_params = {
 };
 
 /**
- * nic_ts_entry_find() - the flow of a packet
+ * nic_ts_entry_find() - find the flow of a packet
  * @nn:		namespace
  * @key:	from the packet
  * @l3:		L3 domain of the device that it belongs to; 0: none
@@ -130,7 +130,7 @@ void nic_ts_entry_put(struct nic_ts_entry *e)
 }
 
 /**
- * nic_ts_entry_sent() - let ACKs be compared with what is in the ring of segments now
+ * nic_ts_entry_sent() - publish the range of recorded segments, for ACKs
  * @e:		entry
  *
  * Context: @e->tx_lock is held.
@@ -286,7 +286,7 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 }
 
 /**
- * nic_ts_entry_attach() - nic_ts_flow_attach()
+ * nic_ts_entry_attach() - implement nic_ts_flow_attach()
  * @sk:		as there
  * @gfp:	as there
  */
@@ -326,7 +326,7 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 }
 
 /**
- * nic_ts_entry_detach() - nic_ts_flow_detach()
+ * nic_ts_entry_detach() - implement nic_ts_flow_detach()
  * @flow:	as there
  */
 void nic_ts_entry_detach(struct nic_ts_flow *flow)
@@ -405,7 +405,7 @@ static void nic_ts_entry_count(struct nic_ts_entry *e, enum nic_ts_net_stat id)
 }
 
 /**
- * nic_ts_entry_rtt() - nic_ts_flow_rtt()
+ * nic_ts_entry_rtt() - implement nic_ts_flow_rtt()
  * @flow:	as there
  * @una:	as there
  * @rtt:	as there
@@ -445,7 +445,7 @@ out:
 }
 
 /**
- * nic_ts_entry_hw() - a TX hardware stamp came
+ * nic_ts_entry_hw() - add the hardware timestamp of a sent segment
  * @e:		flow
  * @nd:		device
  * @seq:	first byte of the segment
@@ -542,7 +542,7 @@ static void nic_ts_age_work(struct work_struct *work)
 }
 
 /**
- * nic_ts_flow_net_init() - an empty table
+ * nic_ts_flow_net_init() - make an empty table
  * @nn:		namespace
  *
  * Return: 0 or a negative errno.
@@ -568,7 +568,7 @@ void nic_ts_flow_net_exit(struct nic_ts_net *nn)
 	rhashtable_destroy(&nn->flows);
 }
 
-/** nic_ts_flow_init() - memory for flows */
+/** nic_ts_flow_init() - make the cache of flows */
 int __init nic_ts_flow_init(void)
 {
 	if (tx_records < NIC_TS_MIN_RECORDS || tx_records > NIC_TS_MAX_RECORDS) {

@@ -7,6 +7,8 @@
 #include <net/genetlink.h>
 #include <net/sock.h>
 
+#include <percpu_sum.h>
+
 #include "nic_ts_priv.h"
 
 static struct genl_family nic_ts_family;
@@ -80,7 +82,7 @@ static int nic_ts_dump_one(struct sk_buff *msg, struct netlink_callback *cb, u8 
 	return 0;
 }
 
-/* Clocks ---------------------------------------------------------------------*/
+/* Clocks ------------------------------------------------------------------- */
 
 static int nic_ts_clock_fill(struct sk_buff *msg, const void *what)
 {
@@ -216,7 +218,7 @@ static int nic_ts_clock_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* Devices --------------------------------------------------------------------*/
+/* Devices ------------------------------------------------------------------ */
 
 static int nic_ts_stat_fill(struct sk_buff *msg, const char *name, u64 value)
 {
@@ -234,17 +236,14 @@ static int nic_ts_stat_fill(struct sk_buff *msg, const char *name, u64 value)
 static int nic_ts_dev_stats_fill(struct sk_buff *msg, const struct nic_ts_dev *nd)
 {
 	struct nlattr *nest = nla_nest_start(msg, NIC_TS_A_STATS);
-	unsigned long sum;
 	char name[32];
-	int i, cpu;
+	int i;
 
 	if (!nest)
 		return -EMSGSIZE;
 	for (i = 0; i < NIC_TS_DEV_STAT_MAX; i++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(nd->cpu, cpu)->cnt[i]);
-		if (nic_ts_stat_fill(msg, nic_ts_dev_stat_name(i, name, sizeof(name)), sum))
+		if (nic_ts_stat_fill(msg, nic_ts_dev_stat_name(i, name, sizeof(name)),
+				     percpu_sum(&nd->cpu->cnt[i])))
 			return -EMSGSIZE;
 	}
 	nla_nest_end(msg, nest);
@@ -368,24 +367,21 @@ static int nic_ts_dev_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* Counters and flows ---------------------------------------------------------*/
+/* Counters and flows ------------------------------------------------------- */
 
 static int nic_ts_net_fill(struct sk_buff *msg, const void *what)
 {
 	struct nlattr *nest = nla_nest_start(msg, NIC_TS_A_STATS);
 	const struct nic_ts_net *nn = what;
-	unsigned long sum;
-	int i, cpu;
+	int i;
 
 	if (!nest)
 		return -EMSGSIZE;
 	if (nic_ts_stat_fill(msg, "Flows", atomic_read(&nn->nflows)))
 		return -EMSGSIZE;
 	for (i = 0; i < NIC_TS_NET_STAT_MAX; i++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(nn->stats, cpu)->cnt[i]);
-		if (nic_ts_stat_fill(msg, nic_ts_net_stat_names[i], sum))
+		if (nic_ts_stat_fill(msg, nic_ts_net_stat_names[i],
+				     percpu_sum(&nn->stats->cnt[i])))
 			return -EMSGSIZE;
 	}
 	nla_nest_end(msg, nest);
@@ -530,7 +526,7 @@ int __init nic_ts_genl_init(void)
 	return genl_register_family(&nic_ts_family);
 }
 
-/** nic_ts_genl_exit() - no request is under way any more */
+/** nic_ts_genl_exit() - unregister the family; no request is under way any more */
 void nic_ts_genl_exit(void)
 {
 	genl_unregister_family(&nic_ts_family);

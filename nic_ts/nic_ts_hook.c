@@ -28,7 +28,7 @@ static DEFINE_MUTEX(nic_ts_hook_mutex);
 static BLOCKING_NOTIFIER_HEAD(nic_ts_chain);
 
 /**
- * nic_ts_bus_register() - be the bus
+ * nic_ts_bus_register() - register the bus
  * @bus:	its functions; they may be called from now on
  *
  * Context: process, may sleep.
@@ -52,7 +52,7 @@ int nic_ts_bus_register(const struct nic_ts_bus *bus)
 EXPORT_SYMBOL_GPL(nic_ts_bus_register);
 
 /**
- * nic_ts_bus_unregister() - be it no longer
+ * nic_ts_bus_unregister() - unregister the bus
  * @bus:	as registered; none of its functions is called any more when
  *		this returns, since nobody holds its module
  *
@@ -69,7 +69,7 @@ void nic_ts_bus_unregister(const struct nic_ts_bus *bus)
 EXPORT_SYMBOL_GPL(nic_ts_bus_unregister);
 
 /**
- * nic_ts_notifier_register() - be told when the bus comes
+ * nic_ts_notifier_register() - register a callback for when the bus comes
  * @nb:		called with NIC_TS_BUS_UP, in process context; at once if it is
  *		there. It may be told twice.
  *
@@ -99,7 +99,7 @@ void nic_ts_notifier_unregister(struct notifier_block *nb)
 EXPORT_SYMBOL_GPL(nic_ts_notifier_unregister);
 
 /**
- * nic_ts_bus_get() - the bus, with a reference on its module
+ * nic_ts_bus_get() - get the bus, with a reference on its module
  *
  * Context: any.
  * Return: the bus, or NULL. module_put() its owner when done.
@@ -118,7 +118,7 @@ const struct nic_ts_bus *nic_ts_bus_get(void)
 EXPORT_SYMBOL_GPL(nic_ts_bus_get);
 
 /**
- * __nic_ts_driver_rx() - nic_ts_driver_rx() and its like, with the key on
+ * __nic_ts_driver_rx() - do nic_ts_driver_rx() and nic_ts_driver_rx_frags(), with the key on
  * @skb:	as there
  * @ns:		as there
  * @frags:	from its Ethernet header on, as in nic_ts_driver_rx_frags()
@@ -136,7 +136,7 @@ void __nic_ts_driver_rx(struct sk_buff *skb, u64 ns, bool frags)
 EXPORT_SYMBOL_GPL(__nic_ts_driver_rx);
 
 /**
- * __nic_ts_driver_tx() - nic_ts_driver_tx() with the key on
+ * __nic_ts_driver_tx() - do nic_ts_driver_tx(), with the key on
  * @skb:	as there
  * @ns:		as there
  */
@@ -153,7 +153,7 @@ void __nic_ts_driver_tx(struct sk_buff *skb, u64 ns)
 EXPORT_SYMBOL_GPL(__nic_ts_driver_tx);
 
 /**
- * __nic_ts_driver_tx_done() - nic_ts_driver_tx_done() with the key on
+ * __nic_ts_driver_tx_done() - do nic_ts_driver_tx_done(), with the key on
  * @skb:	as there
  * @hw_ns:	as there
  */

@@ -167,7 +167,7 @@ static bool nic_ts_tx_fit(const struct sk_buff *skb)
 }
 
 /**
- * nic_ts_hw_ask() - have the NIC stamp a packet, if there is a place
+ * nic_ts_hw_ask() - request a hardware timestamp for a packet, if a slot is free
  * @nd:		device that is about to be given it
  * @e:		its flow
  * @skb:	the packet
@@ -288,7 +288,7 @@ static void nic_ts_error_report(struct sock *sk)
 }
 
 /**
- * nic_ts_hw_rx_stamp() - what the NIC wrote into a packet that came in
+ * nic_ts_hw_rx_stamp() - read the timestamp that the NIC wrote into a received packet
  * @nd:		device
  * @skb:	packet
  * @stamp:	has software's time; gets the NIC's if that is believable
@@ -332,10 +332,10 @@ void nic_ts_hw_rx_stamp(struct nic_ts_dev *nd, const struct sk_buff *skb,
 	nic_ts_dev_count(nd, NIC_TS_DEV_RX_HW);
 }
 
-/* Configuration --------------------------------------------------------------*/
+/* Configuration ------------------------------------------------------------ */
 
 /**
- * nic_ts_hw_dev_init() - which clock a device has
+ * nic_ts_hw_dev_init() - find the clock of a device
  * @nd:		device that has just been registered
  *
  * Context: RTNL.
@@ -349,7 +349,7 @@ void nic_ts_hw_dev_init(struct nic_ts_dev *nd)
 }
 
 /**
- * nic_ts_hw_dev_clock() - ask again which clock a device has, if none is known
+ * nic_ts_hw_dev_clock() - find the clock of a device, if none is known yet
  * @nd:		device
  *
  * A driver may have had no clock yet when it registered.
@@ -417,7 +417,7 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 }
 
 /**
- * nic_ts_hw_restore() - put a device's configuration back
+ * nic_ts_hw_restore() - restore a device's configuration
  * @nd:		device
  *
  * Context: RTNL.
@@ -443,7 +443,7 @@ void nic_ts_hw_restore(struct nic_ts_dev *nd)
 }
 
 /**
- * nic_ts_hw_get() - one more request for hardware stamps
+ * nic_ts_hw_get() - add a request for hardware timestamps
  * @nd:		device
  * @netlink:	the administrator's, of which there is one at most
  * @why:	set if it is refused for a reason
@@ -470,7 +470,7 @@ int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why)
 }
 
 /**
- * nic_ts_hw_put() - one less
+ * nic_ts_hw_put() - remove a request for hardware timestamps
  * @nd:		device
  * @netlink:	as for nic_ts_hw_get()
  *
@@ -488,7 +488,7 @@ void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink)
 		nic_ts_hw_restore(nd);
 }
 
-/** nic_ts_hw_init() - make the socket that TX stamps come to */
+/** nic_ts_hw_init() - make the socket that receives TX timestamps */
 int __init nic_ts_hw_init(void)
 {
 	struct sock *sk;
@@ -511,7 +511,7 @@ int __init nic_ts_hw_init(void)
 	return 0;
 }
 
-/** nic_ts_hw_exit() - no packet has the socket any more: they hold the module */
+/** nic_ts_hw_exit() - free the socket; packets that have it hold the module */
 void nic_ts_hw_exit(void)
 {
 	struct sock *sk = nic_ts_socket->sk;

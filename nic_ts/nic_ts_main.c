@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nic_ts, the timestamp bus: namespaces, devices, the module.
+ * nic_ts, the timestamp bus: namespaces, the module.
  *
  *	  RX                                           TX
  *	wire -> NIC -> driver -> GRO -> TCP       TCP -> qdisc -> driver -> NIC -> wire
@@ -13,12 +13,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hashtable.h>
-#include <linux/if_arp.h>
 #include <linux/module.h>
-#include <linux/rtnetlink.h>
-#include <linux/slab.h>
-#include <net/dsa.h>
 
 #include "nic_ts_priv.h"
 
@@ -27,341 +22,21 @@
 
 unsigned int nic_ts_net_id __read_mostly;
 
-/* struct nic_ts_dev by struct net_device; written under RTNL, read under RCU. */
-static DEFINE_HASHTABLE(nic_ts_devs, 8);
-
-static const char * const nic_ts_dev_stat_names[] = {
-#define NIC_TS_STAT(id, name, what) #name,
-	NIC_TS_DEV_STATS
-#undef NIC_TS_STAT
-};
-
-static const char * const nic_ts_parse_names[NIC_TS_PARSE_MAX] = {
-#define NIC_TS_PARSE(id, name, what) #name,
-	NIC_TS_PARSE_RESULTS
-#undef NIC_TS_PARSE
-};
-
 const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX] = {
 #define NIC_TS_STAT(id, name, what) #name,
 	NIC_TS_NET_STATS
 #undef NIC_TS_STAT
 };
 
-/**
- * nic_ts_dev_stat_name() - name of a device's counter
- * @id:		enum nic_ts_dev_stat
- * @buf:	for those that are put together
- * @size:	of @buf, 32 is enough
- */
-const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size)
-{
-	if (id < NIC_TS_DEV_RX_PARSE)
-		return nic_ts_dev_stat_names[id];
-	if (id < NIC_TS_DEV_TX_PARSE)
-		snprintf(buf, size, "Rx%s", nic_ts_parse_names[id - NIC_TS_DEV_RX_PARSE]);
-	else
-		snprintf(buf, size, "Tx%s", nic_ts_parse_names[id - NIC_TS_DEV_TX_PARSE]);
-	return buf;
-}
-
-/**
- * nic_ts_dev_find() - a device of the stack
- * @dev:	compared only
- *
- * Context: under RCU.
- * Return: ours, or NULL.
- */
-struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev)
-{
-	struct nic_ts_dev *nd;
-
-	hash_for_each_possible_rcu(nic_ts_devs, nd, node, (unsigned long)dev)
-		if (nd->dev == dev)
-			return nd;
-	return NULL;
-}
-
-/**
- * nic_ts_dev_by_index() - a device of a namespace
- * @net:	namespace
- * @ifindex:	device
- *
- * Context: RTNL.
- * Return: the device, valid as long as RTNL is held, or NULL.
- */
-struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex)
-{
-	struct nic_ts_dev *nd = NULL;
-	struct net_device *dev;
-
-	ASSERT_RTNL();
-	rcu_read_lock();
-	dev = __dev_get_by_index(net, ifindex);
-	if (dev)
-		nd = nic_ts_dev_find(dev);
-	rcu_read_unlock();
-	return nd;
-}
-
-static void nic_ts_dev_free(struct rcu_head *rcu)
-{
-	struct nic_ts_dev *nd = container_of(rcu, struct nic_ts_dev, rcu);
-
-	free_percpu(nd->cpu);
-	kfree(nd);
-}
-
-/**
- * nic_ts_dev_put() - drop a reference
- * @nd:		device
- *
- * Context: any.
- */
-void nic_ts_dev_put(struct nic_ts_dev *nd)
-{
-	if (refcount_dec_and_test(&nd->ref))
-		call_rcu(&nd->rcu, nic_ts_dev_free);
-}
-
-/*
- * Is there a device below that sees the same packets in the same namespace? And which one's
- * clock is it that stamps them: a port of a switch (DSA) has its own.
- */
-static void nic_ts_dev_lower(struct net_device *dev)
-{
-	const struct net_device *below = NULL;
-	struct net_device *lower;
-	struct nic_ts_dev *nd;
-	struct list_head *iter;
-	bool skip = false;
-
-	ASSERT_RTNL();
-	netdev_for_each_lower_dev(dev, lower, iter) {
-		skip |= net_eq(dev_net(lower), dev_net(dev));
-		if (!netdev_uses_dsa(lower))
-			below = below ? dev : lower;
-	}
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	if (nd) {
-		/* Read locklessly with each packet, and OR-ACK. */
-		WRITE_ONCE(nd->skip, skip);
-		WRITE_ONCE(nd->below, below);
-	}
-	rcu_read_unlock();
-}
-
-static void nic_ts_dev_add(struct net_device *dev)
-{
-	unsigned int n = max(dev->num_rx_queues, 1U);
-	struct nic_ts_dev *nd;
-
-	ASSERT_RTNL();
-	nd = kzalloc(struct_size(nd, last_hw_ns, n), GFP_KERNEL);
-	if (!nd)
-		goto no_memory;
-	nd->nqueues = n;
-	nd->cpu = alloc_percpu(struct nic_ts_dev_cpu);
-	if (!nd->cpu)
-		goto free_nd;
-	nd->dev = dev;
-	nd->nn = nic_ts_net(dev_net(dev));
-	nd->ifindex = dev->ifindex;
-	nd->ether = dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK;
-	refcount_set(&nd->ref, 1);
-	INIT_HLIST_HEAD(&nd->receivers);
-	nic_ts_hw_dev_init(nd);
-	hash_add_rcu(nic_ts_devs, &nd->node, (unsigned long)dev);
-	nic_ts_dev_lower(dev);
-	return;
-
-free_nd:
-	kfree(nd);
-no_memory:
-	netdev_warn(dev, "no memory to capture packets here\n");
-}
-
-/*
- * The clock of a device goes with it, but not with a VLAN or another port that has it. What
- * a bond has is that of a port which it once had.
- */
-static void nic_ts_dev_vanished(const struct nic_ts_dev *gone)
-{
-	struct nic_ts_dev *nd;
-	int bucket;
-
-	ASSERT_RTNL();
-	if (gone->domain == NIC_TS_DOMAIN_NONE)
-		return;
-	hash_for_each(nic_ts_devs, bucket, nd, node)
-		if (nd->domain == gone->domain && !netif_is_lag_master(nd->dev))
-			return;
-	nic_ts_clock_invalidate(gone->domain, NIC_TS_CLOCK_VANISHED);
-}
-
-static void nic_ts_dev_del(struct net_device *dev)
-{
-	struct nic_ts_receiver *r;
-	struct hlist_node *next;
-	struct nic_ts_dev *nd;
-
-	ASSERT_RTNL();
-	/* By itself: its index is gone by now. */
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	rcu_read_unlock();
-	/* The core may say more than once that a device goes. */
-	if (!nd)
-		return;
-	hash_del_rcu(&nd->node);
-	hlist_for_each_entry_safe(r, next, &nd->receivers, node) {
-		hlist_del_init_rcu(&r->node);
-		nic_ts_capture_put();
-	}
-	/* It may only move to another namespace, or we go. */
-	if (dev->reg_state == NETREG_REGISTERED)
-		nic_ts_hw_restore(nd);
-	else
-		nic_ts_dev_vanished(nd);
-	nic_ts_dev_put(nd);
-}
-
-static void nic_ts_dev_up(struct net_device *dev)
-{
-	struct nic_ts_dev *nd;
-
-	ASSERT_RTNL();
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	rcu_read_unlock();
-	if (nd && !nd->below)
-		nic_ts_hw_dev_clock(nd);
-}
-
-static int nic_ts_netdev_event(struct notifier_block *nb, unsigned long event,
-			       void *ptr)
-{
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-
-	switch (event) {
-	case NETDEV_REGISTER:
-		nic_ts_dev_add(dev);
-		break;
-	case NETDEV_UNREGISTER:
-		nic_ts_dev_del(dev);
-		break;
-	case NETDEV_UP:
-		nic_ts_dev_up(dev);
-		break;
-	case NETDEV_CHANGEUPPER:
-		nic_ts_dev_lower(((struct netdev_notifier_changeupper_info *)ptr)->upper_dev);
-		break;
-	}
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block nic_ts_netdev_nb = {
-	.notifier_call = nic_ts_netdev_event,
-};
-
-static int nic_ts_rx_add(struct nic_ts_receiver *receiver)
-{
-	struct nic_ts_dev *nd;
-	int err = -ENODEV;
-
-	if (!nic_ts_capture_able())
-		return -EOPNOTSUPP;
-	rtnl_lock();
-	nd = nic_ts_dev_by_index(receiver->net, receiver->ifindex);
-	if (nd) {
-		hlist_add_head_rcu(&receiver->node, &nd->receivers);
-		nic_ts_capture_get();
-		err = 0;
-	}
-	rtnl_unlock();
-	return err;
-}
-
-static void nic_ts_rx_del(struct nic_ts_receiver *receiver)
-{
-	rtnl_lock();
-	if (!hlist_unhashed(&receiver->node)) {
-		hlist_del_init_rcu(&receiver->node);
-		nic_ts_capture_put();
-	}
-	rtnl_unlock();
-	synchronize_rcu();
-}
-
-static int nic_ts_hw_add(struct net *net, int ifindex)
-{
-	struct nic_ts_dev *nd;
-	const char *why = NULL;
-	int err = -ENODEV;
-
-	rtnl_lock();
-	nd = nic_ts_dev_by_index(net, ifindex);
-	if (nd)
-		err = nic_ts_hw_get(nd, false, &why);
-	rtnl_unlock();
-	return err;
-}
-
-static void nic_ts_hw_del(struct net *net, int ifindex)
-{
-	struct nic_ts_dev *nd;
-
-	rtnl_lock();
-	nd = nic_ts_dev_by_index(net, ifindex);
-	if (nd)
-		nic_ts_hw_put(nd, false);
-	rtnl_unlock();
-}
-
-/* The device of the NIC below a stack of devices; NULL: there is none, or several. */
-static const struct nic_ts_dev *nic_ts_dev_bottom(const struct net_device *dev)
-{
-	const struct net_device *below;
-	const struct nic_ts_dev *nd;
-	int level;
-
-	for (level = 0; level <= MAX_NEST_DEV; level++) {
-		nd = nic_ts_dev_find(dev);
-		below = nd ? READ_ONCE(nd->below) : NULL;
-		if (!below)
-			return nd;
-		if (below == dev)
-			return NULL;
-		dev = below;
-	}
-	return NULL;
-}
-
-static int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns,
-				u32 *error_ns)
-{
-	const struct nic_ts_dev *nd;
-	int err = -ENODATA;
-
-	rcu_read_lock();
-	nd = nic_ts_dev_bottom(dev);
-	if (nd)
-		err = nic_ts_clock_from_host(READ_ONCE(nd->domain), host_ns, clock_ns,
-					     error_ns);
-	rcu_read_unlock();
-	return err;
-}
-
 static const struct nic_ts_bus nic_ts_this_bus = {
 	.owner		= THIS_MODULE,
 	.flow_attach	= nic_ts_entry_attach,
 	.flow_detach	= nic_ts_entry_detach,
 	.flow_rtt	= nic_ts_entry_rtt,
-	.rx_register	= nic_ts_rx_add,
-	.rx_unregister	= nic_ts_rx_del,
-	.hw_request	= nic_ts_hw_add,
-	.hw_release	= nic_ts_hw_del,
+	.rx_register	= nic_ts_dev_rx_register,
+	.rx_unregister	= nic_ts_dev_rx_unregister,
+	.hw_request	= nic_ts_dev_hw_request,
+	.hw_release	= nic_ts_dev_hw_release,
 	.clock_map	= nic_ts_clock_to_host,
 	.dev_clock	= nic_ts_dev_from_host,
 	.driver_rx	= nic_ts_driver_saw_rx,
@@ -439,13 +114,12 @@ static int __init nic_ts_module_init(void)
 	err = register_pernet_subsys(&nic_ts_net_ops);
 	if (err)
 		goto hw_exit;
-	/* Replays NETDEV_REGISTER of the devices there are. */
-	err = register_netdevice_notifier(&nic_ts_netdev_nb);
+	err = nic_ts_dev_init();
 	if (err)
 		goto unregister_pernet;
 	err = nic_ts_genl_init();
 	if (err)
-		goto unregister_notifier;
+		goto dev_exit;
 	err = nic_ts_bus_register(&nic_ts_this_bus);
 	if (err)
 		goto genl_exit;
@@ -453,8 +127,8 @@ static int __init nic_ts_module_init(void)
 
 genl_exit:
 	nic_ts_genl_exit();
-unregister_notifier:
-	unregister_netdevice_notifier(&nic_ts_netdev_nb);
+dev_exit:
+	nic_ts_dev_exit();
 unregister_pernet:
 	unregister_pernet_subsys(&nic_ts_net_ops);
 	/* nic_ts_dev_free() */
@@ -473,8 +147,7 @@ static void __exit nic_ts_module_exit(void)
 	nic_ts_bus_unregister(&nic_ts_this_bus);
 	nic_ts_genl_exit();
 	nic_ts_capture_exit();
-	/* Replays NETDEV_UNREGISTER, which ends all devices. */
-	unregister_netdevice_notifier(&nic_ts_netdev_nb);
+	nic_ts_dev_exit();
 	unregister_pernet_subsys(&nic_ts_net_ops);
 	/* nic_ts_dev_free() */
 	rcu_barrier();

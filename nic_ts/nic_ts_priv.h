@@ -2,13 +2,16 @@
 /*
  * nic_ts: what the parts of the module share.
  *
- * nic_ts_core.h	parser, maps, rings: integers only
+ * nic_ts_parse.h	headers of a packet -> connection, sequence numbers
+ * nic_ts_map.h	maps of clocks, and whether a timestamp is believable
+ * nic_ts_ring.h	records of segments and ACKs -> RTTs; these three: integers only
  * nic_ts_capture.c	tracepoints and driver hooks: packets in, stamps out
  * nic_ts_flow.c	the flow table
  * nic_ts_clock.c	clocks and their maps
  * nic_ts_hw.c		hardware stamps: configuration, TX completions
  * nic_ts_genl.c	generic netlink
- * nic_ts_main.c	namespaces, devices, the module
+ * nic_ts_dev.c	devices
+ * nic_ts_main.c	namespaces, the module
  * nic_ts_trace.h	tracepoints
  *
  * Locking. A packet finds its device in a hash table and its flow in an
@@ -33,7 +36,8 @@
 
 #include <nic_ts.h>
 
-#include "nic_ts_core.h"
+#include "nic_ts_parse.h"
+#include "nic_ts_ring.h"
 
 /*
  * Counters of a device, since it is known: identifier, name, what it counts, which the
@@ -330,11 +334,20 @@ static inline void nic_ts_dev_count(const struct nic_ts_dev *nd,
 }
 
 /* nic_ts_main.c */
+extern const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX];
+
+/* nic_ts_dev.c */
+int nic_ts_dev_init(void);
+void nic_ts_dev_exit(void);
 struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev);
 struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex);
 void nic_ts_dev_put(struct nic_ts_dev *nd);
 const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size);
-extern const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX];
+int nic_ts_dev_rx_register(struct nic_ts_receiver *receiver);
+void nic_ts_dev_rx_unregister(struct nic_ts_receiver *receiver);
+int nic_ts_dev_hw_request(struct net *net, int ifindex);
+void nic_ts_dev_hw_release(struct net *net, int ifindex);
+int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns, u32 *error_ns);
 
 /* nic_ts_capture.c */
 int nic_ts_capture_init(void);

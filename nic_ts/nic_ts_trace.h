@@ -18,7 +18,7 @@
 #include <net/ipv6.h>
 #include <trace_sockaddr.h>
 
-#include "nic_ts_core.h"
+#include "nic_ts_ring.h"
 
 #ifndef _NIC_TS_TRACE_ONCE
 #define _NIC_TS_TRACE_ONCE

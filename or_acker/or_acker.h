@@ -109,6 +109,8 @@ enum or_acker_stamps {
 			"packets with data of a subscriber: unknown connection") \
 	OR_ACKER_STAT(OUTSIDE, PacketOutsideWindow, \
 			"packets with data outside of the receive window") \
+	OR_ACKER_STAT(BUSY, PacketBusy, \
+			"batches in one packet that are ignored: the CPU is busy, see busy_share") \
 	OR_ACKER_STAT(ACK, AckSent, \
 			"OR-ACKs sent") \
 	OR_ACKER_STAT(ACK_PACKETS, AckedPackets, \
@@ -145,6 +147,8 @@ enum or_acker_stamps {
 			"searches for devices to capture from; each takes RTNL") \
 	OR_ACKER_STAT(NO_STAMPS, DeviceNoStamps, \
 			"devices not captured: no nic_ts, or no tracepoints in the kernel") \
+	OR_ACKER_STAT(DEVICE_MEMORY, DeviceNoMemory, \
+			"devices not captured: no memory; searched for again after 10 s") \
 	OR_ACKER_STAT(NO_HARDWARE, DeviceNoHardware, \
 			"failed attempts to turn on hardware timestamps of a device") \
 	OR_ACKER_STAT(NO_PORT, PortInUse, \
@@ -277,6 +281,8 @@ struct or_acker_flow {
  * @armed:	@timer is
  * @tasklet:	sends for @due, behind the driver's poll
  * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
+ * @busy_tat_ns: likewise, of its part of busy_share; under the lock of the CPU's load
+ * @round:	see or_acker_load_spent(); likewise
  *
  * Namespaces share none of it. A flow of one with a long ack_delay_ns is in front of no
  * flow of another one, and each has tokens of its own.
@@ -289,6 +295,8 @@ struct or_acker_cpu {
 	bool			armed;
 	struct tasklet_struct	tasklet;
 	u64			tat_ns;
+	u64			busy_tat_ns;
+	u32			round;
 };
 
 /**
@@ -333,7 +341,7 @@ struct or_acker_dev {
  * @net:	back pointer
  * @list:	of all namespaces
  * @conf:	configuration, replaced under @conf_lock
- * @conf_lock:	serialises writers of @conf
+ * @conf_lock:	serialises writers of @conf, and openers of the port
  * @stats:	per-CPU counters
  * @cpus:	lists, timers and token buckets
  * @laddrs:	bit of or_acker_laddr_bit() for each local address that has a subscriber,
@@ -355,6 +363,8 @@ struct or_acker_dev {
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
+ * @incomplete:	a device is missing in @devs, most likely for lack of memory; by @sync_work,
+ *		which searches again
  * @sync_work:	registers at devices, when somebody subscribed
  * @age_work:	ends flows and subscriptions
  * @open:	the port is; by @age_work
@@ -365,7 +375,7 @@ struct or_acker_net {
 	struct net			*net;
 	struct list_head		list;
 	struct or_acker_conf __rcu	*conf;
-	struct mutex			conf_lock;	/* writers of conf */
+	struct mutex			conf_lock;	/* writers of conf, openers */
 	struct or_acker_stats __percpu	*stats;
 	struct or_acker_cpu __percpu	*cpus;
 	DECLARE_BITMAP(laddrs, 1 << OR_ACKER_LADDR_BITS);
@@ -384,7 +394,8 @@ struct or_acker_net {
 	atomic64_t			challenge_tat_ns;
 	struct list_head		devs;
 	unsigned int			ndevs;
-	struct work_struct		sync_work;
+	bool				incomplete;
+	struct delayed_work		sync_work;
 	struct delayed_work		age_work;
 	bool				open;
 	bool				exiting;
@@ -392,7 +403,7 @@ struct or_acker_net {
 };
 
 /**
- * or_acker_laddr_bit() - which bit is for the local address of a packet or a subscriber?
+ * or_acker_laddr_bit() - return the bit for the local address of a packet or a subscriber
  * @key:	addresses
  */
 static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
@@ -402,7 +413,7 @@ static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
 }
 
 /**
- * or_acker_pair() - the key of the subscriber of a connection
+ * or_acker_pair() - return the key of the subscriber of a connection
  * @key:	a connection, or a pair of addresses
  * @scope:	index of the device of a link-local address, else 0
  *
@@ -418,7 +429,7 @@ static inline struct nic_ts_key or_acker_pair(const struct nic_ts_key *key, u32 
 	return pair;
 }
 
-/* or_acker_pair_scope() - the @scope that or_acker_pair() was given */
+/* or_acker_pair_scope() - return the @scope that or_acker_pair() was given */
 static inline u32 or_acker_pair_scope(const struct nic_ts_key *pair)
 {
 	return (__force u32)pair->lport << 16 | (__force u32)pair->rport;
@@ -458,7 +469,7 @@ struct or_acker_host {
 extern struct or_acker_host or_acker_host;
 
 /**
- * or_acker_limits_host() - does a parameter bound what a namespace takes of the host?
+ * or_acker_limits_host() - return whether a parameter bounds what a namespace takes of the host
  * @id:		the parameter
  *
  * Its value is at most that of the initial network namespace, in all namespaces in which
@@ -471,7 +482,7 @@ static inline bool or_acker_limits_host(unsigned int id)
 }
 
 /**
- * or_acker_value() - a parameter of a namespace, within what the host allows
+ * or_acker_value() - return a parameter of a namespace, within the host's limit
  * @conf:	configuration of the namespace
  * @id:		the parameter
  *
@@ -484,7 +495,7 @@ static inline u64 or_acker_value(const struct or_acker_conf *conf, unsigned int 
 	return min_t(u64, conf->raw[id], READ_ONCE(or_acker_host.value[id]));
 }
 
-/* or_acker_cpu_interval_ns() - the same of conf->cpu_interval_ns */
+/* or_acker_cpu_interval_ns() - return conf->cpu_interval_ns, within the host's limit */
 static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
 {
 	if (conf->granted & BIT(OR_ACKER_P_CPU_RATE))
@@ -516,6 +527,7 @@ void or_acker_sub_exit(struct or_acker_net *an);
 
 /* or_acker_net.c */
 void or_acker_sync(struct or_acker_net *an);
+void or_acker_sync_soon(struct or_acker_net *an);
 int or_acker_net_register(void);
 void or_acker_net_unregister(void);
 

@@ -38,7 +38,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 #else
-#include "core_user.h"
+#include "user/core_user.h"
 #endif
 
 #include "or_proto.h"
@@ -70,6 +70,19 @@
  */
 #define OR_ACKER_OTHERS_FROM	3
 #define OR_ACKER_OTHERS_UNTIL	2
+
+/* The idle time of a CPU is read once in this time, ns, as a shift: 34 ms. */
+#define OR_ACKER_LOAD_SHIFT	25
+
+/* The CPU's load is unknown after this many of these times without an OR-ACK: 0.54 s. */
+#define OR_ACKER_LOAD_AGES	16
+
+/* A CPU is busy when it is idle for less than 1/16 of the time, until it is for 1/8. */
+#define OR_ACKER_IDLE_FROM_SHIFT	4
+#define OR_ACKER_IDLE_UNTIL_SHIFT	3
+
+/* Longest time between two OR-ACKs of a namespace on a busy CPU, ns: 20 ms. */
+#define OR_ACKER_GAP_MAX_NS	20000000U
 
 /* Depth of a token bucket, ns at its rate: 1 ms. */
 #define OR_ACKER_BURST_NS	1000000ULL
@@ -105,6 +118,7 @@ enum or_acker_verdict {
 	OR_ACKER_HELD_SUB,	/* above subscriber_rate */
 	OR_ACKER_HELD_CPU,	/* above cpu_rate */
 	OR_ACKER_NOT_SENT,	/* admitted; the stack failed to send it */
+	OR_ACKER_ADMITTED,	/* none yet: it is to be sent */
 };
 
 /**
@@ -221,10 +235,10 @@ struct or_acker_report {
 	u32	bytes;
 };
 
-/* Sequence numbers -------------------------------------------------------------*/
+/* Sequence numbers --------------------------------------------------------- */
 
 /**
- * or_acker_window_of() - the sequence numbers that a socket takes
+ * or_acker_window_of() - return the sequence numbers that a socket accepts
  * @rcv_nxt:	next one that it expects
  * @rcv_wnd:	its receive window, bytes
  *
@@ -245,7 +259,7 @@ static inline struct or_acker_window or_acker_window_of(u32 rcv_nxt, u32 rcv_wnd
 }
 
 /**
- * or_acker_window_has() - does a connection take a packet?
+ * or_acker_window_has() - return whether a connection accepts a packet
  * @w:		its window, as it was when the socket was last asked
  * @seq:	sequence number of the first byte
  *
@@ -259,10 +273,10 @@ static inline bool or_acker_window_has(const struct or_acker_window *w, u32 seq)
 	return seq - READ_ONCE(w->from) <= READ_ONCE(w->size);
 }
 
-/* Token buckets ----------------------------------------------------------------*/
+/* Token buckets ------------------------------------------------------------ */
 
 /**
- * or_acker_bucket_has() - does a bucket have a token?
+ * or_acker_bucket_has() - return whether a bucket has a token
  * @tat_ns:	when it is full again
  * @now_ns:	current time
  *
@@ -287,10 +301,10 @@ static inline u64 or_acker_bucket_take(u64 tat_ns, u64 now_ns, u32 interval_ns)
 	return max_t(u64, tat_ns, now_ns) + interval_ns;
 }
 
-/* Paths ------------------------------------------------------------------------*/
+/* Paths -------------------------------------------------------------------- */
 
 /**
- * or_acker_told() - has the sender had an OR-ACK lately, of any flow?
+ * or_acker_told() - return whether the sender had an OR-ACK lately, of any flow
  * @path:	of the sender
  * @r:		parameters
  * @now_ns:	current time; the OR-ACK may have been after it
@@ -310,10 +324,10 @@ static inline u32 or_acker_limit(const struct or_acker_path *path,
 	return r->ack_packets;
 }
 
-/* Flows ------------------------------------------------------------------------*/
+/* Flows -------------------------------------------------------------------- */
 
 /**
- * or_acker_track_init() - a flow without packets
+ * or_acker_track_init() - begin a flow without packets
  * @t:		flow
  * @window:	sequence numbers that its socket takes
  * @count:	number of its first OR-ACK
@@ -325,7 +339,7 @@ static inline void or_acker_track_init(struct or_acker_track *t,
 }
 
 /**
- * or_acker_track_set_window() - the socket was asked again
+ * or_acker_track_set_window() - set the window that the socket has now
  * @t:		flow
  * @window:	sequence numbers that it takes
  */
@@ -337,7 +351,7 @@ static inline void or_acker_track_set_window(struct or_acker_track *t,
 }
 
 /**
- * or_acker_track_wait_ns() - until when a flow waits
+ * or_acker_track_wait_ns() - return the time until which a flow waits
  * @t:		flow
  * @r:		parameters
  */
@@ -348,7 +362,7 @@ static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
 }
 
 /**
- * or_acker_track_packet() - a packet of a flow came in
+ * or_acker_track_packet() - account for a packet of a flow
  * @t:		flow
  * @r:		parameters
  * @path:	of its sender
@@ -397,7 +411,7 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 }
 
 /**
- * or_acker_track_waited() - a flow that was told to wait has waited
+ * or_acker_track_waited() - end the wait of a flow
  * @t:		flow
  * @r:		parameters
  * @path:	of its sender
@@ -440,7 +454,7 @@ static inline bool or_acker_track_take(struct or_acker_track *t)
 }
 
 /**
- * or_acker_admit() - may an OR-ACK be sent? Then it is paid for
+ * or_acker_admit() - decide whether an OR-ACK may be sent, and pay for it
  * @t:		flow
  * @path:	of its sender, whose subscription has not ended
  * @r:		parameters
@@ -452,7 +466,7 @@ static inline bool or_acker_track_take(struct or_acker_track *t)
  * All three limits are asked before anything is taken: an OR-ACK that is held back by one
  * of them costs nothing of the others.
  *
- * Return: OR_ACKER_SENT or OR_ACKER_HELD_*.
+ * Return: OR_ACKER_ADMITTED or OR_ACKER_HELD_*.
  */
 static inline enum or_acker_verdict or_acker_admit(struct or_acker_track *t,
 						   struct or_acker_path *path,
@@ -472,11 +486,11 @@ static inline enum or_acker_verdict or_acker_admit(struct or_acker_track *t,
 	if (!path->told_ns)
 		WRITE_ONCE(path->learned_ns, now_ns + OR_ACKER_LEARN_NS);
 	WRITE_ONCE(path->told_ns, now_ns);
-	return OR_ACKER_SENT;
+	return OR_ACKER_ADMITTED;
 }
 
 /**
- * or_acker_track_report() - what an OR-ACK that was admitted covers
+ * or_acker_track_report() - report the packets that an admitted OR-ACK covers
  * @t:		flow; the next OR-ACK covers packets that come from here on
  * @now_ns:	current time
  */
@@ -498,7 +512,121 @@ static inline struct or_acker_report or_acker_track_report(struct or_acker_track
 	return report;
 }
 
-/* Who sends the data ----------------------------------------------------------- */
+/* How busy a CPU is -------------------------------------------------------- */
+
+/**
+ * struct or_acker_load - idle time of a CPU, and cost of its OR-ACKs
+ * @at_ns:	CLOCK_MONOTONIC of the last look at the idle time; 0: none yet
+ * @idle_ns:	idle time of the CPU until then, ns
+ * @spent_ns:	time that OR-ACKs have taken since then, ns
+ * @acks:	number of these OR-ACKs
+ * @users:	number of namespaces that sent them
+ * @round:	number of looks, so that a namespace is counted once for each
+ * @cost_ns:	what one OR-ACK takes, an average of some 100 ms; 0: unknown
+ * @each_ns:	time of an OR-ACK of each namespace that sends some; 0: the CPU is not busy
+ * @busy:	the CPU has hardly any idle time
+ *
+ * Callers are serialised. @each_ns may be read meanwhile.
+ */
+struct or_acker_load {
+	u64	at_ns;
+	u64	idle_ns;
+	u64	spent_ns;
+	u32	acks;
+	u32	users;
+	u32	round;
+	u32	cost_ns;
+	u32	each_ns;
+	bool	busy;
+};
+
+/* How many times of OR_ACKER_LOAD_SHIFT ago was the last look? */
+static inline u64 or_acker_load_ages(const struct or_acker_load *l, u64 now_ns)
+{
+	u64 at_ns = READ_ONCE(l->at_ns);
+
+	return now_ns > at_ns ? (now_ns - at_ns) >> OR_ACKER_LOAD_SHIFT : 0;
+}
+
+/**
+ * or_acker_load_spent() - an OR-ACK was sent
+ * @l:		load of the CPU
+ * @ns:		time that it took
+ * @round:	@l->round at the last OR-ACK of its namespace on this CPU; updated
+ */
+static inline void or_acker_load_spent(struct or_acker_load *l, u64 ns, u32 *round)
+{
+	/* What interrupted it is no part of its cost. */
+	l->spent_ns += min_t(u64, ns, OR_ACKER_BURST_NS);
+	l->acks++;
+	if (*round != l->round) {
+		*round = l->round;
+		l->users++;
+	}
+}
+
+/**
+ * or_acker_load_update() - look at the idle time of a CPU
+ * @l:		load of the CPU
+ * @now_ns:	current time, > 0
+ * @idle_ns:	idle time of the CPU since ever, ns; it may be too old, or step back
+ *
+ * The paper has an OR-ACK for 10 packets, which the receiver's NIC makes one by one. Where
+ * batches of 64 KB arrive as one packet, over veth, virtio or with GRO in hardware, an
+ * OR-ACK for each costs a third as much as the batch. As long as the CPU has idle time
+ * that takes nothing from anybody. Without, it takes throughput, and the CPU is the
+ * bottleneck rather than a link.
+ *
+ * @spent_ns is counted for at most 0.6 s and fits in 32 bits. A cost is below 2^20 ns,
+ * and its product with users below 2^52.
+ */
+static inline void or_acker_load_update(struct or_acker_load *l, u64 now_ns, u64 idle_ns)
+{
+	u64 ages = or_acker_load_ages(l, now_ns);
+	u64 elapsed_ns = now_ns - l->at_ns;
+	u64 idled_ns = idle_ns > l->idle_ns ? idle_ns - l->idle_ns : 0;
+	u32 cost_ns;
+
+	if (!ages)
+		return;
+	if (!l->at_ns || ages > OR_ACKER_LOAD_AGES) {
+		l->busy = false;
+	} else {
+		l->busy = idled_ns < elapsed_ns >> (l->busy ? OR_ACKER_IDLE_UNTIL_SHIFT :
+							      OR_ACKER_IDLE_FROM_SHIFT);
+		if (l->acks) {
+			cost_ns = (u32)l->spent_ns / l->acks;
+			l->cost_ns = l->cost_ns ? l->cost_ns - l->cost_ns / 4 + cost_ns / 4 :
+						  cost_ns;
+		}
+	}
+	WRITE_ONCE(l->each_ns, !l->busy ? 0 :
+		   (u32)min_t(u64, (u64)l->cost_ns * max_t(u32, l->users, 1),
+			      OR_ACKER_GAP_MAX_NS));
+	l->idle_ns = idle_ns;
+	l->spent_ns = 0;
+	l->acks = 0;
+	l->users = 0;
+	l->round++;
+	WRITE_ONCE(l->at_ns, now_ns);
+}
+
+/**
+ * or_acker_load_gap() - time between two OR-ACKs of a namespace
+ * @l:		load of the CPU
+ * @share:	they take at most one of so many parts of the time of a busy CPU
+ *
+ * Sending is measured, which is a third of the cost where receiver and sender are on one
+ * CPU.
+ *
+ * Return: ns; 0: no limit.
+ */
+static inline u32 or_acker_load_gap(const struct or_acker_load *l, u32 share)
+{
+	return (u32)min_t(u64, (u64)l->each_ns * share, OR_ACKER_GAP_MAX_NS);
+}
+
+/* Who sends the data ------------------------------------------------------- */
 
 /**
  * struct or_acker_share - data of flows that have OR-ACKs, and of those that have none
@@ -528,7 +656,7 @@ static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns
 }
 
 /**
- * or_acker_share_update() - look at it again
+ * or_acker_share_update() - update the share of flows without OR-ACKs
  * @s:		share
  * @now_ns:	time, > 0
  * @with:	bytes of flows that have OR-ACKs, since ever; may wrap

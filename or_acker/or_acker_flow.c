@@ -3,6 +3,7 @@
  * or_acker, the packet path: flows, OR-ACKs.
  *
  *	packet with data, before GRO:
+ *		several in one, and the CPU has no time for an OR-ACK? ignore it
  *		flow of its connection; none: is its sender a subscriber, and
  *			is there a socket that takes it? then make one
  *		outside the receive window? ask the socket again
@@ -33,10 +34,12 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/jiffies.h>
+#include <linux/kernel_stat.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/tick.h>
 #include <linux/timekeeping.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
@@ -79,7 +82,7 @@ static const struct rhashtable_params or_acker_flow_params = {
 	.automatic_shrinking	= true,
 };
 
-/* Flows ----------------------------------------------------------------------*/
+/* Flows -------------------------------------------------------------------- */
 
 static void or_acker_flow_free(struct rcu_head *rcu)
 {
@@ -261,6 +264,61 @@ static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
 	return false;
 }
 
+/* A flow of the connection that was found, in no table yet; NULL: no memory. */
+static struct or_acker_flow *or_acker_flow_make(struct or_acker_net *an,
+						const struct or_acker_owner *owner)
+{
+	struct or_acker_flow *f = or_acker_flow_alloc(owner->sk);
+
+	if (!f)
+		return NULL;
+	f->key = *owner->key;
+	f->an = an;
+	spin_lock_init(&f->lock);
+	INIT_LIST_HEAD(&f->due_node);
+	INIT_LIST_HEAD(&f->wait_node);
+	f->seen = jiffies;
+	/* See struct or_replay. The connection's secret number hides the uptime. */
+	or_acker_track_init(&f->track, &owner->window,
+			    (u32)(div_u64(ktime_get_ns(), NSEC_PER_USEC) +
+				  siphash(&f->key, sizeof(f->key), &an->secret)));
+	return f;
+}
+
+/*
+ * Put a flow into the table, and to its subscriber. Returns the flow of the connection, which is
+ * not @f if another CPU had a packet of it; -ENOSPC: the table is full; -ENOENT: nobody has
+ * subscribed; or another error of the table.
+ */
+static struct or_acker_flow *or_acker_flow_insert(struct or_acker_net *an,
+						  const struct or_acker_conf *conf,
+						  const struct or_acker_owner *owner,
+						  struct or_acker_flow *f)
+{
+	struct or_acker_flow *old;
+	struct or_acker_sub *sub;
+
+	lockdep_assert_held(&an->lock);
+	if (an->nflows >= or_acker_value(conf, OR_ACKER_P_MAX_FLOWS))
+		return ERR_PTR(-ENOSPC);
+	/* Under the lock it stays in the table. */
+	sub = or_acker_sub_find(an, &owner->pair);
+	if (!sub && conf->all)
+		sub = or_acker_sub_add(an, &owner->pair);
+	if (!sub)
+		return ERR_PTR(-ENOENT);
+	f->sub = sub;
+	old = rhashtable_lookup_get_insert_fast(&an->flows, &f->node,
+						or_acker_flow_params);
+	if (old)
+		return old;
+	refcount_inc(&sub->ref);
+	if (!sub->nflows++)
+		list_del_init(&sub->unused);
+	WRITE_ONCE(an->nflows, an->nflows + 1);
+	return f;
+}
+
 /*
  * A flow for @packet, whose connection has none: in the table, without a reference.
  * NULL: it does not get one. Not inlined, it is off the path of most packets.
@@ -270,8 +328,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 		  const struct nic_ts_packet *packet, struct net_device *dev)
 {
 	struct or_acker_owner owner = { .an = an, .key = &packet->key, .all = conf->all };
-	struct or_acker_flow *f, *old;
-	struct or_acker_sub *sub;
+	struct or_acker_flow *f, *found;
 
 	if (!or_acker_owner_find(&owner, dev)) {
 		if (owner.known) {
@@ -289,62 +346,31 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 				OR_ACKER_FLOW_OUTSIDE);
 		return NULL;
 	}
-	f = or_acker_flow_alloc(owner.sk);
+	f = or_acker_flow_make(an, &owner);
 	sock_gen_put(owner.sk);
 	if (!f)
 		goto no_memory;
-	f->key = packet->key;
-	f->an = an;
-	spin_lock_init(&f->lock);
-	INIT_LIST_HEAD(&f->due_node);
-	INIT_LIST_HEAD(&f->wait_node);
-	f->seen = jiffies;
-	/* See struct or_replay. The connection's secret number hides the uptime. */
-	or_acker_track_init(&f->track, &owner.window,
-			    (u32)(div_u64(ktime_get_ns(), NSEC_PER_USEC) +
-				  siphash(&f->key, sizeof(f->key), &an->secret)));
 
 	spin_lock(&an->lock);
-	if (an->nflows >= or_acker_value(conf, OR_ACKER_P_MAX_FLOWS)) {
-		spin_unlock(&an->lock);
-		kmem_cache_free(or_acker_flow_cache, f);
+	found = or_acker_flow_insert(an, conf, &owner, f);
+	spin_unlock(&an->lock);
+	if (found == f) {
+		or_acker_count(an, OR_ACKER_FLOW_NEW);
+		trace_or_acker_flow(&f->key, OR_ACKER_FLOW_IS_NEW, READ_ONCE(an->nflows));
+		return f;
+	}
+	kmem_cache_free(or_acker_flow_cache, f);
+	if (!IS_ERR(found))
+		return found;
+	switch (PTR_ERR(found)) {
+	case -ENOSPC:
 		or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_FULL,
 				OR_ACKER_FLOW_NO_ROOM);
 		return NULL;
-	}
-	/* Under the lock it stays in the table. */
-	sub = or_acker_sub_find(an, &owner.pair);
-	if (!sub && conf->all)
-		sub = or_acker_sub_add(an, &owner.pair);
-	if (!sub) {
-		spin_unlock(&an->lock);
-		kmem_cache_free(or_acker_flow_cache, f);
+	case -ENOENT:
 		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
 		return NULL;
 	}
-	f->sub = sub;
-	old = rhashtable_lookup_get_insert_fast(&an->flows, &f->node,
-						or_acker_flow_params);
-	if (IS_ERR(old))
-		goto unlock;
-	if (old) {
-		/* Another CPU had a packet of the same flow. */
-		spin_unlock(&an->lock);
-		kmem_cache_free(or_acker_flow_cache, f);
-		return old;
-	}
-	refcount_inc(&sub->ref);
-	if (!sub->nflows++)
-		list_del_init(&sub->unused);
-	WRITE_ONCE(an->nflows, an->nflows + 1);
-	spin_unlock(&an->lock);
-	or_acker_count(an, OR_ACKER_FLOW_NEW);
-	trace_or_acker_flow(&f->key, OR_ACKER_FLOW_IS_NEW, READ_ONCE(an->nflows));
-	return f;
-
-unlock:
-	spin_unlock(&an->lock);
-	kmem_cache_free(or_acker_flow_cache, f);
 no_memory:
 	or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_MEMORY,
 			OR_ACKER_FLOW_NO_MEMORY);
@@ -378,7 +404,70 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 	call_rcu(&f->rcu, or_acker_flow_free);
 }
 
-/* OR-ACKs --------------------------------------------------------------------*/
+/* How busy this CPU is ----------------------------------------------------- */
+
+/*
+ * A CPU, for all namespaces: @load under @lock, which is taken by this CPU only, but for
+ * timers that came from one that went offline.
+ */
+struct or_acker_cpu_load {
+	spinlock_t		lock;	/* load; round and busy_tat_ns of or_acker_cpu */
+	struct or_acker_load	load;
+};
+
+static DEFINE_PER_CPU(struct or_acker_cpu_load, or_acker_cpu_loads) = {
+	.lock = __SPIN_LOCK_UNLOCKED(or_acker_cpu_loads.lock),
+};
+
+/* Idle time of this CPU since it is up, ns; without NO_HZ as of the last tick. */
+static u64 or_acker_idle_ns(void)
+{
+	int cpu = smp_processor_id();
+	u64 idle_us = get_cpu_idle_time_us(cpu, NULL);
+
+	if (idle_us != -1ULL)
+		return (idle_us + get_cpu_iowait_time_us(cpu, NULL)) * NSEC_PER_USEC;
+	return kcpustat_cpu(cpu).cpustat[CPUTIME_IDLE] +
+	       kcpustat_cpu(cpu).cpustat[CPUTIME_IOWAIT];
+}
+
+/*
+ * Has this CPU no time for an OR-ACK of the namespace? Then ignore a batch that comes as
+ * one packet: to look for its flow is work as well.
+ */
+static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
+{
+	/* Read locklessly: an OR-ACK more or less does not matter. */
+	return this_cpu_read(or_acker_cpu_loads.load.each_ns) &&
+	       !or_acker_bucket_has(READ_ONCE(this_cpu_ptr(an->cpus)->busy_tat_ns), now_ns) &&
+	       or_acker_value(rcu_dereference(an->conf), OR_ACKER_P_BUSY_SHARE);
+}
+
+/* An OR-ACK took the time from @from_ns until now. */
+static void or_acker_spent(struct or_acker_cpu *ac, const struct or_acker_conf *conf,
+			   u64 from_ns)
+{
+	struct or_acker_cpu_load *cl = this_cpu_ptr(&or_acker_cpu_loads);
+	u32 share = or_acker_value(conf, OR_ACKER_P_BUSY_SHARE);
+	u64 now_ns, tat_ns;
+
+	if (!share)
+		return;
+	now_ns = ktime_get_ns();
+	spin_lock(&cl->lock);
+	or_acker_load_spent(&cl->load, now_ns - from_ns, &ac->round);
+	if (or_acker_load_ages(&cl->load, now_ns))
+		or_acker_load_update(&cl->load, now_ns, or_acker_idle_ns());
+	tat_ns = ac->busy_tat_ns;
+	/* Those of single packets are not limited, and must not add up. */
+	if (or_acker_bucket_has(tat_ns, now_ns))
+		WRITE_ONCE(ac->busy_tat_ns,
+			   or_acker_bucket_take(tat_ns, now_ns,
+						or_acker_load_gap(&cl->load, share)));
+	spin_unlock(&cl->lock);
+}
+
+/* OR-ACKs ------------------------------------------------------------------ */
 
 /*
  * May the flow have an OR-ACK? If so, it is paid for, and @key and @synced are what
@@ -497,12 +586,28 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 	return or_port_send(f->an->net, &addrs, msg, sizeof(msg), tos, priority, 0);
 }
 
+/* The OR-ACK of a flow that may be sent. */
+static void or_acker_fill(struct or_acker_net *an, const struct or_acker_conf *conf,
+			  struct or_acker_flow *f, bool synced, u32 packets,
+			  u64 now_ns, struct or_ack *ack, struct or_acker_report *report)
+{
+	lockdep_assert_held(&f->lock);
+	or_acker_stamp(an, conf, f, synced, ack);
+	*report = or_acker_track_report(&f->track, now_ns);
+	ack->hold_ns = report->hold_ns;
+	ack->count = report->count;
+	ack->packets = min_t(u32, packets, 255);
+	ack->sport = ntohs(f->key.rport);
+	ack->dport = ntohs(f->key.lport);
+	ack->protocol = OR_PROTO_TCP;
+	ack->others = or_acker_others(an, now_ns);
+}
+
 /*
- * Send an OR-ACK for the packets since the last one, which @why made due. @queued: it was
- * in the list of flows that are due, and what put it there counts.
+ * Send an OR-ACK for the packets since the last one. @queued: it was in the list of flows that
+ * are due; otherwise its time has come.
  */
-static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool queued,
-			 enum or_acker_why why)
+static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool queued)
 {
 	static const enum or_acker_stat_id held[] = {
 		[OR_ACKER_HELD_CREDIT]	= OR_ACKER_NO_CREDIT,
@@ -517,16 +622,16 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	u64 now_ns = ktime_get_ns();
 	u32 priority, packets, credit;
 	struct or_ack ack = {};
+	enum or_acker_why why;
 	u8 key[OR_KEY_LEN];
 	bool synced = false;
 	int err = 0;
 	u8 tos;
 
 	spin_lock(&f->lock);
-	if (queued) {
+	if (queued)
 		t->due = false;
-		why = t->why;
-	}
+	why = queued ? t->why : OR_ACKER_WHY_TIME;
 	if (!or_acker_track_take(t)) {
 		spin_unlock(&f->lock);
 		return;
@@ -534,30 +639,23 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	ack.seq = t->seq;
 	packets = t->packets;
 	verdict = or_acker_allows(ac, f, conf, now_ns, key, &synced);
-	if (verdict == OR_ACKER_SENT) {
-		or_acker_stamp(an, conf, f, synced, &ack);
-		report = or_acker_track_report(t, now_ns);
-		ack.hold_ns = report.hold_ns;
-		ack.count = report.count;
-		ack.packets = min_t(u32, packets, 255);
-		ack.sport = ntohs(f->key.rport);
-		ack.dport = ntohs(f->key.lport);
-		ack.protocol = OR_PROTO_TCP;
-		ack.others = or_acker_others(an, now_ns);
-	}
+	if (verdict == OR_ACKER_ADMITTED)
+		or_acker_fill(an, conf, f, synced, packets, now_ns, &ack, &report);
 	tos = f->tos;
 	priority = f->priority;
 	credit = t->credit;
 	spin_unlock(&f->lock);
 
 	switch (verdict) {
-	case OR_ACKER_SENT:
+	case OR_ACKER_ADMITTED:
 		err = or_acker_transmit(f, &ack, key, tos, priority);
+		or_acker_spent(ac, conf, now_ns);
 		if (err) {
 			verdict = OR_ACKER_NOT_SENT;
 			or_acker_count(an, OR_ACKER_SEND_FAILED);
 			break;
 		}
+		verdict = OR_ACKER_SENT;
 		or_acker_count(an, OR_ACKER_ACK);
 		or_acker_count(an, OR_ACKER_ACK_BY_COUNT + why);
 		or_acker_add(an, OR_ACKER_ACK_PACKETS, packets);
@@ -591,7 +689,7 @@ static void or_acker_tasklet(struct tasklet_struct *t)
 		spin_unlock(&ac->lock);
 		if (!f)
 			break;
-		or_acker_ack(ac, f, true, 0);
+		or_acker_ack(ac, f, true);
 	}
 	rcu_read_unlock();
 }
@@ -609,7 +707,7 @@ static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f, u6
 	if (next == OR_ACKER_NEXT_QUIET)
 		or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
 	if (next == OR_ACKER_NEXT_SEND)
-		or_acker_ack(ac, f, false, OR_ACKER_WHY_TIME);
+		or_acker_ack(ac, f, false);
 	return next == OR_ACKER_NEXT_WAIT;
 }
 
@@ -647,7 +745,7 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 	return restart;
 }
 
-/* Packets ---------------------------------------------------------------------*/
+/* Packets ------------------------------------------------------------------ */
 
 static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns)
 {
@@ -669,6 +767,42 @@ static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64
 	spin_unlock(&ac->lock);
 }
 
+/* A packet, as the decisions take it. */
+static struct or_acker_packet or_acker_packet_of(const struct sk_buff *skb,
+						 const struct nic_ts_packet *packet,
+						 const struct nic_ts_stamp *stamp)
+{
+	return (struct or_acker_packet) {
+		.stamp_ns = stamp->ns,
+		.seq = packet->seq,
+		.payload = packet->payload,
+		.headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 :
+							   OR_ACKER_HEADERS6,
+		.segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1,
+		.end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN),
+	};
+}
+
+/* What an OR-ACK takes over from the flow's newest packet. */
+static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *skb,
+			       const struct nic_ts_packet *packet,
+			       const struct nic_ts_stamp *stamp)
+{
+	unsigned long now = jiffies;
+
+	lockdep_assert_held(&f->lock);
+	f->hw_ns = stamp->hw_ns;
+	f->hw_domain = stamp->hw_domain;
+	f->hw_epoch = stamp->hw_epoch;
+	f->tos = packet->tos;
+	f->priority = skb_vlan_tag_present(skb) ?
+		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
+		      rt_tos2priority(packet->tos);
+	if (f->seen != now)
+		/* The aging reads it locklessly. */
+		WRITE_ONCE(f->seen, now);
+}
+
 /* A packet with data may be one of a subscriber of this namespace. */
 static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 			    const struct nic_ts_packet *packet,
@@ -676,7 +810,6 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 {
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	struct or_acker_packet p;
-	unsigned long now = jiffies;
 	enum or_acker_next next;
 	struct or_acker_flow *f;
 	u64 wait_ns;
@@ -690,15 +823,7 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 		   !or_acker_flow_takes(f, packet, skb->dev->ifindex)) {
 		return;
 	}
-	p = (struct or_acker_packet) {
-		.stamp_ns = stamp->ns,
-		.seq = packet->seq,
-		.payload = packet->payload,
-		.headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 :
-							   OR_ACKER_HEADERS6,
-		.segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1,
-		.end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN),
-	};
+	p = or_acker_packet_of(skb, packet, stamp);
 
 	spin_lock(&f->lock);
 	if (unlikely(f->dead)) {
@@ -706,16 +831,7 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 		spin_unlock(&f->lock);
 		return;
 	}
-	f->hw_ns = stamp->hw_ns;
-	f->hw_domain = stamp->hw_domain;
-	f->hw_epoch = stamp->hw_epoch;
-	f->tos = packet->tos;
-	f->priority = skb_vlan_tag_present(skb) ?
-		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
-		      rt_tos2priority(packet->tos);
-	if (f->seen != now)
-		/* The aging reads it locklessly. */
-		WRITE_ONCE(f->seen, now);
+	or_acker_flow_note(f, skb, packet, stamp);
 	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, &p);
 	wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
 	spin_unlock(&f->lock);
@@ -725,7 +841,7 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 }
 
 /**
- * or_acker_rx() - a TCP packet came in
+ * or_acker_rx() - receive a TCP packet
  * @receiver:	of a struct or_acker_tap
  * @skb:	the packet, before GRO
  * @packet:	its headers
@@ -746,12 +862,17 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	/* A pure ACK says nothing about the path of data. */
 	if (!packet->payload)
 		return;
-	hlist_for_each_entry_rcu(ad, &tap->devs, node)
-		if (test_bit(bit, ad->an->laddrs) || READ_ONCE(ad->an->all))
+	hlist_for_each_entry_rcu(ad, &tap->devs, node) {
+		if (!test_bit(bit, ad->an->laddrs) && !READ_ONCE(ad->an->all))
+			continue;
+		if (skb_is_gso(skb) && or_acker_busy(ad->an, stamp->ns))
+			or_acker_count(ad->an, OR_ACKER_BUSY);
+		else
 			or_acker_rx_net(ad->an, skb, packet, stamp);
+	}
 }
 
-/* Ends --------------------------------------------------------------------------*/
+/* Ends --------------------------------------------------------------------- */
 
 static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
 {
@@ -776,7 +897,7 @@ static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
 }
 
 /**
- * or_acker_age() - end what is over: subscriptions, flows
+ * or_acker_age() - end expired subscriptions and flows
  * @an:		namespace
  *
  * Context: process, may sleep.
@@ -824,7 +945,7 @@ static void or_acker_cpus_stop(struct or_acker_net *an)
 }
 
 /**
- * or_acker_tables_init() - the tables of a namespace, and its part of each CPU
+ * or_acker_tables_init() - make the tables of a namespace, and its part of each CPU
  * @an:		namespace
  *
  * Return: 0 or -ENOMEM.
@@ -874,7 +995,7 @@ void or_acker_tables_exit(struct or_acker_net *an)
 }
 
 /**
- * or_acker_flow_init() - what all namespaces share
+ * or_acker_flow_init() - make the state that all namespaces share
  *
  * Return: 0 or -ENOMEM.
  */
@@ -886,7 +1007,7 @@ int __init or_acker_flow_init(void)
 	return 0;
 }
 
-/** or_acker_flow_exit() - undo it; there is no namespace any more */
+/** or_acker_flow_exit() - undo or_acker_flow_init(); no namespace is left */
 void or_acker_flow_exit(void)
 {
 	/* or_acker_flow_free() */

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 
 #include <net_params.h>
+#include <percpu_sum.h>
 
 #include "or_acker.h"
 
@@ -37,7 +38,7 @@ static DEFINE_SPINLOCK(or_acker_nets_lock);
 static LIST_HEAD(or_acker_taps);
 static DEFINE_MUTEX(or_acker_taps_lock);
 
-/* Parameters ------------------------------------------------------------------*/
+/* Parameters --------------------------------------------------------------- */
 
 struct or_acker_host or_acker_host __read_mostly;
 
@@ -138,7 +139,7 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 
 	/* Both modes and both kinds of stamps need other devices. */
 	if (id == OR_ACKER_P_MODE || id == OR_ACKER_P_STAMPS)
-		schedule_work(&an->sync_work);
+		or_acker_sync_soon(an);
 	mod_delayed_work(system_wq, &an->age_work, 0);
 	return 0;
 }
@@ -154,7 +155,7 @@ static u64 or_acker_param_get(struct net_params *params, unsigned int id)
 	return value;
 }
 
-/* Counters ---------------------------------------------------------------------*/
+/* Counters ----------------------------------------------------------------- */
 
 static const char * const or_acker_stat_names[OR_ACKER_STAT_MAX] = {
 #define OR_ACKER_STAT(id, name, what) #name,
@@ -165,15 +166,10 @@ static const char * const or_acker_stat_names[OR_ACKER_STAT_MAX] = {
 static int or_acker_stats_show(struct seq_file *seq, void *v)
 {
 	struct or_acker_net *an = or_acker_net(seq_file_single_net(seq));
-	unsigned long sum;
-	int i, cpu;
+	int i;
 
-	for (i = 0; i < OR_ACKER_STAT_MAX; i++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(an->stats, cpu)->cnt[i]);
-		seq_printf(seq, "%s %lu\n", or_acker_stat_names[i], sum);
-	}
+	for (i = 0; i < OR_ACKER_STAT_MAX; i++)
+		seq_printf(seq, "%s %lu\n", or_acker_stat_names[i], percpu_sum(&an->stats->cnt[i]));
 	/* What there is now. Read locklessly. */
 	seq_printf(seq, "Subscribers %u\n", READ_ONCE(an->nsubs));
 	seq_printf(seq, "Flows %u\n", READ_ONCE(an->nflows));
@@ -182,7 +178,7 @@ static int or_acker_stats_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
-/* Devices ----------------------------------------------------------------------*/
+/* Devices ------------------------------------------------------------------ */
 
 static bool or_acker_wants_packets(struct or_acker_net *an)
 {
@@ -233,8 +229,11 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 		return;
 	}
 	ad = kzalloc(sizeof(*ad), GFP_KERNEL);
-	if (!ad)
+	if (!ad) {
+		or_acker_count(an, OR_ACKER_DEVICE_MEMORY);
+		an->incomplete = true;
 		return;
+	}
 	ad->an = an;
 	ad->keep = true;
 	ad->net = dev_net(dev);
@@ -350,7 +349,7 @@ static void or_acker_dev_unregister(struct or_acker_dev *ad)
 }
 
 /**
- * or_acker_sync() - register at the devices that are wanted, and at no others
+ * or_acker_sync() - register at the wanted devices, and at no others
  * @an:		namespace
  *
  * Context: process, may sleep; takes RTNL. One at a time for each namespace.
@@ -365,6 +364,7 @@ void or_acker_sync(struct or_acker_net *an)
 
 	list_for_each_entry(ad, &an->devs, list)
 		ad->keep = false;
+	an->incomplete = false;
 	or_acker_count(an, OR_ACKER_SEARCHES);
 	rtnl_lock();
 	if (wanted)
@@ -386,12 +386,16 @@ void or_acker_sync(struct or_acker_net *an)
 
 			err = or_acker_dev_register(ad);
 			put_net(net);
+			if (err == -EOPNOTSUPP) {
+				or_acker_count(an, OR_ACKER_NO_STAMPS);
+				pr_notice_once("no timestamps before GRO, so no OR-ACKs: nic_ts is not loaded, or this kernel lacks its tracepoints\n");
+			} else if (err) {
+				/* -ENODEV: it is gone, or nic_ts lacked memory for it. */
+				if (err == -ENOMEM)
+					or_acker_count(an, OR_ACKER_DEVICE_MEMORY);
+				an->incomplete = true;
+			}
 			if (err) {
-				/* It is gone: an event has told, or will. */
-				if (err != -ENODEV) {
-					or_acker_count(an, OR_ACKER_NO_STAMPS);
-					pr_notice_once("no timestamps before GRO, so no OR-ACKs: nic_ts is not loaded, or this kernel lacks its tracepoints\n");
-				}
 				or_acker_dev_free(ad);
 				continue;
 			}
@@ -401,11 +405,25 @@ void or_acker_sync(struct or_acker_net *an)
 	}
 	/* For /proc. */
 	WRITE_ONCE(an->ndevs, n);
+	/* No event announces free memory. No effect if a search is due sooner. */
+	if (an->incomplete)
+		schedule_delayed_work(&an->sync_work, OR_ACKER_RETRY);
 }
 
 static void or_acker_sync_work(struct work_struct *work)
 {
-	or_acker_sync(container_of(work, struct or_acker_net, sync_work));
+	or_acker_sync(container_of(to_delayed_work(work), struct or_acker_net, sync_work));
+}
+
+/**
+ * or_acker_sync_soon() - schedule or_acker_sync()
+ * @an:		namespace
+ *
+ * Context: any but NMI.
+ */
+void or_acker_sync_soon(struct or_acker_net *an)
+{
+	mod_delayed_work(system_wq, &an->sync_work, 0);
 }
 
 /* Devices changed, or the bus is there: all who want packets look again. */
@@ -416,7 +434,7 @@ static void or_acker_sync_all(void)
 	spin_lock(&or_acker_nets_lock);
 	list_for_each_entry(an, &or_acker_nets, list)
 		if (or_acker_wants_packets(an) || READ_ONCE(an->ndevs))
-			schedule_work(&an->sync_work);
+			or_acker_sync_soon(an);
 	spin_unlock(&or_acker_nets_lock);
 }
 
@@ -448,16 +466,19 @@ static struct notifier_block or_acker_bus_nb = {
 	.notifier_call = or_acker_bus_event,
 };
 
-/* Namespaces --------------------------------------------------------------------*/
+/* Namespaces --------------------------------------------------------------- */
 
 static void or_acker_open(struct or_acker_net *an)
 {
-	if (an->open)
-		return;
-	/* Read locklessly by the other work. */
-	WRITE_ONCE(an->open, !or_port_open(an->net));
-	if (!an->open)
-		or_acker_count(an, OR_ACKER_NO_PORT);
+	/* A parameter that is set starts @age_work, also while the namespace is set up. */
+	mutex_lock(&an->conf_lock);
+	if (!an->open) {
+		/* Read locklessly by the other work. */
+		WRITE_ONCE(an->open, !or_port_open(an->net));
+		if (!an->open)
+			or_acker_count(an, OR_ACKER_NO_PORT);
+	}
+	mutex_unlock(&an->conf_lock);
 }
 
 static void or_acker_age_work(struct work_struct *work)
@@ -472,7 +493,7 @@ static void or_acker_age_work(struct work_struct *work)
 	else if (!an->open)
 		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
 	if (or_acker_wants_packets(an) != !!READ_ONCE(an->ndevs))
-		schedule_work(&an->sync_work);
+		or_acker_sync_soon(an);
 }
 
 static int __net_init or_acker_net_init(struct net *net)
@@ -485,7 +506,7 @@ static int __net_init or_acker_net_init(struct net *net)
 	an->net = net;
 	mutex_init(&an->conf_lock);
 	INIT_LIST_HEAD(&an->devs);
-	INIT_WORK(&an->sync_work, or_acker_sync_work);
+	INIT_DELAYED_WORK(&an->sync_work, or_acker_sync_work);
 	INIT_DELAYED_WORK(&an->age_work, or_acker_age_work);
 
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
@@ -511,13 +532,14 @@ static int __net_init or_acker_net_init(struct net *net)
 		.param = or_acker_params, .words = or_acker_words, .count = OR_ACKER_P_MAX,
 		.get = or_acker_param_get, .set = or_acker_param_set,
 	};
-	err = net_params_register(&an->params, net, "net/or_acker");
-	if (err)
-		goto tables_exit;
 	err = -ENOMEM;
 	if (!proc_create_net_single("or_acker", 0444, net->proc_net,
 				    or_acker_stats_show, NULL))
-		goto unregister_params;
+		goto tables_exit;
+	/* Last: who sets a parameter replaces an->conf, and starts the works. */
+	err = net_params_register(&an->params, net, "net/or_acker");
+	if (err)
+		goto remove_proc;
 
 	spin_lock(&or_acker_nets_lock);
 	list_add(&an->list, &or_acker_nets);
@@ -528,8 +550,8 @@ static int __net_init or_acker_net_init(struct net *net)
 		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
 	return 0;
 
-unregister_params:
-	net_params_unregister(&an->params);
+remove_proc:
+	remove_proc_entry("or_acker", net->proc_net);
 tables_exit:
 	or_acker_tables_exit(an);
 free_stats:
@@ -554,10 +576,10 @@ static void __net_exit or_acker_net_exit(struct net *net)
 	 * When the work has left these, nobody starts works but the aging.
 	 */
 	WRITE_ONCE(an->exiting, true);
-	schedule_work(&an->sync_work);
-	flush_work(&an->sync_work);
+	or_acker_sync_soon(an);
+	flush_delayed_work(&an->sync_work);
 	cancel_delayed_work_sync(&an->age_work);
-	cancel_work_sync(&an->sync_work);
+	cancel_delayed_work_sync(&an->sync_work);
 	if (an->open)
 		or_port_close(net);
 	or_acker_tables_exit(an);

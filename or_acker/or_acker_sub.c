@@ -67,7 +67,7 @@ static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *su
 }
 
 /**
- * or_acker_sub_find() - the subscriber of a pair of addresses
+ * or_acker_sub_find() - find the subscriber of a pair of addresses
  * @an:		namespace
  * @pair:	the addresses, of or_acker_pair()
  *
@@ -124,7 +124,7 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	 */
 	if (an->nsubs == 1) {
 		if (!READ_ONCE(an->ndevs))
-			schedule_work(&an->sync_work);
+			or_acker_sync_soon(an);
 		schedule_delayed_work(&an->age_work, HZ);
 	}
 	return sub;
@@ -232,7 +232,7 @@ static bool or_acker_sub_known(struct or_acker_net *an, const struct nic_ts_key 
 }
 
 /**
- * or_acker_subscribe() - a SUBSCRIBE came
+ * or_acker_subscribe() - receive a SUBSCRIBE
  * @net:	namespace
  * @addrs:	of the message
  * @ifindex:	device it came in on
@@ -292,7 +292,7 @@ out:
 }
 
 /**
- * or_acker_sub_key() - the key of OR-ACKs to a subscriber
+ * or_acker_sub_key() - copy the key of OR-ACKs to a subscriber
  * @sub:	subscriber
  * @all:	mode all: without a subscription it is that of the nonce 0, without a
  *		pre-shared key

@@ -39,6 +39,7 @@
 
 #include <or_port.h>
 #include <or_proto.h>
+#include <percpu_sum.h>
 
 /* Counters of a namespace, /proc/net/or_port. Row: identifier, name, what it counts. */
 #define OR_PORT_STATS \
@@ -125,18 +126,18 @@ static struct or_port_net *or_port_net(const struct net *net)
 	return net_generic(net, or_port_net_id);
 }
 
-static void or_port_count(const struct or_port_net *on, enum or_port_stat_id id)
+static void or_port_count(const struct or_port_net *pn, enum or_port_stat_id id)
 {
-	this_cpu_inc(on->stats->cnt[id]);
+	this_cpu_inc(pn->stats->cnt[id]);
 }
 
-static void or_port_add(const struct or_port_net *on, enum or_port_stat_id id,
+static void or_port_add(const struct or_port_net *pn, enum or_port_stat_id id,
 			unsigned long n)
 {
-	this_cpu_add(on->stats->cnt[id], n);
+	this_cpu_add(pn->stats->cnt[id], n);
 }
 
-/* Users ----------------------------------------------------------------------*/
+/* Users -------------------------------------------------------------------- */
 
 /* By type, which is four bits on the wire; written under the mutex. */
 static const struct or_port_user __rcu *or_port_users[16];
@@ -180,7 +181,7 @@ void or_port_unregister(const struct or_port_user *user)
 }
 EXPORT_SYMBOL_GPL(or_port_unregister);
 
-/* In -------------------------------------------------------------------------*/
+/* In ----------------------------------------------------------------------- */
 
 /* Who sent @skb to whom; @skb->data is the UDP header. False: to more than one. */
 static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
@@ -214,7 +215,7 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	const struct or_port_user *user;
 	struct net *net = sock_net(sk);
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 	struct or_addrs addrs;
 	unsigned int len;
 	u8 buf[OR_MSG_MAX];
@@ -222,32 +223,32 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 
 	/* encap_rcv() is called under RCU and with BH disabled. */
 	if (!or_port_addrs(skb, &addrs)) {
-		or_port_count(on, OR_PORT_RX_NOT_UNICAST);
+		or_port_count(pn, OR_PORT_RX_NOT_UNICAST);
 		goto drop;
 	}
 	if (udp_hdr(skb)->source != htons(OR_PORT)) {
-		or_port_count(on, OR_PORT_RX_PORT);
+		or_port_count(pn, OR_PORT_RX_PORT);
 		goto drop;
 	}
 	len = skb->len - sizeof(struct udphdr);
 	msg = skb_header_pointer(skb, sizeof(struct udphdr),
 				 min_t(unsigned int, len, OR_MSG_MAX), buf);
 	if (!len || !msg) {
-		or_port_count(on, OR_PORT_RX_EMPTY);
+		or_port_count(pn, OR_PORT_RX_EMPTY);
 		goto drop;
 	}
 	if (msg[0] >> 4 != OR_VERSION) {
-		or_port_count(on, msg[0] >> 4 == 1 ? OR_PORT_RX_VERSION_1 :
+		or_port_count(pn, msg[0] >> 4 == 1 ? OR_PORT_RX_VERSION_1 :
 						     OR_PORT_RX_VERSION);
 		goto drop;
 	}
 	user = rcu_dereference(or_port_users[msg[0] & 15]);
 	if (!user) {
-		or_port_count(on, OR_PORT_RX_TYPE);
+		or_port_count(pn, OR_PORT_RX_TYPE);
 		goto drop;
 	}
-	or_port_count(on, OR_PORT_RX);
-	or_port_add(on, OR_PORT_RX_BYTES, len);
+	or_port_count(pn, OR_PORT_RX);
+	or_port_add(pn, OR_PORT_RX_BYTES, len);
 	user->rcv(net, &addrs, skb->skb_iif, msg, len);
 	consume_skb(skb);
 	return 0;
@@ -257,7 +258,7 @@ drop:
 	return 0;
 }
 
-/* Out ------------------------------------------------------------------------*/
+/* Out ---------------------------------------------------------------------- */
 
 /* An skb with @msg and the UDP header, and @room for what comes before it. */
 static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int room)
@@ -278,7 +279,7 @@ static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int
 	return skb;
 }
 
-static int or_port_send4(struct net *net, struct or_port_net *on,
+static int or_port_send4(struct net *net, struct or_port_net *pn,
 			 const struct or_addrs *addrs, const u8 *msg,
 			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
@@ -293,18 +294,18 @@ static int or_port_send4(struct net *net, struct or_port_net *on,
 			   htons(OR_PORT), GLOBAL_ROOT_UID);
 	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt)) {
-		or_port_count(on, OR_PORT_TX_ROUTE);
+		or_port_count(pn, OR_PORT_TX_ROUTE);
 		return PTR_ERR(rt);
 	}
 	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
-		or_port_count(on, OR_PORT_TX_ROUTE);
+		or_port_count(pn, OR_PORT_TX_ROUTE);
 		ip_rt_put(rt);
 		return -EACCES;
 	}
 	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
 				    rt->dst.header_len + sizeof(*iph));
 	if (!skb) {
-		or_port_count(on, OR_PORT_TX_MEMORY);
+		or_port_count(pn, OR_PORT_TX_MEMORY);
 		ip_rt_put(rt);
 		return -ENOMEM;
 	}
@@ -331,7 +332,7 @@ static int or_port_send4(struct net *net, struct or_port_net *on,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static int or_port_send6(struct net *net, struct or_port_net *on,
+static int or_port_send6(struct net *net, struct or_port_net *pn,
 			 const struct or_addrs *addrs, const u8 *msg,
 			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
@@ -352,13 +353,13 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 	memcpy(&fl6.daddr, addrs->raddr, sizeof(fl6.daddr));
 	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 	if (IS_ERR(dst)) {
-		or_port_count(on, OR_PORT_TX_ROUTE);
+		or_port_count(pn, OR_PORT_TX_ROUTE);
 		return PTR_ERR(dst);
 	}
 	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
 				    sizeof(*ip6h));
 	if (!skb) {
-		or_port_count(on, OR_PORT_TX_MEMORY);
+		or_port_count(pn, OR_PORT_TX_MEMORY);
 		dst_release(dst);
 		return -ENOMEM;
 	}
@@ -379,7 +380,7 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 	return ip6_local_out(net, NULL, skb);
 }
 #else
-static int or_port_send6(struct net *net, struct or_port_net *on,
+static int or_port_send6(struct net *net, struct or_port_net *pn,
 			 const struct or_addrs *addrs, const u8 *msg,
 			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
@@ -406,36 +407,36 @@ static int or_port_send6(struct net *net, struct or_port_net *on,
 int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 	bool v4 = addrs->family == AF_INET;
 	int err;
 
 	/* A message more or less while it is opened or closed. */
-	if (!READ_ONCE(on->has_v4))
+	if (!READ_ONCE(pn->has_v4))
 		return -ENOTCONN;
-	if (!v4 && !READ_ONCE(on->has_v6))
+	if (!v4 && !READ_ONCE(pn->has_v6))
 		return -EAFNOSUPPORT;
 
 	tos &= ~INET_ECN_MASK;
 	local_bh_disable();
 	rcu_read_lock();
-	err = v4 ? or_port_send4(net, on, addrs, msg, len, tos, priority, mark) :
-		   or_port_send6(net, on, addrs, msg, len, tos, priority, mark);
+	err = v4 ? or_port_send4(net, pn, addrs, msg, len, tos, priority, mark) :
+		   or_port_send6(net, pn, addrs, msg, len, tos, priority, mark);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (err < 0)
 		return err;
 	if (net_xmit_eval(err)) {
-		or_port_count(on, OR_PORT_TX_DROPPED);
+		or_port_count(pn, OR_PORT_TX_DROPPED);
 		return -ENOBUFS;
 	}
-	or_port_count(on, OR_PORT_TX);
-	or_port_add(on, OR_PORT_TX_BYTES, len);
+	or_port_count(pn, OR_PORT_TX);
+	or_port_add(pn, OR_PORT_TX_BYTES, len);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(or_port_send);
 
-/* Open and closed ------------------------------------------------------------*/
+/* Open and closed ---------------------------------------------------------- */
 
 static int or_port_socket(struct net *net, int family, struct socket **sockp)
 {
@@ -478,17 +479,17 @@ release:
 	return err;
 }
 
-static void or_port_release(struct or_port_net *on)
+static void or_port_release(struct or_port_net *pn)
 {
 	/* Read locklessly by senders. */
-	WRITE_ONCE(on->has_v4, false);
-	WRITE_ONCE(on->has_v6, false);
-	if (on->v6)
-		sock_release(on->v6);
-	if (on->v4)
-		sock_release(on->v4);
-	on->v6 = NULL;
-	on->v4 = NULL;
+	WRITE_ONCE(pn->has_v4, false);
+	WRITE_ONCE(pn->has_v6, false);
+	if (pn->v6)
+		sock_release(pn->v6);
+	if (pn->v4)
+		sock_release(pn->v4);
+	pn->v6 = NULL;
+	pn->v4 = NULL;
 }
 
 /**
@@ -504,28 +505,28 @@ static void or_port_release(struct or_port_net *on)
  */
 int or_port_open(struct net *net)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 	int err;
 
-	mutex_lock(&on->lock);
-	if (on->users)
+	mutex_lock(&pn->lock);
+	if (pn->users)
 		goto opened;
-	err = or_port_socket(net, AF_INET, &on->v4);
+	err = or_port_socket(net, AF_INET, &pn->v4);
 	if (err)
 		goto unlock;
-	err = or_port_socket(net, AF_INET6, &on->v6);
+	err = or_port_socket(net, AF_INET6, &pn->v6);
 	if (err && err != -EAFNOSUPPORT) {
-		or_port_release(on);
+		or_port_release(pn);
 		goto unlock;
 	}
-	on->told = false;
-	WRITE_ONCE(on->has_v4, true);
-	WRITE_ONCE(on->has_v6, !!on->v6);
+	pn->told = false;
+	WRITE_ONCE(pn->has_v4, true);
+	WRITE_ONCE(pn->has_v6, !!pn->v6);
 opened:
-	on->users++;
+	pn->users++;
 	err = 0;
 unlock:
-	mutex_unlock(&on->lock);
+	mutex_unlock(&pn->lock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(or_port_open);
@@ -538,19 +539,19 @@ EXPORT_SYMBOL_GPL(or_port_open);
  */
 void or_port_close(struct net *net)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 
-	mutex_lock(&on->lock);
-	if (!WARN_ON_ONCE(!on->users) && !--on->users)
-		or_port_release(on);
-	mutex_unlock(&on->lock);
+	mutex_lock(&pn->lock);
+	if (!WARN_ON_ONCE(!pn->users) && !--pn->users)
+		or_port_release(pn);
+	mutex_unlock(&pn->lock);
 }
 EXPORT_SYMBOL_GPL(or_port_close);
 
-/* The pre-shared key ---------------------------------------------------------*/
+/* The pre-shared key ------------------------------------------------------- */
 
 /**
- * or_port_key() - the pre-shared key of a namespace
+ * or_port_key() - copy the pre-shared key of a namespace
  * @net:	namespace
  * @key:	OR_KEY_LEN bytes, written; all 0 without a key
  *
@@ -558,13 +559,13 @@ EXPORT_SYMBOL_GPL(or_port_close);
  */
 void or_port_key(const struct net *net, u8 *key)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 	unsigned int seq;
 
 	do {
-		seq = read_seqbegin(&on->key_lock);
-		memcpy(key, on->key, OR_KEY_LEN);
-	} while (read_seqretry(&on->key_lock, seq));
+		seq = read_seqbegin(&pn->key_lock);
+		memcpy(key, pn->key, OR_KEY_LEN);
+	} while (read_seqretry(&pn->key_lock, seq));
 }
 EXPORT_SYMBOL_GPL(or_port_key);
 
@@ -587,7 +588,7 @@ static int or_port_key_parse(char *text, u8 *key)
 static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buffer,
 			       size_t *lenp, loff_t *ppos)
 {
-	struct or_port_net *on = ctl->extra1;
+	struct or_port_net *pn = ctl->extra1;
 	char text[2 * OR_KEY_LEN + 8] = "";
 	struct ctl_table tmp = {
 		.procname	= ctl->procname,
@@ -599,7 +600,7 @@ static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buf
 	int err;
 
 	if (!write) {
-		or_port_key(on->net, key);
+		or_port_key(pn->net, key);
 		strscpy(text, memchr_inv(key, 0, sizeof(key)) ? "set" : "none",
 			sizeof(text));
 		memzero_explicit(key, sizeof(key));
@@ -610,9 +611,9 @@ static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buf
 	memcpy(text, buffer, *lenp);
 	err = or_port_key_parse(text, key);
 	if (!err) {
-		write_seqlock_bh(&on->key_lock);
-		memcpy(on->key, key, sizeof(on->key));
-		write_sequnlock_bh(&on->key_lock);
+		write_seqlock_bh(&pn->key_lock);
+		memcpy(pn->key, key, sizeof(pn->key));
+		write_sequnlock_bh(&pn->key_lock);
 		*ppos += *lenp;
 	}
 	memzero_explicit(text, sizeof(text));
@@ -622,7 +623,7 @@ static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buf
 
 COMPAT_PROC_HANDLER(or_port_key_handler);
 
-static int or_port_sysctl_register(struct or_port_net *on)
+static int or_port_sysctl_register(struct or_port_net *pn)
 {
 	struct ctl_table *table;
 
@@ -633,55 +634,50 @@ static int or_port_sysctl_register(struct or_port_net *on)
 	table->procname = "key";
 	table->mode = 0600;
 	table->proc_handler = compat_proc_handler(or_port_key_handler);
-	table->extra1 = on;
-	on->header = register_net_sysctl_sz(on->net, "net/or_port", table, 1);
-	if (!on->header) {
+	table->extra1 = pn;
+	pn->header = register_net_sysctl_sz(pn->net, "net/or_port", table, 1);
+	if (!pn->header) {
 		kfree(table);
 		return -ENOMEM;
 	}
-	on->table = table;
+	pn->table = table;
 	return 0;
 }
 
-static void or_port_sysctl_unregister(struct or_port_net *on)
+static void or_port_sysctl_unregister(struct or_port_net *pn)
 {
-	unregister_net_sysctl_table(on->header);
-	kfree(on->table);
+	unregister_net_sysctl_table(pn->header);
+	kfree(pn->table);
 }
 
-/* Namespaces, module ---------------------------------------------------------*/
+/* Namespaces, module ------------------------------------------------------- */
 
 static int or_port_stats_show(struct seq_file *seq, void *v)
 {
-	struct or_port_net *on = or_port_net(seq_file_single_net(seq));
-	unsigned long sum;
-	int i, cpu;
+	struct or_port_net *pn = or_port_net(seq_file_single_net(seq));
+	int i;
 
-	for (i = 0; i < OR_PORT_STAT_MAX; i++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(on->stats, cpu)->cnt[i]);
-		seq_printf(seq, "%s %lu\n", or_port_stat_names[i], sum);
-	}
+	for (i = 0; i < OR_PORT_STAT_MAX; i++)
+		seq_printf(seq, "%s %lu\n", or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
 	return 0;
 }
 
 static int __net_init or_port_net_init(struct net *net)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 	int err = -ENOMEM;
 
-	on->net = net;
-	mutex_init(&on->lock);
-	seqlock_init(&on->key_lock);
-	on->stats = alloc_percpu_gfp(struct or_port_stats,
+	pn->net = net;
+	mutex_init(&pn->lock);
+	seqlock_init(&pn->key_lock);
+	pn->stats = alloc_percpu_gfp(struct or_port_stats,
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!on->stats)
+	if (!pn->stats)
 		return -ENOMEM;
 	if (!proc_create_net_single("or_port", 0444, net->proc_net,
 				    or_port_stats_show, NULL))
 		goto free_stats;
-	err = or_port_sysctl_register(on);
+	err = or_port_sysctl_register(pn);
 	if (err)
 		goto remove_proc;
 	return 0;
@@ -689,21 +685,21 @@ static int __net_init or_port_net_init(struct net *net)
 remove_proc:
 	remove_proc_entry("or_port", net->proc_net);
 free_stats:
-	free_percpu(on->stats);
+	free_percpu(pn->stats);
 	return err;
 }
 
 static void __net_exit or_port_net_exit(struct net *net)
 {
-	struct or_port_net *on = or_port_net(net);
+	struct or_port_net *pn = or_port_net(net);
 
-	or_port_sysctl_unregister(on);
+	or_port_sysctl_unregister(pn);
 	remove_proc_entry("or_port", net->proc_net);
 	/* Users were there after us, and have closed it before. */
-	WARN_ON_ONCE(on->users);
-	or_port_release(on);
+	WARN_ON_ONCE(pn->users);
+	or_port_release(pn);
 	/* No datagram is on its way: all devices of the namespace are gone. */
-	free_percpu(on->stats);
+	free_percpu(pn->stats);
 }
 
 static struct pernet_operations or_port_net_ops = {

@@ -93,13 +93,13 @@ struct onramp_list {
 
 /**
  * struct onramp_band - flows of one priority
- * @fresh: that had been idle: they go first, once
- * @old: all others
+ * @new_flows: flows that had been idle: they go first, once
+ * @old_flows: all others
  * @credit: bytes that the band may send in this round
  */
 struct onramp_band {
-	struct onramp_list	fresh;
-	struct onramp_list	old;
+	struct onramp_list	new_flows;
+	struct onramp_list	old_flows;
 	s64			credit;
 };
 
@@ -138,91 +138,6 @@ struct onramp_config {
 	u32	priomap;
 };
 
-/* struct onramp_stats - see ONRAMP_STATS */
-struct onramp_stats {
-	u64	flows;
-	u64	inactive;
-	u64	flows_throttled;
-	u64	gc;
-	struct {
-		u64	pkts;
-		u64	drops;
-	} band[ONRAMP_BANDS];
-	u64	flows_plimit;
-	u64	horizon_drops;
-	u64	change_drops;
-	u64	purged;
-	u64	horizon_caps;
-	u64	fastpath;
-	u64	throttled;
-	u64	ce_mark;
-	u64	pacing_capped;
-	u64	alloc_errors;
-	u64	next_packet_delay;
-	u64	latency;
-
-	/* Of On-Ramp: put together when they are asked for. */
-	u64	pauses;
-	u64	paused_ns;
-	u64	pause_max_ns;
-	u64	inherited;
-	u64	pause_shorter;
-	u64	held;
-	u64	held_late_ns;
-	u64	held_late_max_ns;
-	u64	acks;
-	u64	acks_below;
-	u64	acks_paused;
-	u64	acks_capped;
-	u64	acks_progress;
-	u64	acks_stale;
-	u64	acks_duplicate;
-	u64	acks_implausible;
-	u64	acks_learning;
-	u64	acks_unsynced;
-	u64	acks_not_in_flight;
-	u64	acks_ambiguous;
-	u64	acks_replay;
-	u64	acks_old;
-	u64	owd_ns;
-	u64	owd_baseline_ns;
-	u64	owd_error_ns;
-	u64	owd_p50_ns;
-	u64	owd_p99_ns;
-	u64	beta;
-	u64	peers;
-	u64	connections;
-	u64	subscribes;
-	u64	subscribe_errors;
-	u64	port_errors;
-	u64	no_connection;
-	u64	connections_full;
-	u64	acks_short;
-	u64	acks_long;
-	u64	acks_version;
-	u64	acks_type;
-	u64	acks_reserved;
-	u64	acks_protocol;
-	u64	acks_value;
-	u64	acks_tag;
-	u64	acks_no_peer;
-	u64	acks_no_flow;
-	u64	acks_no_map;
-	u64	acks_limited;
-	u64	pause_ends;
-	u64	pause_ends_empty;
-	u64	threshold_ns;
-	u64	slack_ns;
-	u64	acks_unsupported;
-	u64	challenges;
-	u64	challenges_refused;
-	u64	far;
-	u64	peers_evicted;
-	u64	connections_closed;
-	u64	acks_let_go;
-	u64	swing_ns;
-};
-
 /**
  * struct onramp_leaving - the packet that leaves next, out of its flow
  * @skb: the packet, or NULL
@@ -243,6 +158,7 @@ struct onramp_leaving {
  * @table: cfg.buckets trees of flows by their key; NULL until there are settings
  * @table_log: binary logarithm of their number
  * @turn: the band that is being served
+ * @rounds_skip: refills of flows until onramp_rounds() is tried again
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
  * @last: the flow that was last looked for, or @fast, whose key is no flow's
@@ -260,13 +176,15 @@ struct onramp_leaving {
  * @waiting: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
- * @stats: gauges in it are kept as well, except for next_packet_delay
+ * @stats: by ONRAMP_STATS_*; those of the qdisc itself, gauges too, except for
+ *	next_packet_delay
  */
 struct onramp_sched {
 	struct onramp_config	cfg;
 	struct rb_root		*table;
 	u32			table_log;
 	u32			turn;
+	u32			rounds_skip;
 	struct onramp_band	bands[ONRAMP_BANDS];
 	struct onramp_flow	fast;
 	struct onramp_flow	*last;
@@ -284,7 +202,7 @@ struct onramp_sched {
 	struct rb_root_cached	waiting;
 	u64			wake_ns;
 	struct qdisc_watchdog	watchdog;
-	struct onramp_stats	stats;
+	u64			stats[ONRAMP_STATS_MAX + 1];
 };
 
 /**
@@ -299,6 +217,12 @@ struct onramp_cb {
 	u8	band;
 };
 
+/* Statistics of a band are those of band 0, plus its number. */
+static_assert(ONRAMP_STATS_BAND2_PKTS - ONRAMP_STATS_BAND0_PKTS ==
+	      ONRAMP_BANDS - 1);
+static_assert(ONRAMP_STATS_BAND2_DROPS - ONRAMP_STATS_BAND0_DROPS ==
+	      ONRAMP_BANDS - 1);
+
 static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct onramp_cb));
@@ -312,7 +236,7 @@ void onramp_recheck_all(struct Qdisc *sch);
 #define ONRAMP_TICKS_AHEAD	256
 
 /**
- * onramp_tick() - a time in units in which it is tried again to get a control block
+ * onramp_tick() - return the unit of time in which a flow tries again to get a control block
  * @now: CLOCK_MONOTONIC, ns
  *
  * Return: 2^28 ns each, a quarter of a second, never 0; it wraps after five hours, when
@@ -324,7 +248,7 @@ static inline u16 onramp_tick(u64 now)
 }
 
 /**
- * onramp_too_early() - is it not yet to be tried again to get a control block?
+ * onramp_too_early() - return whether it is too early to try again to get a control block
  * @tried: onramp_flow.tried
  * @tick: of now
  *
@@ -339,8 +263,8 @@ static inline bool onramp_too_early(u16 tried, u16 tick)
 int onramp_flow_cache_create(void);
 void onramp_flow_cache_destroy(void);
 unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb);
-struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key,
-				       struct sock *sk);
+struct onramp_flow *onramp_flow_get_slow(struct onramp_sched *q, unsigned long key,
+					 struct sock *sk);
 void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
 void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
 			struct sk_buff *skb);
@@ -361,7 +285,7 @@ int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 
 /**
- * onramp_flow_key() - what the flow of a packet is found by
+ * onramp_flow_key() - return the key of the flow that a packet belongs to
  * @q: the qdisc
  * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
  * @sk: set to the socket that is the flow, or NULL if it is a hash
@@ -404,11 +328,11 @@ static inline struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsign
 
 	if (f->key == key && (!sk || f->hash == sk->sk_hash))
 		return f;
-	return onramp_flow_lookup(q, key, sk);
+	return onramp_flow_get_slow(q, key, sk);
 }
 
 /**
- * onramp_flow_peek() - the packet of a flow that leaves next
+ * onramp_flow_peek() - return the packet of a flow that leaves next
  * @f: the flow
  *
  * Context: the qdisc's lock.
@@ -450,7 +374,7 @@ static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
 	skb->next = NULL;
 }
 
-/* onramp_flow_removed() - a packet is in its flow no more: what is counted of it */
+/* onramp_flow_removed() - account for a packet that has left its flow */
 static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
 				       struct sk_buff *skb)
 {
@@ -458,8 +382,8 @@ static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
 
 	skb_mark_not_on_list(skb);
 	if (!--f->qlen && f != &q->fast)
-		q->stats.inactive++;
-	q->stats.band[onramp_cb(skb)->band].pkts--;
+		q->stats[ONRAMP_STATS_INACTIVE]++;
+	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band]--;
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * onramp: connections, and what OR-ACKs do to them
+ * onramp: connections
  *
  *	a flow of a qdisc sends TCP data for the first time:
  *	  find or make the control block of its connection, and its peer
@@ -12,25 +12,8 @@
  *	data leaves the qdisc:
  *	  record: sequence numbers, start on the wire (onramp_fifo.h), time paused so far
  *
- *	OR-ACK, the cheap checks first:
- *	  decode -> peer of the addresses -> tag -> connection of the ports -> count
- *	  record of the sequence number, or it is not in flight
- *	  impossible by now: refuse it
- *	  delay = received - started on the wire - own batch before it
- *	    relative: above the baseline of the path (onramp_owd.h)
- *	    synced: as it is, by CLOCK_TAI or the NIC's clock; T is widened by the errors
- *	      of both hosts' clocks, and of the map to the NIC's
- *	  bound it by the round trip, choose T (onramp_path.h)
- *	  decide (onramp_core.h), publish the end of the pause
- *	  shorter than before, and a flow waits for it: its qdisc looks again
- *
- * Whatever does not pass changes nothing and is counted, each reason apart. A pause that
- * nothing renews ends by itself, so whatever fails leaves a fair queue.
- *
- * Nothing says which of two transmissions of the same data was received: OR-ACKs about
- * data that was sent again are ambiguous, and do nothing.
- *
- * Source: Liu et al., NSDI 2021, sections 3 and 4.1.
+ * OR-ACKs change them: onramp_ack.c. The lifetime of gates, the controller's side of a
+ * qdisc, is here, too.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -46,21 +29,12 @@
 #define CREATE_TRACE_POINTS
 #include "onramp_trace.h"
 
-/*
- * After so long without an OR-ACK the counts of a connection start over, jiffies: half
- * of what the counts take to wrap, see struct or_replay.
- */
-#define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
-
 /* What is looked at for closed connections with RCU held, and what is then let go of. */
 #define ONRAMP_AGE_LOOK		256
 #define ONRAMP_AGE_BATCH	32
 
 /* Of so many connections, 2^16, a look takes some 10 ms of a CPU: not each second then. */
 #define ONRAMP_AGE_SHIFT	16
-
-/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
-#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
 
 static struct kmem_cache *onramp_ctl_cache;
 
@@ -73,7 +47,7 @@ const struct rhashtable_params onramp_ctl_table = {
 };
 
 /**
- * onramp_ctl_cache_create() - memory for connections
+ * onramp_ctl_cache_create() - make the cache of control blocks
  *
  * Context: the module is loaded.
  * Return: 0 or -ENOMEM.
@@ -89,17 +63,17 @@ int onramp_ctl_cache_create(void)
 	return onramp_ctl_cache ? 0 : -ENOMEM;
 }
 
-/* onramp_ctl_cache_destroy() - no connection is left; waits for those being freed. */
+/* onramp_ctl_cache_destroy() - wait for control blocks that are being freed; none is left. */
 void onramp_ctl_cache_destroy(void)
 {
 	rcu_barrier();
 	kmem_cache_destroy(onramp_ctl_cache);
 }
 
-/* Gates ------------------------------------------------------------------- */
+/* Gates -------------------------------------------------------------------- */
 
 /**
- * onramp_gate_create() - of a new qdisc
+ * onramp_gate_create() - make the gate of a new qdisc
  * @dev: its device
  *
  * Context: may sleep.
@@ -145,7 +119,7 @@ void onramp_gate_put(struct onramp_gate *gate)
 }
 
 /**
- * onramp_gate_close() - the qdisc goes, and with it its reference
+ * onramp_gate_close() - give up the reference of a qdisc that goes
  * @gate: its gate, or NULL
  *
  * Context: RTNL.
@@ -163,7 +137,7 @@ void onramp_gate_close(struct onramp_gate *gate)
 }
 
 /**
- * onramp_gate_set() - other settings
+ * onramp_gate_set() - replace the controller's settings
  * @gate: the gate
  * @settings: what is freed with it
  *
@@ -179,7 +153,7 @@ void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings)
 }
 
 /**
- * onramp_gate_arm() - the qdisc has a flow of a connection
+ * onramp_gate_arm() - remember the qdisc, which has a flow of a connection
  * @gate: the gate
  * @sch: the qdisc
  *
@@ -196,7 +170,7 @@ void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch)
 }
 
 /**
- * onramp_gate_disarm() - the qdisc is reset or destroyed: it is not scheduled any more
+ * onramp_gate_disarm() - forget the qdisc, which is reset or destroyed
  * @gate: the gate
  *
  * What has been scheduled by then is waited for by who resets it, as for all who
@@ -217,8 +191,14 @@ void onramp_gate_disarm(struct onramp_gate *gate)
 	}
 }
 
-/* A flow of the gate's qdisc that waits for this connection may go on earlier. */
-static void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl)
+/**
+ * onramp_gate_recheck() - a flow that waits for this connection may go on earlier
+ * @gate: of the flow's qdisc
+ * @ctl: control block
+ *
+ * Context: RCU, BH disabled, without the control block's lock.
+ */
+void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl)
 {
 	spin_lock(&gate->lock);
 	if (gate->sch && !test_and_set_bit(0, &ctl->queued)) {
@@ -233,7 +213,7 @@ static void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl
 	spin_unlock(&gate->lock);
 }
 
-/* Connections ------------------------------------------------------------- */
+/* Connections -------------------------------------------------------------- */
 
 /*
  * Device of a link-local address. The qdisc's can be below a VLAN or a bridge; a socket is
@@ -278,8 +258,14 @@ static void onramp_ctl_free(struct rcu_head *rcu)
 	kmem_cache_free(onramp_ctl_cache, container_of(rcu, struct onramp_ctl, rcu));
 }
 
-/* Put the time that has been paused by now into the statistics. */
-static void onramp_ctl_account(struct onramp_ctl *ctl, u64 now)
+/**
+ * onramp_ctl_account() - put the time that has been paused by now into the statistics
+ * @ctl: control block
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the control block's lock.
+ */
+void onramp_ctl_account(struct onramp_ctl *ctl, u64 now)
 {
 	struct onramp_gate_stats *stats;
 	u64 total, length;
@@ -300,8 +286,14 @@ static void onramp_ctl_account(struct onramp_ctl *ctl, u64 now)
 	u64_stats_update_end(&stats->syncp);
 }
 
-/* The end of the pause is another one. */
-static void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
+/**
+ * onramp_ctl_publish() - the end of the pause is another one: the qdisc may read it
+ * @ctl: control block
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the control block's lock.
+ */
+void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
 {
 	lockdep_assert_held(&ctl->lock);
 	atomic64_set(&ctl->until, ctl->ctrl.until_ns);
@@ -313,7 +305,7 @@ static void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
 }
 
 /**
- * onramp_ctl_move() - the qdisc that sends for the connection is another one
+ * onramp_ctl_move() - have another qdisc send for the connection
  * @ctl: its control block
  * @gate: of that qdisc
  *
@@ -357,9 +349,18 @@ static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
 	trace_onramp_inherit(ctl, now, ctl->ctrl.until_ns);
 }
 
-static struct onramp_ctl *onramp_ctl_find(struct onramp_net *on,
-					  const struct onramp_peer *peer, u16 sport,
-					  u16 dport)
+/**
+ * onramp_ctl_find() - the control block of a connection
+ * @on: namespace
+ * @peer: its peer
+ * @sport: port of this host
+ * @dport: port of the peer
+ *
+ * Context: RCU.
+ * Return: the control block, or NULL.
+ */
+struct onramp_ctl *onramp_ctl_find(struct onramp_net *on, const struct onramp_peer *peer,
+				   u16 sport, u16 dport)
 {
 	struct onramp_ctl_key key = onramp_ctl_key(peer, sport, dport);
 
@@ -417,7 +418,7 @@ uncount:
 }
 
 /**
- * onramp_ctl_get() - the control block of the connection of a packet
+ * onramp_ctl_get() - find or make the control block of a packet's connection
  * @gate: of the qdisc
  * @skb: a packet that onramp_tcp_headers()
  * @rtt_us: shortest RTT of the connection, U32_MAX: it has not seen any
@@ -462,7 +463,7 @@ struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff
 }
 
 /**
- * onramp_ctl_own() - the socket of a connection
+ * onramp_ctl_own() - set the socket of a connection
  * @ctl: control block
  * @sk: the socket
  *
@@ -502,7 +503,7 @@ void onramp_ctl_put(struct onramp_ctl *ctl)
 	call_rcu(&ctl->rcu, onramp_ctl_free);
 }
 
-/* Closed connections ------------------------------------------------------ */
+/* Closed connections ------------------------------------------------------- */
 
 /*
  * May the connection send data, again or for the first time? Its socket is in TCP's table
@@ -600,7 +601,7 @@ static void onramp_ctls_drop(struct onramp_net *on, struct onramp_ctl **ctls, un
 }
 
 /**
- * onramp_ctl_age() - onramp_net.age_work: give up control blocks of closed connections
+ * onramp_ctl_age() - give up control blocks of closed connections: onramp_net.age_work
  * @work: in the namespace
  *
  * Context: process.
@@ -626,10 +627,10 @@ void onramp_ctl_age(struct work_struct *work)
 				   HZ + HZ * (n >> ONRAMP_AGE_SHIFT));
 }
 
-/* The qdisc's side -------------------------------------------------------- */
+/* The qdisc's side --------------------------------------------------------- */
 
 /**
- * onramp_ctl_wait() - a flow is about to wait for the end of a pause
+ * onramp_ctl_wait() - announce that a flow is about to wait for the end of a pause
  * @ctl: its control block
  * @gate: of its qdisc
  * @key: of the flow
@@ -651,7 +652,7 @@ void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned 
 }
 
 /**
- * onramp_ctl_held() - a packet leaves that has waited for the end of a pause
+ * onramp_ctl_held() - account for a packet that leaves after it waited for the end of a pause
  * @ctl: its control block
  * @gate: of its qdisc
  * @now: CLOCK_MONOTONIC, ns
@@ -675,7 +676,7 @@ void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
 }
 
 /**
- * onramp_ctl_size() - packets are full at another length, or the link is another one
+ * onramp_ctl_size() - change the length of full packets, or the rate of the link
  * @ctl: control block
  * @mss: payload of its full packets
  * @headers: bytes before that
@@ -707,315 +708,9 @@ void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps)
 					ctl->mss + headers + ONRAMP_WIRE_EXTRA);
 }
 
-/* onramp_ctl_sent_trace() - the tracepoint; the control block's lock */
+/* onramp_ctl_sent_trace() - call the tracepoint; the control block's lock */
 void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
 			   u64 cum_ns)
 {
 	trace_onramp_sent(ctl, now, tx_ns, seq, end, cum_ns);
-}
-
-/* OR-ACKs ----------------------------------------------------------------- */
-
-/* Class of a delay for the histogram: its two bits below the highest one. */
-static u32 onramp_owd_class(u64 ns)
-{
-	u32 log;
-
-	if (ns < 4)
-		return ns;
-	log = fls64(ns) - 1;
-	return min_t(u32, 4 * (log - 1) + ((ns >> (log - 2)) & 3), ONRAMP_OWD_CLASSES - 1);
-}
-
-/**
- * onramp_owd_class_end() - the highest delay of a class of the histogram, ns
- * @class: its number
- */
-u64 onramp_owd_class_end(u32 class)
-{
-	u32 log = class / 4 + 1;
-
-	if (class < 4)
-		return class;
-	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
-}
-
-/* The excess over what an empty path takes; ONRAMP_BELOW, or why there is none. */
-static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack,
-				u32 payload, struct onramp_delay *d)
-{
-	struct onramp_peer *peer = ctl->peer;
-	u64 tx_ns = d->trip.tx_ns;
-	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
-
-	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
-		return ONRAMP_IMPLAUSIBLE;
-	lockdep_assert_held(&peer->lock);
-	if (!peer->has_domain || peer->domain != ack->domain) {
-		onramp_owd_init(&peer->owd);
-		peer->has_domain = true;
-		peer->domain = ack->domain;
-		peer->last_owd_at_ns = 0;
-		peer->epoch++;
-	}
-	if (ctl->epoch != peer->epoch) {
-		ctl->epoch = peer->epoch;
-		onramp_ctrl_forget(&ctl->ctrl);
-		onramp_view_forget(&ctl->view);
-	}
-	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
-		return ONRAMP_G_LEARNING;
-	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
-	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
-	return ONRAMP_BELOW;
-}
-
-/*
- * The delay itself, by the time that both clocks are synchronised to; ONRAMP_BELOW, or why
- * there is none.
- *
- * A receiver that says how far its clock is off means CLOCK_TAI or, of a stamp of its NIC,
- * the clock of that, which PTP keeps to TAI too, unless all NICs have a time of their own.
- * So CLOCK_TAI is compared with stamps of both kinds, and the clock of the NIC only with
- * those of NICs.
- */
-static u8 onramp_delay_synced(const struct onramp_gate *gate,
-			      const struct onramp_settings *settings,
-			      const struct or_ack *ack, struct onramp_delay *d)
-{
-	u64 tx_ns = d->trip.tx_ns, at_ns;
-	u32 map_error_ns = 0;
-
-	if (ack->clock_error == OR_CLOCK_UNSYNCED)
-		return ONRAMP_G_UNSYNCED;
-	if (settings->clock == ONRAMP_CLOCK_SYSTEM) {
-		at_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
-	} else {
-		if (!ack->nic)
-			return ONRAMP_G_UNSYNCED;
-		/* Without a lock: the qdisc may be going. */
-		if (nic_ts_dev_clock(READ_ONCE(gate->dev), tx_ns, &at_ns, &map_error_ns))
-			return ONRAMP_G_NO_MAP;
-	}
-	d->owd_ns = (s64)(ack->rx_ns - at_ns);
-	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
-		      map_error_ns;
-	return ONRAMP_BELOW;
-}
-
-/*
- * The delay, and what follows from it for the connection; an enum onramp_verdict, or why
- * there is no delay. The path is locked from the one to the other: what a pause has done is
- * compared with what has left since.
- */
-static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *settings,
-			  const struct or_ack *ack, u32 payload, struct onramp_params *core,
-			  struct onramp_sample *s, struct onramp_delay *d,
-			  struct onramp_trust *trust, struct onramp_result *res)
-{
-	struct onramp_peer *peer = ctl->peer;
-	u8 verdict;
-
-	if (!onramp_trip_possible(&d->trip))
-		return ONRAMP_IMPLAUSIBLE;
-	spin_lock(&peer->lock);
-	if (d->absolute)
-		verdict = onramp_delay_synced(ctl->gate, settings, ack, d);
-	else if (ctl->line_bps != peer->line_bps)
-		/* Another connection has seen that the rate is another one. */
-		verdict = ONRAMP_G_LEARNING;
-	else
-		verdict = onramp_delay_relative(ctl, ack, payload, d);
-	if (verdict != ONRAMP_BELOW)
-		goto unlock;
-	onramp_path_update(&peer->path, &ctl->view, &ctl->ctrl, core, s, d, trust, res);
-	verdict = res->verdict;
-	/* For new connections, if it is newer than what they would get otherwise. */
-	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
-		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);
-		peer->last_owd_tx_ns = s->tx_ns;
-		peer->last_owd_at_ns = s->now_ns;
-		peer->last_error_ns = d->error_ns;
-		peer->last_threshold_ns = trust->threshold_ns;
-	}
-	WRITE_ONCE(ctl->gate->last_slack_ns, peer->path.slack_ns);
-	WRITE_ONCE(ctl->gate->last_swing_ns, trust->swing_ns);
-unlock:
-	spin_unlock(&peer->lock);
-	return verdict;
-}
-
-/* For people: what an OR-ACK that counted has said. */
-static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d,
-			    const struct onramp_trust *trust, const struct onramp_result *res)
-{
-	struct onramp_gate *gate = ctl->gate;
-	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
-
-	WRITE_ONCE(gate->last_owd_ns, res->owd_ns);
-	WRITE_ONCE(gate->last_baseline_ns, d->baseline_ns);
-	WRITE_ONCE(gate->last_error_ns, d->error_ns);
-	WRITE_ONCE(gate->last_threshold_ns, trust->threshold_ns);
-	WRITE_ONCE(gate->last_beta, ctl->ctrl.beta);
-	u64_stats_update_begin(&stats->syncp);
-	stats->owd[onramp_owd_class(res->owd_ns)]++;
-	stats->n[ONRAMP_G_LIMITED] += trust->limited;
-	stats->n[ONRAMP_G_LET_GO] += trust->let_go > 0;
-	stats->n[ONRAMP_G_PAUSE_ENDS] += trust->returned;
-	stats->n[ONRAMP_G_PAUSE_ENDS_EMPTY] += trust->empty;
-	u64_stats_update_end(&stats->syncp);
-}
-
-/*
- * Payload of the packet that ends at @seq: all of a batch are full ones but the last. A
- * record that holds several batches may have others as well, and full ones in it
- * then pass for smaller ones, see onramp_tx_append().
- */
-static u32 onramp_ctl_payload(const struct onramp_ctl *ctl, const struct onramp_tx *tx,
-			      u32 seq)
-{
-	return ctl->mss ? ((seq - tx->start - 1) % ctl->mss) + 1 : 1;
-}
-
-static bool onramp_counted(u8 verdict)
-{
-	return verdict <= ONRAMP_IS_OFF;
-}
-
-/* What it says of the connection is to be believed; what does it say? */
-static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
-{
-	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
-	struct onramp_delay d = {
-		.rx_ns = ack->rx_ns, .byte_ns = ctl->byte_ns, .others = ack->others,
-	};
-	const struct onramp_settings *settings;
-	struct onramp_trust trust = {};
-	struct onramp_result res = {};
-	struct onramp_params core;
-	const struct onramp_tx *tx;
-	u8 verdict;
-
-	settings = rcu_dereference(ctl->gate->settings);
-	core = settings->core;
-	tx = onramp_tx_covering(&ctl->ring, ack->seq);
-	if (!tx) {
-		verdict = ONRAMP_G_NOT_IN_FLIGHT;
-		goto out;
-	}
-	if (!tx->tx_ns) {
-		verdict = ONRAMP_G_AMBIGUOUS;
-		goto out;
-	}
-	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
-	s.tx_cum_ns = tx->cum_ns;
-	s.sent_ns = ctl->ring.sent_ns;
-	s.idle_ns = onramp_tx_idle_ns(&ctl->ring, s.now_ns);
-	d.trip = (struct onramp_trip) {
-		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
-		.hold_ns = ack->hold_ns,
-	};
-	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
-	d.is_auto = !core.threshold_ns;
-	d.bound = settings->bound;
-	onramp_ctl_account(ctl, s.now_ns);
-	verdict = onramp_ctl_path(ctl, settings, ack, onramp_ctl_payload(ctl, tx, ack->seq),
-				  &core, &s, &d, &trust, &res);
-	onramp_ctl_publish(ctl, s.now_ns);
-	if (!onramp_counted(verdict))
-		goto out;
-	onramp_ctl_note(ctl, &d, &trust, &res);
-	if (trust.returned)
-		trace_onramp_pause_end(ctl, s.now_ns, trust.empty, res.owd_ns,
-				       READ_ONCE(ctl->gate->last_slack_ns));
-out:
-	trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
-	return verdict;
-}
-
-/* An OR-ACK with the right tag for this connection. */
-static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
-{
-	struct onramp_gate *recheck = NULL;
-	enum or_error error;
-	u64 until_ns;
-	u8 verdict;
-	u32 anew;
-
-	spin_lock(&ctl->lock);
-	/* Nothing was ever sent, or the last flow is gone. */
-	if (!ctl->gate) {
-		spin_unlock(&ctl->lock);
-		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
-		return;
-	}
-	/* A receiver that asked for a proof may be a new one, and count from anywhere. */
-	anew = READ_ONCE(ctl->peer->anew);
-	if (ctl->anew != anew || time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
-		ctl->replay = (struct or_replay) { .newest = 0 };
-	error = or_replay_accept(&ctl->replay, ack->count);
-	if (error) {
-		struct onramp_sample s = { .now_ns = ktime_get_ns() };
-		struct onramp_trust trust = {};
-		struct onramp_delay d = {};
-		struct onramp_result res = {};
-
-		verdict = error == OR_ERR_REPLAY ? ONRAMP_G_REPLAY : ONRAMP_G_OLD;
-		trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
-	} else {
-		ctl->acked = jiffies;
-		ctl->anew = anew;
-		until_ns = ctl->ctrl.until_ns;
-		verdict = onramp_ctl_decide(ctl, ack);
-		if (ctl->waiter && ctl->ctrl.until_ns < until_ns) {
-			recheck = ctl->gate;
-			trace_onramp_shorter(ctl, until_ns, ctl->ctrl.until_ns);
-		}
-	}
-	onramp_gate_add(ctl->gate, verdict, 1);
-	spin_unlock(&ctl->lock);
-	/* RCU keeps it, whoever drops the connection now. */
-	if (recheck)
-		onramp_gate_recheck(recheck, ctl);
-}
-
-/**
- * onramp_ctl_rcv() - an OR-ACK
- * @net: namespace
- * @addrs: ends of the message
- * @ifindex: of the device that it came in on
- * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
- * @len: its length
- *
- * Context: RCU, BH disabled.
- */
-void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
-		    const u8 *msg, unsigned int len)
-{
-	struct onramp_net *on = onramp_net(net);
-	struct onramp_peer *peer;
-	struct onramp_ctl *ctl;
-	unsigned int reason;
-	struct or_ack ack;
-
-	reason = or_ack_decode(msg, len, &ack);
-	if (reason)
-		goto reject;
-	reason = ONRAMP_N_NO_PEER;
-	peer = onramp_peer_find(on, addrs);
-	if (!peer)
-		goto reject;
-	reason = OR_ERR_TAG;
-	if (!onramp_peer_verify(peer, msg))
-		goto reject;
-	reason = ONRAMP_N_NO_FLOW;
-	ctl = onramp_ctl_find(on, peer, ack.sport, ack.dport);
-	if (!ctl)
-		goto reject;
-	onramp_ctl_ack(ctl, &ack);
-	return;
-
-reject:
-	onramp_net_count(on, reason);
-	trace_onramp_reject(addrs, len, reason);
 }

@@ -46,6 +46,7 @@
 #include "onramp_fifo.h"
 #include "onramp_owd.h"
 #include "onramp_path.h"
+#include "onramp_ring.h"
 
 /*
  * Most connections of a namespace. Those beyond are sent as by fq, and counted. One takes
@@ -64,42 +65,56 @@
 
 DECLARE_TRACEPOINT(onramp_sent);
 
-/* What happened to an OR-ACK, or else, of one qdisc. */
+/*
+ * What happens to OR-ACKs, or else, of one qdisc: identifier, and the statistic of
+ * ONRAMP_STATS that it is added to; UNSPEC: none. Those of enum onramp_verdict come first.
+ */
+#define ONRAMP_GATE_STATS \
+	ONRAMP_GATE_STAT(LEARNING, ACKS_LEARNING) \
+	ONRAMP_GATE_STAT(UNSYNCED, ACKS_UNSYNCED) \
+	ONRAMP_GATE_STAT(NO_MAP, ACKS_NO_MAP) \
+	ONRAMP_GATE_STAT(NOT_IN_FLIGHT, ACKS_NOT_IN_FLIGHT) \
+	ONRAMP_GATE_STAT(AMBIGUOUS, ACKS_AMBIGUOUS) \
+	ONRAMP_GATE_STAT(REPLAY, ACKS_REPLAY) \
+	ONRAMP_GATE_STAT(OLD, ACKS_OLD) \
+	ONRAMP_GATE_STAT(PAUSES, PAUSES) \
+	ONRAMP_GATE_STAT(PAUSED_NS, PAUSED_NS) \
+	ONRAMP_GATE_STAT(INHERITED, INHERITED) \
+	ONRAMP_GATE_STAT(RECHECKS, PAUSE_SHORTER) \
+	ONRAMP_GATE_STAT(HELD, HELD) \
+	ONRAMP_GATE_STAT(HELD_LATE_NS, UNSPEC) \
+	ONRAMP_GATE_STAT(LIMITED, ACKS_LIMITED) \
+	ONRAMP_GATE_STAT(PAUSE_ENDS, PAUSE_ENDS) \
+	ONRAMP_GATE_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
+	ONRAMP_GATE_STAT(LET_GO, ACKS_LET_GO)
+
 enum onramp_gate_stat {
-	/* enum onramp_verdict first. */
-	ONRAMP_G_LEARNING = ONRAMP_VERDICTS,
-	ONRAMP_G_UNSYNCED,
-	ONRAMP_G_NO_MAP,
-	ONRAMP_G_NOT_IN_FLIGHT,
-	ONRAMP_G_AMBIGUOUS,
-	ONRAMP_G_REPLAY,
-	ONRAMP_G_OLD,
-	ONRAMP_G_PAUSES,
-	ONRAMP_G_PAUSED_NS,
-	ONRAMP_G_INHERITED,
-	ONRAMP_G_RECHECKS,
-	ONRAMP_G_HELD,
-	ONRAMP_G_HELD_LATE_NS,
-	ONRAMP_G_LIMITED,
-	ONRAMP_G_PAUSE_ENDS,
-	ONRAMP_G_PAUSE_ENDS_EMPTY,
-	ONRAMP_G_LET_GO,
+	ONRAMP_G_VERDICTS = ONRAMP_VERDICTS - 1,
+#define ONRAMP_GATE_STAT(id, stat)	ONRAMP_G_##id,
+	ONRAMP_GATE_STATS
+#undef ONRAMP_GATE_STAT
 	ONRAMP_G_STATS
 };
 
-/* The same, of a namespace. OR_ERRORS first. */
+/* The same, of a namespace. Those of enum or_error come first. */
+#define ONRAMP_NET_STATS \
+	ONRAMP_NET_STAT(NO_PEER, ACKS_NO_PEER) \
+	ONRAMP_NET_STAT(NO_FLOW, ACKS_NO_FLOW) \
+	ONRAMP_NET_STAT(SUBSCRIBES, SUBSCRIBES) \
+	ONRAMP_NET_STAT(SUBSCRIBE_ERRORS, SUBSCRIBE_ERRORS) \
+	ONRAMP_NET_STAT(PORT_ERRORS, PORT_ERRORS) \
+	ONRAMP_NET_STAT(NO_MEMORY, NO_CONNECTION) \
+	ONRAMP_NET_STAT(FULL, CONNECTIONS_FULL) \
+	ONRAMP_NET_STAT(CHALLENGES, CHALLENGES) \
+	ONRAMP_NET_STAT(CHALLENGES_REFUSED, CHALLENGES_REFUSED) \
+	ONRAMP_NET_STAT(EVICTED, PEERS_EVICTED) \
+	ONRAMP_NET_STAT(CLOSED, CONNECTIONS_CLOSED)
+
 enum onramp_net_stat {
-	ONRAMP_N_NO_PEER = OR_ERRORS,
-	ONRAMP_N_NO_FLOW,
-	ONRAMP_N_SUBSCRIBES,
-	ONRAMP_N_SUBSCRIBE_ERRORS,
-	ONRAMP_N_PORT_ERRORS,
-	ONRAMP_N_NO_MEMORY,
-	ONRAMP_N_FULL,
-	ONRAMP_N_CHALLENGES,
-	ONRAMP_N_CHALLENGES_REFUSED,
-	ONRAMP_N_EVICTED,
-	ONRAMP_N_CLOSED,
+	ONRAMP_N_ERRORS = OR_ERRORS - 1,
+#define ONRAMP_NET_STAT(id, stat)	ONRAMP_N_##id,
+	ONRAMP_NET_STATS
+#undef ONRAMP_NET_STAT
 	ONRAMP_N_STATS
 };
 
@@ -400,21 +415,21 @@ struct onramp_ctl {
 	struct onramp_tx	rec[ONRAMP_RECORDS];
 };
 
-/* onramp_ctl_prefetch() - data has been queued: onramp_ctl_sent() comes soon */
+/* onramp_ctl_prefetch() - prepare for onramp_ctl_sent(): data has been queued */
 static inline void onramp_ctl_prefetch(const struct onramp_ctl *ctl)
 {
 	prefetchw(&ctl->until);
 	prefetchw(&ctl->cum_ns);
 }
 
-/* onramp_ctl_slot() - number of the record that comes next; the qdisc's lock */
+/* onramp_ctl_slot() - return the number of the record that comes next; the qdisc's lock */
 static inline u32 onramp_ctl_slot(const struct onramp_ctl *ctl)
 {
 	return READ_ONCE(ctl->ring.head) % ONRAMP_RECORDS;
 }
 
 /**
- * onramp_is_near() - is a host near enough to ask it for OR-ACKs?
+ * onramp_is_near() - return whether a host is near enough to be asked for OR-ACKs
  * @rtt_us: shortest RTT, U32_MAX: unknown
  * @near_ns: what it has to be below, 0: any is near
  */
@@ -423,7 +438,7 @@ static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 	return !near_ns || (rtt_us != U32_MAX && (u64)rtt_us * NSEC_PER_USEC < near_ns);
 }
 
-/* Statistics -------------------------------------------------------------- */
+/* Statistics --------------------------------------------------------------- */
 
 static inline void onramp_gate_add(const struct onramp_gate *gate,
 				   unsigned int id, u64 n)
@@ -459,6 +474,11 @@ struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff
 void onramp_ctl_own(struct onramp_ctl *ctl, const struct sock *sk);
 void onramp_ctl_age(struct work_struct *work);
 void onramp_ctl_put(struct onramp_ctl *ctl);
+struct onramp_ctl *onramp_ctl_find(struct onramp_net *on, const struct onramp_peer *peer,
+				   u16 sport, u16 dport);
+void onramp_ctl_account(struct onramp_ctl *ctl, u64 now);
+void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now);
+void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl);
 void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
 		     u64 now);
 void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now);
@@ -466,9 +486,11 @@ void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate);
 void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps);
 void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
 			   u64 cum_ns);
-u64 onramp_owd_class_end(u32 class);
+
+/* onramp_ack.c */
 void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		    const u8 *msg, unsigned int len);
+u64 onramp_owd_class_end(u32 class);
 
 /* onramp_peer.c */
 extern struct workqueue_struct *onramp_wq;
@@ -495,7 +517,7 @@ bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
 /* Each packet -------------------------------------------------------------- */
 
 /**
- * onramp_tcp_headers() - of a TCP socket's packet: is it data of its connection?
+ * onramp_tcp_headers() - return the length of the headers of a TCP socket's data
  * @skb: what a qdisc is given
  *
  * Packets whose outermost headers are not the connection's own are none: what is in a
@@ -529,7 +551,7 @@ static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 	return skb->len > headers ? headers : 0;
 }
 
-/* onramp_cum_ns() - onramp_ctrl_cum_pause() of a connection; its lock */
+/* onramp_cum_ns() - call onramp_ctrl_cum_pause() for a connection; its lock */
 static inline u64 onramp_cum_ns(const struct onramp_ctl *ctl, u64 now)
 {
 	if (likely((s64)now >= atomic64_read(&ctl->until)))
@@ -538,7 +560,7 @@ static inline u64 onramp_cum_ns(const struct onramp_ctl *ctl, u64 now)
 }
 
 /**
- * onramp_ctl_sent() - data leaves a qdisc
+ * onramp_ctl_sent() - record data that leaves a qdisc
  * @ctl: its control block
  * @gate: of the qdisc
  * @skb: the packet

@@ -54,7 +54,7 @@
 #define ONRAMP_WIRE_MIN		84U
 
 /**
- * onramp_fifo_bytes() - bytes on the wire of a packet or batch
+ * onramp_fifo_bytes() - return the bytes on the wire of a packet or batch
  * @len: of all its frames without check sequences, < 2^28
  * @segs: number of frames, >= 1, < 2^16
  */
@@ -64,7 +64,7 @@ static inline u32 onramp_fifo_bytes(u32 len, u32 segs)
 }
 
 /**
- * onramp_fifo_time() - time on the wire, Q8 ns
+ * onramp_fifo_time() - return the time on the wire, Q8 ns
  * @byte_ns: time of a byte on the wire, Q20 ns, < 2^40; of onramp_byte_time()
  * @bytes: < 2^24
  */
@@ -74,7 +74,7 @@ static inline u64 onramp_fifo_time(u64 byte_ns, u32 bytes)
 }
 
 /**
- * onramp_fifo_start() - when a packet that leaves the qdisc starts on the wire
+ * onramp_fifo_start() - return when a packet that leaves the qdisc starts on the wire
  * @end_q: end of what left before, Q8 ns
  * @now_ns: current time
  *
@@ -91,7 +91,7 @@ static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
 }
 
 /**
- * onramp_fifo_bound() - the latest end of what has left
+ * onramp_fifo_bound() - return the latest possible end of all that has left
  * @byte_ns: time of a byte on the wire, Q20 ns, < 2^40
  * @bytes: that have left the qdisc and are not known to be sent
  * @now_ns: current time
@@ -109,7 +109,7 @@ static inline u64 onramp_fifo_bound(u64 byte_ns, u64 bytes, u64 now_ns)
 }
 
 /**
- * onramp_fifo_ns() - a time of the model in ns, rounded down
+ * onramp_fifo_ns() - convert a time of the model to ns, rounding down
  * @at_q: of onramp_fifo_start() for @now_ns
  * @now_ns: current time
  */
@@ -119,7 +119,7 @@ static inline u64 onramp_fifo_ns(u64 at_q, u64 now_ns)
 }
 
 /**
- * onramp_fifo_rest() - what a batch takes longer than its payload's share, ns
+ * onramp_fifo_rest() - return by how much a batch exceeds its payload's share, ns
  * @time_q: of onramp_fifo_time() for the batch
  * @payload_ns: onramp_own_ns() of all its payload
  *

@@ -32,7 +32,7 @@
 static struct kmem_cache *onramp_flow_cache;
 
 /**
- * onramp_flow_cache_create() - memory for flows
+ * onramp_flow_cache_create() - make the cache of flows
  *
  * Context: the module is loaded.
  * Return: 0 or -ENOMEM.
@@ -46,13 +46,13 @@ int onramp_flow_cache_create(void)
 	return onramp_flow_cache ? 0 : -ENOMEM;
 }
 
-/* onramp_flow_cache_destroy() - no flow is left. */
+/* onramp_flow_cache_destroy() - undo onramp_flow_cache_create(); no flow is left. */
 void onramp_flow_cache_destroy(void)
 {
 	kmem_cache_destroy(onramp_flow_cache);
 }
 
-/* Packets of a flow ------------------------------------------------------- */
+/* Packets of a flow -------------------------------------------------------- */
 
 static bool onramp_skb_earlier(struct rb_node *node, const struct rb_node *other)
 {
@@ -92,10 +92,10 @@ void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff
 	onramp_flow_removed(sch, f, skb);
 }
 
-/* The table --------------------------------------------------------------- */
+/* The table ---------------------------------------------------------------- */
 
 /**
- * onramp_flow_hash_key() - of a packet whose socket is no flow, see onramp_flow_key()
+ * onramp_flow_hash_key() - return the key of a packet without a socket of its own
  * @q: the qdisc
  * @skb: the packet
  *
@@ -154,9 +154,9 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 		onramp_flow_release(old[i]);
 		kmem_cache_free(onramp_flow_cache, old[i]);
 	}
-	q->stats.flows -= n;
-	q->stats.inactive -= n;
-	q->stats.gc += n;
+	q->stats[ONRAMP_STATS_FLOWS] -= n;
+	q->stats[ONRAMP_STATS_INACTIVE] -= n;
+	q->stats[ONRAMP_STATS_GC] += n;
 }
 
 /* What a flow begins with, when it is made and when its socket is another one. */
@@ -187,7 +187,7 @@ struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key)
 }
 
 /**
- * onramp_flow_detach() - the flow of a connection does without its control block
+ * onramp_flow_detach() - take the control block from the flow of a connection
  * @q: the qdisc
  * @ctl: control block, of which the caller holds a reference
  *
@@ -209,7 +209,7 @@ void onramp_flow_detach(struct onramp_sched *q, struct onramp_ctl *ctl)
 }
 
 /**
- * onramp_flows_detach() - onramp_flow_detach() of a qdisc that is in use or not
+ * onramp_flows_detach() - call onramp_flow_detach() for a qdisc that is in use or not
  * @gate: of the qdisc
  * @ctls: control blocks, of each of which the caller holds a reference
  * @n: how many
@@ -242,7 +242,7 @@ void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, uns
 }
 
 /**
- * onramp_flows_release() - settings are others: flows let go of control blocks
+ * onramp_flows_release() - take all control blocks from flows, after a change of settings
  * @q: the qdisc
  *
  * With On-Ramp off of all, else of those whose peer is not near any more.
@@ -266,7 +266,7 @@ void onramp_flows_release(struct onramp_sched *q)
 }
 
 /**
- * onramp_flow_lookup() - onramp_flow_get(), of another flow than the last one
+ * onramp_flow_get_slow() - do onramp_flow_get() for a flow that is not the last one
  * @q: the qdisc
  * @key: of onramp_flow_key()
  * @sk: its socket, or NULL
@@ -274,8 +274,8 @@ void onramp_flows_release(struct onramp_sched *q)
  * Context: the qdisc's lock.
  * Return: the flow, or NULL if there is no memory for it.
  */
-struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key,
-				       struct sock *sk)
+struct onramp_flow *onramp_flow_get_slow(struct onramp_sched *q, unsigned long key,
+					 struct sock *sk)
 {
 	struct rb_root *root = &q->table[hash_long(key, q->table_log)];
 	struct rb_node *node = rb_find(&key, root, onramp_key_cmp);
@@ -302,13 +302,13 @@ struct onramp_flow *onramp_flow_lookup(struct onramp_sched *q, unsigned long key
 	onramp_flow_begin(q, f, sk);
 	rb_add(&f->node, root, onramp_key_less);
 	q->last = f;
-	q->stats.flows++;
-	q->stats.inactive++;
+	q->stats[ONRAMP_STATS_FLOWS]++;
+	q->stats[ONRAMP_STATS_INACTIVE]++;
 	return f;
 }
 
 /**
- * onramp_table_alloc() - a table without flows
+ * onramp_table_alloc() - make a table without flows
  * @sch: the qdisc
  * @buckets: a power of two
  *
@@ -353,13 +353,13 @@ struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table,
 	return old;
 }
 
-/* onramp_table_free() - of a table without flows, or NULL; may sleep. */
+/* onramp_table_free() - free a table without flows, or NULL; may sleep. */
 void onramp_table_free(struct rb_root *table)
 {
 	kvfree(table);
 }
 
-/* Dropping what is queued ------------------------------------------------- */
+/* Dropping what is queued -------------------------------------------------- */
 
 static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
 {
@@ -369,12 +369,12 @@ static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
 	while ((skb = onramp_flow_peek(f))) {
 		onramp_flow_remove(sch, f, skb);
 		rtnl_kfree_skbs(skb, skb);
-		q->stats.purged++;
+		q->stats[ONRAMP_STATS_PURGED]++;
 	}
 }
 
 /**
- * onramp_purge() - throw all packets away, and forget all flows
+ * onramp_purge() - drop all packets, and forget all flows
  * @sch: the qdisc; its bands and the tree of throttled flows still name the flows
  *
  * Context: the qdisc's lock and RTNL.
@@ -395,14 +395,14 @@ void onramp_purge(struct Qdisc *sch)
 		q->table[i] = RB_ROOT;
 	}
 	q->last = &q->fast;
-	q->stats.flows = 0;
-	q->stats.inactive = 0;
-	q->stats.flows_throttled = 0;
+	q->stats[ONRAMP_STATS_FLOWS] = 0;
+	q->stats[ONRAMP_STATS_INACTIVE] = 0;
+	q->stats[ONRAMP_STATS_FLOWS_THROTTLED] = 0;
 }
 
 static bool onramp_band_full(const struct onramp_sched *q, u8 band)
 {
-	return q->stats.band[band].pkts > q->cfg.limit;
+	return q->stats[ONRAMP_STATS_BAND0_PKTS + band] > q->cfg.limit;
 }
 
 /* Drop the oldest packet of a flow that is in a band with too many. */
@@ -426,7 +426,7 @@ static unsigned int onramp_flow_trim(struct Qdisc *sch, struct onramp_flow *f)
 	len = qdisc_pkt_len(skb);
 	onramp_flow_unlink(sch, f, prev, skb);
 	rtnl_qdisc_drop(skb, sch);
-	q->stats.change_drops++;
+	q->stats[ONRAMP_STATS_CHANGE_DROPS]++;
 	return len;
 }
 
@@ -455,7 +455,7 @@ static unsigned int onramp_trim_round(struct Qdisc *sch, u8 band)
 void onramp_trim(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	u64 before = q->stats.change_drops;
+	u64 before = q->stats[ONRAMP_STATS_CHANGE_DROPS];
 	unsigned int bytes = 0;
 	u8 band;
 
@@ -463,6 +463,7 @@ void onramp_trim(struct Qdisc *sch)
 		while (onramp_band_full(q, band))
 			bytes += onramp_trim_round(sch, band);
 	/* A qdisc that is being made has no place in the tree to tell from. */
-	if (q->stats.change_drops != before)
-		qdisc_tree_reduce_backlog(sch, q->stats.change_drops - before, bytes);
+	if (q->stats[ONRAMP_STATS_CHANGE_DROPS] != before)
+		qdisc_tree_reduce_backlog(sch, q->stats[ONRAMP_STATS_CHANGE_DROPS] - before,
+					  bytes);
 }

@@ -14,10 +14,11 @@
  *	the model is never further ahead than what the driver has been given and has not
  *	completed (BQL) takes on the wire
  */
-#include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+
+#include <dev_speed.h>
 
 #include "onramp_ctl.h"
 
@@ -62,21 +63,16 @@ static bool onramp_link_wired(struct net_device *dev)
 /* The speed of the wire, as the device reports it. */
 static void onramp_link_speed(struct onramp_link *link)
 {
-	struct ethtool_link_ksettings settings = {};
 	u64 bps = 0;
 
-	ASSERT_RTNL();
-	if (onramp_link_wired(link->dev) &&
-	    !__ethtool_get_link_ksettings(link->dev, &settings) &&
-	    ethtool_validate_speed(settings.base.speed) &&
-	    settings.base.speed != (u32)SPEED_UNKNOWN)
-		bps = settings.base.speed * ONRAMP_MBIT;
+	if (onramp_link_wired(link->dev))
+		bps = dev_speed_mbit(link->dev) * ONRAMP_MBIT;
 	/* Read by who sends; any speed that there was will do for a packet. */
 	WRITE_ONCE(link->auto_bps, bps);
 }
 
 /**
- * onramp_link_restart() - the rate is another one: forget what waits by the former one
+ * onramp_link_restart() - forget the packets that wait for a wire whose rate has changed
  * @link: the device
  *
  * Context: any. What is really waiting then passes for sent, until it is: for the length of
@@ -89,7 +85,7 @@ void onramp_link_restart(struct onramp_link *link)
 
 #ifdef CONFIG_BQL
 /**
- * onramp_link_in_flight() - bytes that the driver has been given and has not completed
+ * onramp_link_in_flight() - return the bytes that the driver has been given and has not completed
  * @link: the device
  * @bytes: set to them
  *
@@ -138,7 +134,7 @@ static struct onramp_link *onramp_link_find(const struct net_device *dev)
 }
 
 /**
- * onramp_link_get() - a qdisc is made
+ * onramp_link_get() - find or make the link of a new qdisc's device
  * @dev: on this device, which it holds
  *
  * Context: RTNL.
@@ -160,7 +156,7 @@ struct onramp_link *onramp_link_get(struct net_device *dev)
 	return link;
 }
 
-/* onramp_link_put() - a qdisc goes, and does not send any more; NULL is allowed. RTNL. */
+/* onramp_link_put() - drop the reference of a qdisc that sends no more; NULL is allowed. RTNL. */
 void onramp_link_put(struct onramp_link *link)
 {
 	ASSERT_RTNL();
@@ -183,13 +179,13 @@ static struct notifier_block onramp_link_notifier = {
 	.notifier_call	= onramp_link_event,
 };
 
-/* onramp_link_module_init() - returns 0 or an error */
+/* onramp_link_module_init() - register the notifier; return 0 or an error */
 int onramp_link_module_init(void)
 {
 	return register_netdevice_notifier(&onramp_link_notifier);
 }
 
-/* onramp_link_module_exit() - no qdisc is left */
+/* onramp_link_module_exit() - undo onramp_link_module_init(); no qdisc is left */
 void onramp_link_module_exit(void)
 {
 	unregister_netdevice_notifier(&onramp_link_notifier);

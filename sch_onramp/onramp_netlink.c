@@ -25,7 +25,7 @@ static const struct {
 	u16 offset;
 	u64 min, max, def;
 	const char *complaint;
-} onramp_params[TCA_ONRAMP_MAX + 1] = {
+} onramp_limits[TCA_ONRAMP_MAX + 1] = {
 #define ONRAMP_X(NAME, field, KIND, min, max, def, help)		\
 	[TCA_ONRAMP_##NAME] = {						\
 		offsetof(struct onramp_config, field),			\
@@ -45,13 +45,6 @@ static const struct nla_policy onramp_policy[TCA_ONRAMP_MAX + 1] = {
 #undef ONRAMP_X
 };
 
-static const u16 onramp_stats_offset[ONRAMP_STATS_MAX + 1] = {
-#define ONRAMP_X(NAME, field, KIND, help)				\
-	[ONRAMP_STATS_##NAME]	= offsetof(struct onramp_stats, field),
-	ONRAMP_STATS
-#undef ONRAMP_X
-};
-
 /* The bands of priorities 0 to 15, as pfifo_fast has them. */
 static const u8 onramp_priomap[ONRAMP_PRIOS] = {
 	1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1
@@ -60,7 +53,7 @@ static const u8 onramp_priomap[ONRAMP_PRIOS] = {
 /* The setting that an attribute is for. */
 static u64 *onramp_config_value(struct onramp_config *cfg, int attr)
 {
-	return (void *)cfg + onramp_params[attr].offset;
+	return (void *)cfg + onramp_limits[attr].offset;
 }
 
 /* Bands of all priorities, two bits each. */
@@ -82,7 +75,7 @@ static void onramp_priomap_unpack(u32 map, u8 *bands)
 		bands[prio] = (map >> (2 * prio)) & 3;
 }
 
-/* Settings ---------------------------------------------------------------- */
+/* Settings ----------------------------------------------------------------- */
 
 static void onramp_defaults(const struct Qdisc *sch, struct onramp_config *cfg)
 {
@@ -90,10 +83,10 @@ static void onramp_defaults(const struct Qdisc *sch, struct onramp_config *cfg)
 	int attr;
 
 	for (attr = TCA_ONRAMP_FIRST; attr <= TCA_ONRAMP_MAX; attr++)
-		*onramp_config_value(cfg, attr) = onramp_params[attr].def;
-	cfg->quantum = clamp(2 * mtu, onramp_params[TCA_ONRAMP_QUANTUM].min,
-			     onramp_params[TCA_ONRAMP_QUANTUM].max);
-	cfg->initial_quantum = min(10 * mtu, onramp_params[TCA_ONRAMP_INITIAL_QUANTUM].max);
+		*onramp_config_value(cfg, attr) = onramp_limits[attr].def;
+	cfg->quantum = clamp(2 * mtu, onramp_limits[TCA_ONRAMP_QUANTUM].min,
+			     onramp_limits[TCA_ONRAMP_QUANTUM].max);
+	cfg->initial_quantum = min(10 * mtu, onramp_limits[TCA_ONRAMP_INITIAL_QUANTUM].max);
 	cfg->priomap = onramp_priomap_pack(onramp_priomap);
 }
 
@@ -135,11 +128,11 @@ static int onramp_parse_params(struct nlattr *tb[], struct onramp_config *cfg,
 		if (!tb[attr])
 			continue;
 		value = nla_get_u64(tb[attr]);
-		if (value < onramp_params[attr].min || value > onramp_params[attr].max) {
+		if (value < onramp_limits[attr].min || value > onramp_limits[attr].max) {
 			/* NL_SET_ERR_MSG() takes literals only. */
 			NL_SET_BAD_ATTR(extack, tb[attr]);
 			if (extack)
-				extack->_msg = onramp_params[attr].complaint;
+				extack->_msg = onramp_limits[attr].complaint;
 			return -ERANGE;
 		}
 		*onramp_config_value(cfg, attr) = value;
@@ -221,7 +214,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	peers = q->cfg.peers;
 	q->cfg = *cfg;
 	/* The highest threshold is for none. */
-	q->marks = cfg->ce_threshold < onramp_params[TCA_ONRAMP_CE_THRESHOLD].max;
+	q->marks = cfg->ce_threshold < onramp_limits[TCA_ONRAMP_CE_THRESHOLD].max;
 	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
 	onramp_gate_set(q->gate, settings);
 	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers)
@@ -236,7 +229,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 }
 
 /**
- * onramp_change() - settings, under traffic
+ * onramp_change() - change settings, under traffic
  * @sch: the qdisc
  * @opt: attributes, see uapi/onramp.h
  * @extack: says what is wrong with them
@@ -262,7 +255,7 @@ int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack 
 }
 
 /**
- * onramp_init() - a qdisc is made
+ * onramp_init() - make a qdisc
  * @sch: the qdisc
  * @opt: attributes, see uapi/onramp.h, or NULL for defaults
  * @extack: says what is wrong with them
@@ -291,7 +284,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 }
 
 /**
- * onramp_dump() - settings
+ * onramp_dump() - dump the settings
  * @sch: the qdisc
  * @skb: where they go
  *
@@ -322,62 +315,38 @@ full:
 	return -EMSGSIZE;
 }
 
-/* Statistics -------------------------------------------------------------- */
+/* Statistics --------------------------------------------------------------- */
 
-/* Where the counters of a gate and of a namespace go, 0: nowhere. */
-static const u16 onramp_gate_offset[ONRAMP_G_STATS] = {
-	[ONRAMP_G_PAUSES] = offsetof(struct onramp_stats, pauses),
-	[ONRAMP_G_PAUSED_NS] = offsetof(struct onramp_stats, paused_ns),
-	[ONRAMP_G_INHERITED] = offsetof(struct onramp_stats, inherited),
-	[ONRAMP_G_RECHECKS] = offsetof(struct onramp_stats, pause_shorter),
-	[ONRAMP_G_HELD] = offsetof(struct onramp_stats, held),
-	[ONRAMP_G_LIMITED] = offsetof(struct onramp_stats, acks_limited),
-	[ONRAMP_G_PAUSE_ENDS] = offsetof(struct onramp_stats, pause_ends),
-	[ONRAMP_G_PAUSE_ENDS_EMPTY] = offsetof(struct onramp_stats, pause_ends_empty),
-	[ONRAMP_G_LET_GO] = offsetof(struct onramp_stats, acks_let_go),
-	[ONRAMP_BELOW] = offsetof(struct onramp_stats, acks_below),
-	[ONRAMP_PAUSED] = offsetof(struct onramp_stats, acks_paused),
-	[ONRAMP_CAPPED] = offsetof(struct onramp_stats, acks_capped),
-	[ONRAMP_PROGRESS] = offsetof(struct onramp_stats, acks_progress),
-	[ONRAMP_STALE] = offsetof(struct onramp_stats, acks_stale),
-	[ONRAMP_DUPLICATE] = offsetof(struct onramp_stats, acks_duplicate),
-	[ONRAMP_IMPLAUSIBLE] = offsetof(struct onramp_stats, acks_implausible),
-	[ONRAMP_G_LEARNING] = offsetof(struct onramp_stats, acks_learning),
-	[ONRAMP_G_UNSYNCED] = offsetof(struct onramp_stats, acks_unsynced),
-	[ONRAMP_G_NO_MAP] = offsetof(struct onramp_stats, acks_no_map),
-	[ONRAMP_G_NOT_IN_FLIGHT] = offsetof(struct onramp_stats, acks_not_in_flight),
-	[ONRAMP_G_AMBIGUOUS] = offsetof(struct onramp_stats, acks_ambiguous),
-	[ONRAMP_G_REPLAY] = offsetof(struct onramp_stats, acks_replay),
-	[ONRAMP_G_OLD] = offsetof(struct onramp_stats, acks_old),
+/* The statistics that the counters of a gate and of a namespace are added to, 0: none. */
+static const u8 onramp_gate_attr[ONRAMP_G_STATS] = {
+	[ONRAMP_BELOW] = ONRAMP_STATS_ACKS_BELOW,
+	[ONRAMP_PAUSED] = ONRAMP_STATS_ACKS_PAUSED,
+	[ONRAMP_CAPPED] = ONRAMP_STATS_ACKS_CAPPED,
+	[ONRAMP_PROGRESS] = ONRAMP_STATS_ACKS_PROGRESS,
+	[ONRAMP_STALE] = ONRAMP_STATS_ACKS_STALE,
+	[ONRAMP_DUPLICATE] = ONRAMP_STATS_ACKS_DUPLICATE,
+	[ONRAMP_IMPLAUSIBLE] = ONRAMP_STATS_ACKS_IMPLAUSIBLE,
+#define ONRAMP_GATE_STAT(id, stat)					\
+	[ONRAMP_G_##id] = ONRAMP_STATS_##stat,
+	ONRAMP_GATE_STATS
+#undef ONRAMP_GATE_STAT
 };
 
-static const u16 onramp_net_offset[ONRAMP_N_STATS] = {
-	[ONRAMP_N_SUBSCRIBES] = offsetof(struct onramp_stats, subscribes),
-	[ONRAMP_N_SUBSCRIBE_ERRORS] = offsetof(struct onramp_stats, subscribe_errors),
-	[ONRAMP_N_PORT_ERRORS] = offsetof(struct onramp_stats, port_errors),
-	[ONRAMP_N_NO_MEMORY] = offsetof(struct onramp_stats, no_connection),
-	[ONRAMP_N_FULL] = offsetof(struct onramp_stats, connections_full),
-	[OR_ERR_SHORT] = offsetof(struct onramp_stats, acks_short),
-	[OR_ERR_LONG] = offsetof(struct onramp_stats, acks_long),
-	[OR_ERR_VERSION] = offsetof(struct onramp_stats, acks_version),
-	[OR_ERR_TYPE] = offsetof(struct onramp_stats, acks_type),
-	[OR_ERR_RESERVED] = offsetof(struct onramp_stats, acks_reserved),
-	[OR_ERR_PROTOCOL] = offsetof(struct onramp_stats, acks_protocol),
-	[OR_ERR_VALUE] = offsetof(struct onramp_stats, acks_value),
-	[OR_ERR_UNSUPPORTED] = offsetof(struct onramp_stats, acks_unsupported),
-	[OR_ERR_TAG] = offsetof(struct onramp_stats, acks_tag),
-	[ONRAMP_N_NO_PEER] = offsetof(struct onramp_stats, acks_no_peer),
-	[ONRAMP_N_NO_FLOW] = offsetof(struct onramp_stats, acks_no_flow),
-	[ONRAMP_N_CHALLENGES] = offsetof(struct onramp_stats, challenges),
-	[ONRAMP_N_CHALLENGES_REFUSED] = offsetof(struct onramp_stats, challenges_refused),
-	[ONRAMP_N_EVICTED] = offsetof(struct onramp_stats, peers_evicted),
-	[ONRAMP_N_CLOSED] = offsetof(struct onramp_stats, connections_closed),
+static const u8 onramp_net_attr[ONRAMP_N_STATS] = {
+	[OR_ERR_SHORT] = ONRAMP_STATS_ACKS_SHORT,
+	[OR_ERR_LONG] = ONRAMP_STATS_ACKS_LONG,
+	[OR_ERR_VERSION] = ONRAMP_STATS_ACKS_VERSION,
+	[OR_ERR_TYPE] = ONRAMP_STATS_ACKS_TYPE,
+	[OR_ERR_RESERVED] = ONRAMP_STATS_ACKS_RESERVED,
+	[OR_ERR_PROTOCOL] = ONRAMP_STATS_ACKS_PROTOCOL,
+	[OR_ERR_VALUE] = ONRAMP_STATS_ACKS_VALUE,
+	[OR_ERR_UNSUPPORTED] = ONRAMP_STATS_ACKS_UNSUPPORTED,
+	[OR_ERR_TAG] = ONRAMP_STATS_ACKS_TAG,
+#define ONRAMP_NET_STAT(id, stat)					\
+	[ONRAMP_N_##id] = ONRAMP_STATS_##stat,
+	ONRAMP_NET_STATS
+#undef ONRAMP_NET_STAT
 };
-
-static u64 *onramp_stat(struct onramp_stats *stats, u16 offset)
-{
-	return (void *)stats + offset;
-}
 
 /* The delay that a share of all is not above: the upper end of its class. */
 static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
@@ -393,8 +362,8 @@ static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 	return 0;
 }
 
-/* Sums over all CPUs. */
-static void onramp_collect_gate(const struct onramp_gate *gate, struct onramp_stats *stats)
+/* Sums over all CPUs, to statistics by ONRAMP_STATS_*. */
+static void onramp_collect_gate(const struct onramp_gate *gate, u64 *stats)
 {
 	u64 *owd, acks = 0, held_late_ns = 0;
 	int cpu, i;
@@ -412,35 +381,39 @@ static void onramp_collect_gate(const struct onramp_gate *gate, struct onramp_st
 			held_late_max_ns = from->held_late_max_ns;
 		} while (u64_stats_fetch_retry(&from->syncp, start));
 		for (i = 0; i < ONRAMP_G_STATS; i++)
-			if (onramp_gate_offset[i])
-				*onramp_stat(stats, onramp_gate_offset[i]) += n[i];
+			stats[onramp_gate_attr[i]] += n[i];
 		held_late_ns += n[ONRAMP_G_HELD_LATE_NS];
-		stats->pause_max_ns = max(stats->pause_max_ns, pause_max_ns);
-		stats->held_late_max_ns = max(stats->held_late_max_ns, held_late_max_ns);
+		stats[ONRAMP_STATS_PAUSE_MAX_NS] =
+			max(stats[ONRAMP_STATS_PAUSE_MAX_NS], pause_max_ns);
+		stats[ONRAMP_STATS_HELD_LATE_MAX_NS] =
+			max(stats[ONRAMP_STATS_HELD_LATE_MAX_NS], held_late_max_ns);
 		for (i = 0; owd && i < ONRAMP_OWD_CLASSES; i++) {
 			owd[i] += READ_ONCE(from->owd[i]);
 			acks += READ_ONCE(from->owd[i]);
 		}
 	}
-	stats->acks = stats->acks_below + stats->acks_paused + stats->acks_capped +
-		      stats->acks_progress;
-	if (stats->held)
-		stats->held_late_ns = div64_u64(held_late_ns, stats->held);
+	stats[ONRAMP_STATS_ACKS] =
+		stats[ONRAMP_STATS_ACKS_BELOW] + stats[ONRAMP_STATS_ACKS_PAUSED] +
+		stats[ONRAMP_STATS_ACKS_CAPPED] + stats[ONRAMP_STATS_ACKS_PROGRESS];
+	if (stats[ONRAMP_STATS_HELD])
+		stats[ONRAMP_STATS_HELD_LATE_NS] =
+			div64_u64(held_late_ns, stats[ONRAMP_STATS_HELD]);
 	if (owd) {
-		stats->owd_p50_ns = onramp_owd_quantile(owd, acks, 50);
-		stats->owd_p99_ns = onramp_owd_quantile(owd, acks, 99);
+		stats[ONRAMP_STATS_OWD_P50_NS] = onramp_owd_quantile(owd, acks, 50);
+		stats[ONRAMP_STATS_OWD_P99_NS] = onramp_owd_quantile(owd, acks, 99);
 	}
 	kfree(owd);
-	stats->owd_ns = READ_ONCE(gate->last_owd_ns);
-	stats->owd_baseline_ns = READ_ONCE(gate->last_baseline_ns);
-	stats->owd_error_ns = READ_ONCE(gate->last_error_ns);
-	stats->threshold_ns = READ_ONCE(gate->last_threshold_ns);
-	stats->slack_ns = READ_ONCE(gate->last_slack_ns);
-	stats->swing_ns = READ_ONCE(gate->last_swing_ns);
-	stats->beta = ((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
+	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(gate->last_owd_ns);
+	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(gate->last_baseline_ns);
+	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(gate->last_error_ns);
+	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(gate->last_threshold_ns);
+	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(gate->last_slack_ns);
+	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(gate->last_swing_ns);
+	stats[ONRAMP_STATS_BETA] =
+		((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 
-static void onramp_collect_net(const struct onramp_net *on, struct onramp_stats *stats)
+static void onramp_collect_net(const struct onramp_net *on, u64 *stats)
 {
 	int cpu, i;
 
@@ -454,15 +427,14 @@ static void onramp_collect_net(const struct onramp_net *on, struct onramp_stats 
 			memcpy(n, from->n, sizeof(n));
 		} while (u64_stats_fetch_retry(&from->syncp, start));
 		for (i = 0; i < ONRAMP_N_STATS; i++)
-			if (onramp_net_offset[i])
-				*onramp_stat(stats, onramp_net_offset[i]) += n[i];
+			stats[onramp_net_attr[i]] += n[i];
 	}
-	stats->peers = atomic_read(&on->n_peers);
-	stats->connections = atomic_read(&on->n_ctls);
+	stats[ONRAMP_STATS_PEERS] = atomic_read(&on->n_peers);
+	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&on->n_ctls);
 }
 
 /**
- * onramp_dump_stats() - statistics, as uapi/onramp.h describes them
+ * onramp_dump_stats() - dump the statistics, as uapi/onramp.h describes them
  * @sch: the qdisc
  * @d: where they go
  *
@@ -472,27 +444,26 @@ static void onramp_collect_net(const struct onramp_net *on, struct onramp_stats 
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_stats stats;
+	u64 stats[ONRAMP_STATS_MAX + 1];
 	struct nlattr *nest;
 	u64 now, wake_ns;
 	int attr;
 
 	sch_tree_lock(sch);
-	stats = q->stats;
+	memcpy(stats, q->stats, sizeof(stats));
 	wake_ns = q->wake_ns;
 	sch_tree_unlock(sch);
-	onramp_collect_gate(q->gate, &stats);
-	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), &stats);
+	onramp_collect_gate(q->gate, stats);
+	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), stats);
 	now = ktime_get_ns();
-	stats.next_packet_delay = wake_ns != U64_MAX && wake_ns > now ? wake_ns - now : 0;
+	stats[ONRAMP_STATS_NEXT_PACKET_DELAY] =
+		wake_ns != U64_MAX && wake_ns > now ? wake_ns - now : 0;
 
 	nest = nla_nest_start(d->skb, TCA_STATS_APP);
 	if (!nest)
 		return -EMSGSIZE;
 	for (attr = ONRAMP_STATS_FIRST; attr <= ONRAMP_STATS_MAX; attr++) {
-		if (nla_put_u64_64bit(d->skb, attr,
-				      *(u64 *)((void *)&stats + onramp_stats_offset[attr]),
-				      ONRAMP_STATS_PAD)) {
+		if (nla_put_u64_64bit(d->skb, attr, stats[attr], ONRAMP_STATS_PAD)) {
 			nla_nest_cancel(d->skb, nest);
 			return -EMSGSIZE;
 		}

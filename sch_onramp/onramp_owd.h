@@ -195,7 +195,7 @@ struct onramp_owd {
 };
 
 /**
- * onramp_owd_init() - nothing is known of a path
+ * onramp_owd_init() - begin a path of which nothing is known
  * @o: path
  */
 static inline void onramp_owd_init(struct onramp_owd *o)
@@ -214,7 +214,7 @@ static inline s64 onramp_owd_line(const struct onramp_owd_point *ref, s32 slope,
 }
 
 /**
- * onramp_owd_baseline() - d of an empty path
+ * onramp_owd_baseline() - return d of an empty path
  * @o: path
  * @t_ns: time of sending
  */
@@ -622,7 +622,7 @@ static inline void onramp_owd_advance(struct onramp_owd *o, u64 t_ns)
 }
 
 /**
- * onramp_owd_sample() - one OR-ACK of any flow of the path
+ * onramp_owd_sample() - process one OR-ACK of any flow of the path
  * @o: path
  * @t_ns: when the packet was sent, sender's clock
  * @d_ns: rx - tx, less the wait for its own batch; any offset
@@ -666,7 +666,7 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 }
 
 /**
- * onramp_owd_error() - how far an excess may be too high, ns
+ * onramp_owd_error() - return by how much an excess may be too high, ns
  * @o: path
  * @t_ns: time of sending
  *
@@ -688,10 +688,10 @@ static inline u64 onramp_owd_error(const struct onramp_owd *o, u64 t_ns)
 	       (min_t(u64, age_ns, ONRAMP_OWD_HOLD_NS) * ONRAMP_OWD_WANDER_NS >> 30);
 }
 
-/* --- synchronised clocks ---------------------------------------------------- */
+/* Synchronised clocks ------------------------------------------------------ */
 
 /**
- * onramp_threshold_ns() - T, widened by what is not known of the clocks
+ * onramp_threshold_ns() - widen T by the error of the clocks
  * @threshold_ns: T as configured, ns
  * @error_ns: error of a one-way delay, ns: the sum of both clocks' bounds, or
  *	      2 sigma of their difference

@@ -126,14 +126,14 @@ struct onramp_low {
 	s64	before;
 };
 
-/* onramp_low() - the lowest value; there is one */
+/* onramp_low() - return the lowest value; there is one */
 static inline s64 onramp_low(const struct onramp_low *l)
 {
 	return min_t(s64, l->now, l->before);
 }
 
 /**
- * onramp_low_add() - a value
+ * onramp_low_add() - add a value
  * @l: lowest so far
  * @half_ns: length of a half
  * @at_ns: time of the value, > 0, not before the last one
@@ -176,7 +176,7 @@ static inline u64 onramp_trip_hold_ns(const struct onramp_trip *t)
 }
 
 /**
- * onramp_trip_possible() - could the OR-ACK have come by now?
+ * onramp_trip_possible() - return whether the OR-ACK can have come by now
  * @t: times
  *
  * Return: false if the packet left too late for it, which refutes the model of the wire,
@@ -292,7 +292,7 @@ struct onramp_trust {
 };
 
 /**
- * onramp_auto_unit() - the unit of threshold auto
+ * onramp_auto_unit() - return the unit of threshold auto
  * @byte_ns: see struct onramp_delay
  *
  * Return: ns, < 2^38
@@ -418,7 +418,7 @@ static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *
 }
 
 /**
- * onramp_view_forget() - the receiver's clock is another one
+ * onramp_view_forget() - forget delays by a clock that the receiver no longer uses
  * @v: connection
  */
 static inline void onramp_view_forget(struct onramp_view *v)
@@ -449,7 +449,7 @@ static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool ot
 }
 
 /**
- * onramp_path_update() - one OR-ACK, from its delay to the decision
+ * onramp_path_update() - process one OR-ACK, from its delay to the decision
  * @p: path
  * @v: connection
  * @f: its controller

@@ -85,13 +85,13 @@ static const struct rhashtable_params onramp_peer_table = {
 	.automatic_shrinking	= true,
 };
 
-/* onramp_net() - what belongs to a namespace */
+/* onramp_net() - return the state of a namespace */
 struct onramp_net *onramp_net(const struct net *net)
 {
 	return net_generic(net, onramp_net_id);
 }
 
-/* SUBSCRIBE --------------------------------------------------------------- */
+/* SUBSCRIBE ---------------------------------------------------------------- */
 
 /* @delay, more or less a quarter of it. */
 static unsigned long onramp_jitter(unsigned long delay)
@@ -212,7 +212,7 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	return delay;
 }
 
-/* Peers ------------------------------------------------------------------- */
+/* Peers -------------------------------------------------------------------- */
 
 static void onramp_peer_free(struct rcu_head *rcu)
 {
@@ -317,7 +317,7 @@ static void onramp_peer_work(struct work_struct *work)
 }
 
 /**
- * onramp_peer_find() - the peer of a pair of addresses
+ * onramp_peer_find() - find the peer of a pair of addresses
  * @on: namespace
  * @addrs: the addresses
  *
@@ -411,7 +411,7 @@ struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs
 	return peer;
 }
 
-/* onramp_peer_put() - drop a reference; its work does the rest, some day. Any context. */
+/* onramp_peer_put() - drop a reference; its work does the rest later. Any context. */
 void onramp_peer_put(struct onramp_peer *peer)
 {
 	/* The table's is left. */
@@ -429,7 +429,7 @@ static void onramp_peer_answered(struct onramp_peer *peer)
 }
 
 /**
- * onramp_peer_verify() - is an OR-ACK of this peer's?
+ * onramp_peer_verify() - verify the tag of an OR-ACK
  * @peer: the peer
  * @msg: OR_ACK_LEN bytes
  *
@@ -508,7 +508,7 @@ refuse:
 	onramp_net_count(on, ONRAMP_N_CHALLENGES_REFUSED);
 }
 
-/* /proc/net/onramp_peers -------------------------------------------------- */
+/* /proc/net/onramp_peers --------------------------------------------------- */
 
 struct onramp_peers_iter {
 	struct seq_net_private p;
@@ -605,7 +605,7 @@ static const struct seq_operations onramp_peers_ops = {
 	.show	= onramp_peers_show,
 };
 
-/* Namespaces -------------------------------------------------------------- */
+/* Namespaces --------------------------------------------------------------- */
 
 static int __net_init onramp_net_init(struct net *net)
 {
@@ -686,7 +686,7 @@ static const struct or_port_user onramp_port_challenges = {
 };
 
 /**
- * onramp_peer_module_init() - all of this file
+ * onramp_peer_module_init() - set up peers, their namespaces and messages
  *
  * Context: the module is loaded.
  * Return: 0 or an error.
@@ -718,7 +718,7 @@ destroy_wq:
 	return err;
 }
 
-/* onramp_peer_module_exit() - no qdisc is left; waits for what is being freed. */
+/* onramp_peer_module_exit() - undo onramp_peer_module_init(), after RCU; no qdisc is left. */
 void onramp_peer_module_exit(void)
 {
 	or_port_unregister(&onramp_port_challenges);

@@ -13,15 +13,15 @@
  *	    beyond the horizon: drop, or send at the horizon
  *	  nothing else could leave now, and no rate is to be kept: the fast queue
  *	  otherwise the queue of its flow, by send; full: drop
- *	  a flow that had been idle becomes a fresh one of its band
+ *	  a flow that had been idle becomes a new flow of its band
  *
  *	dequeue:
  *	  the fast queue first
  *	  flows whose time has come go to the end of their band's old flows
  *	  band = next with credit, in turn; each round gives it its weight in bytes
- *	  flow = first of the band's fresh flows, or else of the old ones
+ *	  flow = first of the band's new flows, or else of the old ones
  *	    no credit: gets a quantum, goes to the end of the old ones
- *	    no packet: fresh ones become old, old ones idle
+ *	    no packet: new flows become old, old ones idle
  *	    its next packet may not leave yet: throttled until then
  *	      data of a connection that On-Ramp has paused: until the end of the pause
  *	  send its packet, and take the length from both credits
@@ -56,6 +56,9 @@
  * kept short.
  */
 #define ONRAMP_FAST_MAX		8
+
+/* Flows of a band at most that are looked at together, in onramp_rounds(). */
+#define ONRAMP_ROUNDS_FLOWS	16
 
 /*
  * Longest pause between two packets of a flow, ns. Its rate may have been raised long
@@ -99,7 +102,7 @@ static u64 onramp_clock(struct onramp_sched *q)
 	return q->now_ns;
 }
 
-/* Turns ------------------------------------------------------------------- */
+/* Turns -------------------------------------------------------------------- */
 
 static void onramp_list_add(struct onramp_list *list, struct onramp_flow *f)
 {
@@ -131,10 +134,10 @@ static noinline struct onramp_list *onramp_next_band(struct onramp_sched *q)
 	 */
 	while (empty < ONRAMP_BANDS) {
 		struct onramp_band *band = &q->bands[q->turn];
-		bool idle = !band->fresh.first && !band->old.first;
+		bool idle = !band->new_flows.first && !band->old_flows.first;
 
 		if (!idle && band->credit > 0)
-			return band->fresh.first ? &band->fresh : &band->old;
+			return band->new_flows.first ? &band->new_flows : &band->old_flows;
 		empty = idle ? empty + 1 : 0;
 		q->turn = (q->turn + 1) % ONRAMP_BANDS;
 		band = &q->bands[q->turn];
@@ -150,18 +153,18 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
 	struct onramp_band *band = &q->bands[q->turn];
 
 	if (likely(band->credit > 0)) {
-		if (band->fresh.first)
-			return &band->fresh;
-		if (likely(band->old.first))
-			return &band->old;
+		if (band->new_flows.first)
+			return &band->new_flows;
+		if (likely(band->old_flows.first))
+			return &band->old_flows;
 	}
 	return onramp_next_band(q);
 }
 
-/* Departure times --------------------------------------------------------- */
+/* Departure times ---------------------------------------------------------- */
 
 /**
- * onramp_departure_ns() - when the next packet of a flow may leave, at the earliest
+ * onramp_departure_ns() - return the earliest departure of a flow's next packet
  * @f: the flow
  * @skb: its next packet
  * @held: set if it is a pause that the packet waits for, not its rate or its EDT
@@ -209,12 +212,12 @@ static void onramp_throttle(struct onramp_sched *q, struct onramp_flow *f, u64 u
 	f->wait_ns = until_ns;
 	rb_add_cached(&f->wait, &q->waiting, onramp_earlier);
 	q->wake_ns = min(q->wake_ns, until_ns);
-	q->stats.flows_throttled++;
-	q->stats.throttled++;
+	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]++;
+	q->stats[ONRAMP_STATS_THROTTLED]++;
 }
 
 /**
- * onramp_unthrottle() - a flow need not wait any longer
+ * onramp_unthrottle() - list a flow that no longer has to wait
  * @q: the qdisc
  * @f: the flow, throttled
  *
@@ -227,8 +230,8 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	rb_erase_cached(&f->wait, &q->waiting);
 	next = rb_first_cached(&q->waiting);
 	q->wake_ns = next ? rb_entry(next, struct onramp_flow, wait)->wait_ns : U64_MAX;
-	q->stats.flows_throttled--;
-	onramp_list_add(&q->bands[f->band].old, f);
+	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]--;
+	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
 /* Flows whose pause has become shorter. */
@@ -250,7 +253,7 @@ static void onramp_recheck(struct onramp_sched *q)
 }
 
 /**
- * onramp_recheck_all() - settings are others: all that wait are asked again
+ * onramp_recheck_all() - re-evaluate every throttled flow, after a change of settings
  * @sch: the qdisc
  *
  * Context: the qdisc's lock; a qdisc that is in use.
@@ -267,7 +270,7 @@ void onramp_recheck_all(struct Qdisc *sch)
 /* All flows whose time has come. */
 static noinline void onramp_wake(struct onramp_sched *q, u64 now)
 {
-	u64 *late_ns = &q->stats.latency;
+	u64 *late_ns = &q->stats[ONRAMP_STATS_LATENCY];
 
 	*late_ns += ((now - q->wake_ns) >> ONRAMP_LATE_SHIFT) - (*late_ns >> ONRAMP_LATE_SHIFT);
 	while (q->wake_ns <= now)
@@ -280,7 +283,7 @@ static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departu
 {
 	departure = max(departure, onramp_cb(skb)->send_ns);
 	if (now - departure > q->cfg.ce_threshold && INET_ECN_set_ce(skb))
-		q->stats.ce_mark++;
+		q->stats[ONRAMP_STATS_CE_MARK]++;
 }
 
 /* What TCP saw delivered lately, bytes/s; 0 if it had no more to send, or has seen none. */
@@ -388,7 +391,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		pause = div64_u64(pause, rate);
 	if (pause > ONRAMP_PAUSE_MAX_NS) {
 		pause = ONRAMP_PAUSE_MAX_NS;
-		q->stats.pacing_capped++;
+		q->stats[ONRAMP_STATS_PACING_CAPPED]++;
 	}
 	now = onramp_clock(q);
 	/*
@@ -402,7 +405,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 	f->next_tx_ns = now + pause - credit;
 }
 
-/* Enqueue ----------------------------------------------------------------- */
+/* Enqueue ------------------------------------------------------------------ */
 
 static u8 onramp_band_of(const struct onramp_sched *q, const struct sk_buff *skb)
 {
@@ -417,7 +420,8 @@ static bool onramp_busy(struct Qdisc *sch)
 	if (!sch->q.qlen)
 		return false;
 	/* Flows that may send now, or that nobody has woken up yet. */
-	return q->stats.flows != q->stats.inactive + q->stats.flows_throttled ||
+	return q->stats[ONRAMP_STATS_FLOWS] != q->stats[ONRAMP_STATS_INACTIVE] +
+					       q->stats[ONRAMP_STATS_FLOWS_THROTTLED] ||
 	       q->fast.qlen >= ONRAMP_FAST_MAX ||
 	       (q->wake_ns != U64_MAX && q->wake_ns <= onramp_clock(q));
 }
@@ -471,7 +475,7 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	f->tried = tick;
 	ctl = onramp_ctl_get(q->gate, skb, rtt_us, q->cfg.peers, onramp_clock(q));
 	if (!ctl) {
-		q->stats.far += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
+		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
 		return;
 	}
 	/* A connection that is closed by now may have had the same addresses and ports. */
@@ -501,12 +505,12 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
 	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb)) {
-		q->stats.fastpath++;
+		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
 	f = onramp_flow_get(q, key, sk);
 	if (unlikely(!f)) {
-		q->stats.alloc_errors++;
+		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
 	if (f->ctl) {
@@ -524,7 +528,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 			    const struct sk_buff *skb)
 {
-	q->stats.inactive--;
+	q->stats[ONRAMP_STATS_INACTIVE]--;
 	if (f->state != ONRAMP_IDLE)
 		return;
 	/* It was idle until its packet may leave. */
@@ -533,7 +537,7 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 	/* Having nothing to send says nothing about the rate that it may have. */
 	if ((s64)(onramp_cb(skb)->send_ns - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
 		f->rate = 0;
-	onramp_list_add(&q->bands[f->band].fresh, f);
+	onramp_list_add(&q->bands[f->band].new_flows, f);
 }
 
 static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -544,8 +548,8 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	u8 band;
 
 	band = onramp_band_of(q, skb);
-	if (unlikely(q->stats.band[band].pkts >= q->cfg.limit)) {
-		q->stats.band[band].drops++;
+	if (unlikely(q->stats[ONRAMP_STATS_BAND0_PKTS + band] >= q->cfg.limit)) {
+		q->stats[ONRAMP_STATS_BAND0_DROPS + band]++;
 		return compat_qdisc_drop(skb, sch, to_free, BAND_LIMIT);
 	}
 	q->exact = false;
@@ -554,10 +558,10 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (unlikely(send_ns > q->now_ns + q->cfg.horizon) &&
 	    send_ns > onramp_clock(q) + q->cfg.horizon) {
 		if (q->cfg.horizon_drop) {
-			q->stats.horizon_drops++;
+			q->stats[ONRAMP_STATS_HORIZON_DROPS]++;
 			return compat_qdisc_drop(skb, sch, to_free, HORIZON_LIMIT);
 		}
-		q->stats.horizon_caps++;
+		q->stats[ONRAMP_STATS_HORIZON_CAPS]++;
 		send_ns = q->now_ns + q->cfg.horizon;
 		skb->tstamp = send_ns;
 	}
@@ -570,7 +574,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (f != &q->fast) {
 		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
 		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->ctl) {
-			q->stats.flows_plimit++;
+			q->stats[ONRAMP_STATS_FLOWS_PLIMIT]++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
 		/* A flow that is listed moves to the other band with its next turn. */
@@ -580,25 +584,65 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	/* As with fq, a throttled flow waits on, though this packet may have an earlier EDT. */
 	onramp_flow_add(f, skb);
-	q->stats.band[band].pkts++;
+	q->stats[ONRAMP_STATS_BAND0_PKTS + band]++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	qdisc_qlen_inc(sch);
 	return NET_XMIT_SUCCESS;
 }
 
-/* Dequeue ----------------------------------------------------------------- */
+/* Dequeue ------------------------------------------------------------------ */
 
 /* The flow at the head of the list has no packet. */
 static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list)
 {
 	struct onramp_flow *f = onramp_list_pop(list);
 
-	if (list == &q->bands[q->turn].fresh) {
-		onramp_list_add(&q->bands[f->band].old, f);
+	if (list == &q->bands[q->turn].new_flows) {
+		onramp_list_add(&q->bands[f->band].old_flows, f);
 		return;
 	}
 	f->state = ONRAMP_IDLE;
 	f->idle_ns = q->now_ns;
+}
+
+/*
+ * A batch may have twenty times the quantum. Rounds in which no flow of the band, which has
+ * no new ones, gets enough credit change nothing else: do all of them at once.
+ */
+static void onramp_rounds(struct onramp_sched *q, struct onramp_band *band)
+{
+	u32 quantum = q->cfg.quantum, flows = 0;
+	s32 most = S32_MIN, credit;
+	struct onramp_flow *f;
+
+	for (f = band->old_flows.first; f; f = f->next) {
+		flows++;
+		if (f->credit > -(s32)quantum || f->band != q->turn ||
+		    flows > ONRAMP_ROUNDS_FLOWS) {
+			/* So that each refill costs one more step at most. */
+			q->rounds_skip = flows;
+			return;
+		}
+		most = max(most, f->credit);
+	}
+	credit = (u32)-most / quantum * quantum;
+	for (f = band->old_flows.first; f; f = f->next)
+		f->credit += credit;
+}
+
+/* The flow at the head of the list has used up its credit. */
+static void onramp_refill(struct onramp_sched *q, struct onramp_list *list)
+{
+	struct onramp_band *band = &q->bands[q->turn];
+	struct onramp_flow *f = list->first;
+
+	if (q->rounds_skip)
+		q->rounds_skip--;
+	else if (list == &band->old_flows)
+		onramp_rounds(q, band);
+	f->credit += q->cfg.quantum;
+	onramp_list_pop(list);
+	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
 /* The next packet of a flow that may leave; NULL if none may for now. */
@@ -613,9 +657,7 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 		u64 now;
 
 		if (unlikely(f->credit <= 0)) {
-			f->credit += q->cfg.quantum;
-			onramp_list_pop(list);
-			onramp_list_add(&q->bands[f->band].old, f);
+			onramp_refill(q, list);
 			continue;
 		}
 		skb = onramp_flow_peek(f);
@@ -803,7 +845,7 @@ static void onramp_unpeek(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
-	q->stats.band[onramp_cb(q->peeked.skb)->band].pkts--;
+	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(q->peeked.skb)->band]--;
 	qdisc_qstats_backlog_dec(sch, q->peeked.skb);
 	qdisc_qlen_dec(sch);
 	q->peeked.skb = NULL;
@@ -827,7 +869,7 @@ static struct sk_buff *onramp_peek(struct Qdisc *sch)
 	q->exact = false;
 	if (!onramp_choose(sch, &q->peeked))
 		return NULL;
-	q->stats.band[onramp_cb(q->peeked.skb)->band].pkts++;
+	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(q->peeked.skb)->band]++;
 	qdisc_qstats_backlog_inc(sch, q->peeked.skb);
 	qdisc_qlen_inc(sch);
 	return q->peeked.skb;
@@ -867,7 +909,7 @@ static void onramp_reset(struct Qdisc *sch)
 
 		onramp_unpeek(sch);
 		rtnl_kfree_skbs(skb, skb);
-		q->stats.purged++;
+		q->stats[ONRAMP_STATS_PURGED]++;
 	}
 	onramp_purge(sch);
 	memset(q->bands, 0, sizeof(q->bands));

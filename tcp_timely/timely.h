@@ -24,29 +24,18 @@
 
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/refcount.h>
-#include <linux/workqueue.h>
-#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include <line_rate_types.h>
 #include <net_params_types.h>
 
 #include "timely_core.h"
 #include "timely_params.h"
 #include "timely_source.h"
 
-/*
- * Line rate of a device that reports none (virtio without a configured speed,
- * tunnels, loopback), Mbit/s: that of the paper's NICs.
- */
-#define TIMELY_DEFAULT_LINE_MBIT	10000U
-
 /* Largest limit on outstanding data, bytes: the largest window that TCP can be offered. */
 #define TIMELY_MAX_OUTSTANDING		(1U << 30)
-
-/* Mbit/s to bytes/s. */
-#define TIMELY_MBIT			125000ULL
 
 /* Indices into timely_conf.raw, in the order of timely_params.h. */
 enum timely_param_id {
@@ -156,34 +145,12 @@ struct timely_conf {
 };
 
 /**
- * struct timely_dev - an egress device as the flows of one namespace see it
- * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
- *		work, read locklessly
- * @ifindex:	fixed
- * @rcu:	looked up under RCU
- * @active:	flows with data in flight or waiting to be sent
- * @ref:	one for timely_net.devs, one per flow that points here
- *
- * Every ACK reads @line_mbit, every burst writes @active: they are on two cache lines.
- */
-struct timely_dev {
-	u32		line_mbit;
-	int		ifindex;
-	struct rcu_head	rcu;
-
-	atomic_t	active ____cacheline_aligned_in_smp;
-	refcount_t	ref;
-};
-
-/**
  * struct timely_net - the module's state in one network namespace
  * @conf:	configuration, replaced under @lock; once the namespace goes, one that stays
  * @lock:	serialises writers of @conf
  * @count:	where sockets count: @stats; once the namespace goes, nowhere. Read under RCU
  * @stats:	per-CPU counters
- * @devs:	struct timely_dev by ifindex; written under RTNL
- * @speed_work:	asks every device for its speed; needs RTNL, so not in place
- * @net:	back pointer, for @speed_work
+ * @rates:	egress devices
  * @params:	net.ipv4.timely
  */
 struct timely_net {
@@ -191,9 +158,7 @@ struct timely_net {
 	struct mutex			lock;	/* writers of conf */
 	struct timely_stats __percpu	*count;
 	struct timely_stats __percpu	*stats;
-	struct xarray			devs;
-	struct work_struct		speed_work;
-	struct net			*net;
+	struct line_rates		rates;
 	struct net_params		params;
 };
 
@@ -214,7 +179,7 @@ static inline void timely_count(const struct timely_net *tn,
 }
 
 /**
- * timely_outstanding() - what the line rate sends in 2 Thigh, bytes
+ * timely_outstanding() - return the bytes that the line rate sends in 2 Thigh
  * @line_bps: line rate, bytes/s, below 2^38
  * @t_high_ns: Thigh, ns, at most 10 s: 2 Thigh in us are below 2^25
  *
@@ -225,8 +190,8 @@ static inline u64 timely_outstanding(u64 line_bps, u64 t_high_ns)
 	return div_u64(line_bps * div_u64(t_high_ns, 500), USEC_PER_SEC);
 }
 
-struct timely_dev *timely_dev_get(struct timely_net *tn, int ifindex);
-void timely_dev_put(struct timely_dev *td);
+struct line_dev *timely_dev_get(struct timely_net *tn, int ifindex);
+void timely_dev_put(struct line_dev *dev);
 
 int timely_net_register(void);
 void timely_net_unregister(void);

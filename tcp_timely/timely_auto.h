@@ -164,7 +164,7 @@ static inline u32 timely_sqrt(u64 a)
 }
 
 /**
- * timely_auto_floor_bps() - lowest rate of a flow, bytes/s
+ * timely_auto_floor_bps() - return the lowest rate of a flow, bytes/s
  * @cap_bps: C, bytes/s
  */
 static inline u64 timely_auto_floor_bps(u64 cap_bps)
@@ -176,7 +176,7 @@ static inline u64 timely_auto_floor_bps(u64 cap_bps)
 }
 
 /**
- * timely_auto_params() - the parameters that follow from the path and the rate
+ * timely_auto_params() - compute the parameters that follow from the path and the rate
  * @f: flow, with a rate
  * @segment_bytes: largest segment, bytes, < 2^24
  * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
@@ -207,7 +207,7 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 }
 
 /**
- * timely_auto_segment() - bytes of a segment
+ * timely_auto_segment() - return the bytes of a segment
  * @f: flow
  * @segment_bytes: largest one
  *
@@ -221,7 +221,7 @@ static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_b
 }
 
 /**
- * timely_auto_window() - bytes that a flow may have outstanding
+ * timely_auto_window() - return the bytes that a flow may have outstanding
  * @f: flow
  * @segment_bytes: largest segment, bytes
  * @cap_bps: C, bytes/s
@@ -245,7 +245,7 @@ static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_by
 }
 
 /**
- * timely_auto_idle_ns() - time without data after which a flow starts over, ns
+ * timely_auto_idle_ns() - return the time without data after which a flow starts over, ns
  * @f: flow
  */
 static inline u64 timely_auto_idle_ns(const struct timely_flow *f)
@@ -270,7 +270,7 @@ static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
 }
 
 /**
- * timely_auto_start() - a flow starts, or starts over after idleness
+ * timely_auto_start() - start a flow, or start it over after idleness
  * @f: flow
  * @bps: C / (N + 1), bytes/s
  * @cap_bps: C, bytes/s
@@ -297,7 +297,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 }
 
 /**
- * timely_auto_loss() - fallback cut on packet loss
+ * timely_auto_loss() - cut the rate on packet loss
  * @f: flow
  * @p: parameters
  * @cap_bps: C, bytes/s
@@ -305,7 +305,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 static inline void timely_auto_loss(struct timely_flow *f, const struct timely_params *p,
 				    u64 cap_bps)
 {
-	f->rate_q -= timely_mul(f->rate_q, p->loss_beta);
+	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;
 	f->starting = 0;
 	timely_auto_clamp(f, cap_bps);
@@ -408,7 +408,7 @@ static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 wind
 }
 
 /**
- * timely_auto_due() - will the next RTT lead to a decision?
+ * timely_auto_due() - return whether the next RTT will lead to a decision
  * @f: flow
  * @now_ns: time of that RTT
  */
@@ -418,7 +418,7 @@ static inline bool timely_auto_due(const struct timely_flow *f, u64 now_ns)
 }
 
 /**
- * timely_auto_update() - one completion event
+ * timely_auto_update() - process one completion event
  * @f: flow, started by timely_auto_start()
  * @rtt_ns: RTT without serialisation, ns; above 2^32 - 1 it counts as that
  * @now_ns: time of the completion, ns
@@ -483,7 +483,7 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 	} else if (rtt_ns > a.t_high_ns) {
 		res->branch = TIMELY_BRANCH_HIGH;
 		cut = div64_u64((rtt_ns - a.t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
-		timely_decrease(f, timely_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+		timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
 	} else if (f->slope_q <= 0) {
 		res->branch = TIMELY_BRANCH_INCREASE;
 		timely_auto_increase(f, cap_bps, false, &a, res);
@@ -496,13 +496,13 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 		if (f->app_limited)
 			res->held = 1;
 		else
-			timely_decrease(f, timely_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+			timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
 	}
 	timely_auto_clamp(f, cap_bps);
 }
 
 /**
- * timely_auto_opens() - may the window open by a segment?
+ * timely_auto_opens() - return whether the window may open by a segment
  * @f: flow
  * @res: the decision
  */

@@ -54,20 +54,21 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 #else
-#include "core_user.h"
+#include "user/core_user.h"
 #endif
+#include "q30.h"
 
 /*
  * Fraction: unsigned Q30, one is 1 << 30. Range 0 to 2^34 - 2^-30 as u64; the
  * factors a rate is multiplied by are at most one. Resolution 9.3e-10: what a
  * truncation loses is far below what one packet more or less changes.
  */
-#define TIMELY_FRAC_SHIFT	30
+#define TIMELY_FRAC_SHIFT	Q30_SHIFT
 #define TIMELY_ONE		(1ULL << TIMELY_FRAC_SHIFT)
 
 /*
  * Rate: bytes/s in unsigned Q16. TIMELY_MAX_RATE_BPS is 1.6 Tbit/s, 2e11
- * bytes/s < 2^38, so a rate needs 54 bits; see timely_mul() for products.
+ * bytes/s < 2^38, so a rate needs 54 bits; see q30_mul() for products.
  */
 #define TIMELY_RATE_SHIFT	16
 #define TIMELY_MAX_RATE_BPS	200000000000ULL
@@ -241,21 +242,7 @@ struct timely_result {
 };
 
 /**
- * timely_mul - multiply by a Q30 fraction, rounding down
- * @a: any value
- * @frac: Q30, <= 1
- *
- * The high half contributes (a >> 32) * frac * 4 without remainder, the low
- * half's product is below 2^62, and their sum is at most @a: no overflow.
- */
-static inline u64 timely_mul(u64 a, u32 frac)
-{
-	return (((a >> 32) * frac) << 2) +
-	       (((a & 0xffffffffULL) * frac) >> TIMELY_FRAC_SHIFT);
-}
-
-/**
- * timely_bps_to_rate() - bytes/s to Q16, saturating at 1.6 Tbit/s
+ * timely_bps_to_rate() - convert bytes/s to Q16, saturating at 1.6 Tbit/s
  * @bps: bytes/s
  */
 static inline u64 timely_bps_to_rate(u64 bps)
@@ -264,7 +251,7 @@ static inline u64 timely_bps_to_rate(u64 bps)
 }
 
 /**
- * timely_rate_bps() - the flow's target rate, bytes/s, rounded down
+ * timely_rate_bps() - return the flow's target rate, bytes/s, rounded down
  * @f: flow
  */
 static inline u64 timely_rate_bps(const struct timely_flow *f)
@@ -273,7 +260,7 @@ static inline u64 timely_rate_bps(const struct timely_flow *f)
 }
 
 /**
- * timely_permille() - n / 1000 in Q30
+ * timely_permille() - return n / 1000 in Q30
  * @n: 0 to 1000
  */
 static inline u32 timely_permille(u32 n)
@@ -282,7 +269,7 @@ static inline u32 timely_permille(u32 n)
 }
 
 /**
- * timely_t_low_ns() - Tlow for a segment size
+ * timely_t_low_ns() - return Tlow for a segment size
  * @t_low_ns: Tlow at 16 KB, ns, <= 10 s
  * @segment_bytes: segment size, <= 1 MB
  *
@@ -297,7 +284,7 @@ static inline u64 timely_t_low_ns(u64 t_low_ns, u32 segment_bytes)
 }
 
 /**
- * timely_serialisation_ns() - time a segment takes to leave the NIC
+ * timely_serialisation_ns() - return the time that a segment takes to leave the NIC
  * @wire_bytes: segment with all framing, bytes, < 2^24
  * @line_rate_bps: NIC line rate, bytes/s, >= 1
  *
@@ -309,7 +296,7 @@ static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
 }
 
 /**
- * timely_wait_ns() - time until a departure, when the rate changes
+ * timely_wait_ns() - return the time until a departure, when the rate changes
  * @wait_ns: time until then at the old rate, ns; more than 10 s counts as 10 s
  * @old_bps: that rate, bytes/s, 1 to TIMELY_MAX_RATE_BPS
  * @new_bps: the new one, bytes/s, up to TIMELY_MAX_RATE_BPS
@@ -333,7 +320,7 @@ static inline u64 timely_wait_ns(u64 wait_ns, u64 old_bps, u64 new_bps)
 }
 
 /**
- * timely_start_bps() - rate of a flow that starts beside others
+ * timely_start_bps() - return the rate of a flow that starts beside others
  * @line_rate_bps: NIC line rate, bytes/s
  * @active: other active flows on the same NIC
  *
@@ -420,7 +407,7 @@ static inline void timely_restart_idle(struct timely_flow *f,
 }
 
 /**
- * timely_loss() - fallback cut on packet loss
+ * timely_loss() - cut the rate on packet loss
  * @f: flow
  * @p: parameters
  * @cap_bps: line rate, bytes/s
@@ -431,13 +418,13 @@ static inline void timely_restart_idle(struct timely_flow *f,
 static inline void timely_loss(struct timely_flow *f,
 			       const struct timely_params *p, u64 cap_bps)
 {
-	f->rate_q -= timely_mul(f->rate_q, p->loss_beta);
+	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;
 	timely_clamp(f, p, cap_bps);
 }
 
 /**
- * timely_window() - the 80 % rule for application-limited flows
+ * timely_window() - apply the 80 % rule for application-limited flows
  * @f: flow
  * @p: parameters
  * @elapsed_ns: time since the last call, ns
@@ -506,18 +493,18 @@ static inline void timely_increase(struct timely_flow *f,
 		return;
 	}
 	/* delta_q < 2^54 and n <= 100: the product is below 2^61. */
-	f->rate_q += timely_mul(p->delta_q * n, scale);
+	f->rate_q += q30_mul(p->delta_q * n, scale);
 }
 
 /* @cut: Q30, may exceed one; what one update takes is limited to half the rate. */
 static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
 {
-	cut = min_t(u64, timely_mul(cut, scale), TIMELY_ONE / 2);
-	f->rate_q -= timely_mul(f->rate_q, (u32)cut);
+	cut = min_t(u64, q30_mul(cut, scale), TIMELY_ONE / 2);
+	f->rate_q -= q30_mul(f->rate_q, (u32)cut);
 }
 
 /**
- * timely_update() - one completion event
+ * timely_update() - process one completion event
  * @f: flow
  * @p: parameters
  * @rtt_ns: RTT without serialisation, ns; below @p->rtt_floor_ns there is no queue;
@@ -549,9 +536,9 @@ static inline void timely_update(struct timely_flow *f,
 	step_q = ((s64)rtt_ns - (s64)f->prev_rtt_ns) * (1LL << TIMELY_DIFF_SHIFT);
 	step_q -= f->rtt_diff_q;
 	if (step_q < 0)
-		f->rtt_diff_q -= (s64)timely_mul((u64)-step_q, p->alpha);
+		f->rtt_diff_q -= (s64)q30_mul((u64)-step_q, p->alpha);
 	else
-		f->rtt_diff_q += (s64)timely_mul((u64)step_q, p->alpha);
+		f->rtt_diff_q += (s64)q30_mul((u64)step_q, p->alpha);
 	f->prev_rtt_ns = no_queue ? 0 : max_t(u64, rtt_ns, 1);
 	f->last_ns = max_t(u64, f->last_ns, now_ns);
 
@@ -582,7 +569,7 @@ static inline void timely_update(struct timely_flow *f,
 		res->branch = TIMELY_BRANCH_HIGH;
 		cut = div64_u64((rtt_ns - p->t_high_ns) << TIMELY_FRAC_SHIFT,
 				rtt_ns);
-		timely_decrease(f, timely_mul(cut, p->beta), scale);
+		timely_decrease(f, q30_mul(cut, p->beta), scale);
 	} else if (p->mode == TIMELY_MODE_PATCHED) {
 		res->branch = TIMELY_BRANCH_WEIGHTED;
 		/* w(g): 0 up to -1/4, 1 from 1/4 on. */
@@ -594,9 +581,9 @@ static inline void timely_update(struct timely_flow *f,
 		error = div64_u64((rtt_ns - p->t_low_ns) << TIMELY_FRAC_SHIFT,
 				  max_t(u64, p->t_low_ns, 1));
 		/* Cut first: the increase is not part of what is decreased. */
-		timely_decrease(f, timely_mul(timely_mul(error, (u32)weight),
-					      p->beta_patched), scale);
-		timely_increase(f, p, 1, timely_mul(TIMELY_ONE - weight, scale),
+		timely_decrease(f, q30_mul(q30_mul(error, (u32)weight), p->beta_patched),
+				scale);
+		timely_increase(f, p, 1, q30_mul(TIMELY_ONE - weight, scale),
 				res);
 	} else if (neg || !gradient) {
 		bool hai = f->neg_count >= p->hai_thresh;
@@ -605,7 +592,7 @@ static inline void timely_update(struct timely_flow *f,
 		timely_increase(f, p, hai ? p->hai_factor : 1, scale, res);
 	} else {
 		res->branch = TIMELY_BRANCH_DECREASE;
-		timely_decrease(f, timely_mul(gradient, p->beta), scale);
+		timely_decrease(f, q30_mul(gradient, p->beta), scale);
 	}
 	timely_clamp(f, p, cap_bps);
 }

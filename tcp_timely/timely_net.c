@@ -5,16 +5,16 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/proc_fs.h>
-#include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 
+#include <line_rate.h>
 #include <net_params.h>
+#include <percpu_sum.h>
 
 #include "timely.h"
 
@@ -92,13 +92,13 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	p->t_high_ns = raw[TIMELY_P_T_HIGH];
 	p->min_rtt_ns = raw[TIMELY_P_MIN_RTT];
 	p->rtt_floor_ns = raw[TIMELY_P_RTT_FLOOR];
-	p->delta_q = timely_bps_to_rate(raw[TIMELY_P_DELTA] * TIMELY_MBIT / 1000);
-	p->min_rate_q = timely_bps_to_rate(raw[TIMELY_P_MIN_RATE] * TIMELY_MBIT / 1000);
+	p->delta_q = timely_bps_to_rate(raw[TIMELY_P_DELTA] * LINE_RATE_MBIT / 1000);
+	p->min_rate_q = timely_bps_to_rate(raw[TIMELY_P_MIN_RATE] * LINE_RATE_MBIT / 1000);
 	p->alpha = timely_permille(raw[TIMELY_P_ALPHA]);
 	p->beta = timely_permille(raw[TIMELY_P_BETA]);
 	p->beta_patched = timely_permille(raw[TIMELY_P_BETA_PATCHED]);
 	p->loss_beta = timely_permille(raw[TIMELY_P_LOSS_BETA]);
-	conf->line_rate_bps = raw[TIMELY_P_LINE_RATE] * TIMELY_MBIT;
+	conf->line_rate_bps = raw[TIMELY_P_LINE_RATE] * LINE_RATE_MBIT;
 	conf->max_outstanding = raw[TIMELY_P_MAX_OUTSTANDING];
 	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
 	conf->rtt_source = raw[TIMELY_P_RTT_SOURCE];
@@ -176,122 +176,40 @@ static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
 static int timely_stats_show(struct seq_file *seq, void *v)
 {
 	struct timely_net *tn = timely_net(seq_file_single_net(seq));
-	unsigned long sum;
-	int i, cpu;
+	int i;
 
-	for (i = 0; i < TIMELY_STAT_MAX; i++) {
-		sum = 0;
-		for_each_possible_cpu(cpu)
-			sum += READ_ONCE(per_cpu_ptr(tn->stats, cpu)->cnt[i]);
-		seq_printf(seq, "%s %lu\n", timely_stat_names[i], sum);
-	}
+	for (i = 0; i < TIMELY_STAT_MAX; i++)
+		seq_printf(seq, "%s %lu\n", timely_stat_names[i], percpu_sum(&tn->stats->cnt[i]));
 	return 0;
 }
 
 /**
- * timely_dev_get() - the egress device of a flow
+ * timely_dev_get() - find the egress device of a flow
  * @tn: namespace of the socket
  * @ifindex: device in that namespace
  *
  * Return: the device with a reference, or NULL if it is not known (any more).
  */
-struct timely_dev *timely_dev_get(struct timely_net *tn, int ifindex)
+struct line_dev *timely_dev_get(struct timely_net *tn, int ifindex)
 {
-	struct timely_dev *td;
-
-	rcu_read_lock();
-	td = xa_load(&tn->devs, ifindex);
-	if (td && !refcount_inc_not_zero(&td->ref))
-		td = NULL;
-	rcu_read_unlock();
-	return td;
+	return line_dev_find(&tn->rates, ifindex);
 }
 
 /**
  * timely_dev_put() - drop the reference of timely_dev_get()
- * @td: device
+ * @dev: device
  */
-void timely_dev_put(struct timely_dev *td)
+void timely_dev_put(struct line_dev *dev)
 {
-	if (refcount_dec_and_test(&td->ref))
-		kfree_rcu(td, rcu);
-}
-
-static void timely_dev_speed(struct timely_net *tn, struct timely_dev *td)
-{
-	struct ethtool_link_ksettings link;
-	struct net_device *dev;
-	u32 mbit = 0;
-
-	ASSERT_RTNL();
-	dev = __dev_get_by_index(tn->net, td->ifindex);
-	if (!dev)
-		return;
-	memset(&link, 0, sizeof(link));
-	if (!__ethtool_get_link_ksettings(dev, &link) &&
-	    ethtool_validate_speed(link.base.speed) &&
-	    link.base.speed != (u32)SPEED_UNKNOWN)
-		mbit = min_t(u32, link.base.speed,
-			     timely_params[TIMELY_P_LINE_RATE].max);
-	WRITE_ONCE(td->line_mbit, mbit);
-}
-
-static void timely_speed_work(struct work_struct *work)
-{
-	struct timely_net *tn = container_of(work, struct timely_net, speed_work);
-	struct timely_dev *td;
-	unsigned long ifindex;
-
-	rtnl_lock();
-	xa_for_each(&tn->devs, ifindex, td)
-		timely_dev_speed(tn, td);
-	rtnl_unlock();
-}
-
-static void timely_dev_add(struct timely_net *tn, int ifindex)
-{
-	struct timely_dev *td;
-
-	ASSERT_RTNL();
-	if (xa_load(&tn->devs, ifindex))
-		return;
-	td = kzalloc(sizeof(*td), GFP_KERNEL_ACCOUNT);
-	if (!td)
-		return;
-	refcount_set(&td->ref, 1);
-	td->ifindex = ifindex;
-	/* Flows on a device that could not be stored start alone, at C. */
-	if (xa_err(xa_store(&tn->devs, ifindex, td, GFP_KERNEL_ACCOUNT)))
-		kfree(td);
-}
-
-static void timely_dev_del(struct timely_net *tn, int ifindex)
-{
-	struct timely_dev *td = xa_erase(&tn->devs, ifindex);
-
-	if (td)
-		timely_dev_put(td);
+	line_dev_drop(dev);
 }
 
 static int timely_netdev_event(struct notifier_block *nb, unsigned long event,
 			       void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct timely_net *tn = timely_net(dev_net(dev));
 
-	switch (event) {
-	case NETDEV_REGISTER:
-		timely_dev_add(tn, dev->ifindex);
-		break;
-	case NETDEV_UP:
-	case NETDEV_CHANGE:
-		/* Drivers may not be asked from here under all locks; see the work. */
-		schedule_work(&tn->speed_work);
-		break;
-	case NETDEV_UNREGISTER:
-		timely_dev_del(tn, dev->ifindex);
-		break;
-	}
+	line_rates_event(&timely_net(dev_net(dev))->rates, event, dev);
 	return NOTIFY_DONE;
 }
 
@@ -315,10 +233,8 @@ static int __net_init timely_net_init(struct net *net)
 	struct timely_conf *conf;
 	int err = -ENOMEM;
 
-	tn->net = net;
 	mutex_init(&tn->lock);
-	xa_init(&tn->devs);
-	INIT_WORK(&tn->speed_work, timely_speed_work);
+	line_rates_init(&tn->rates, net);
 
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
@@ -337,18 +253,17 @@ static int __net_init timely_net_init(struct net *net)
 		.param = timely_params, .words = timely_words, .count = TIMELY_P_MAX,
 		.get = timely_param_get, .set = timely_param_set,
 	};
-	err = net_params_register(&tn->params, net, "net/ipv4/timely");
-	if (err)
-		goto free_stats;
-
-	err = -ENOMEM;
 	if (!proc_create_net_single("timely", 0444, net->proc_net,
 				    timely_stats_show, NULL))
-		goto unregister_params;
+		goto free_stats;
+	/* Last: who sets a parameter replaces tn->conf. */
+	err = net_params_register(&tn->params, net, "net/ipv4/timely");
+	if (err)
+		goto remove_proc;
 	return 0;
 
-unregister_params:
-	net_params_unregister(&tn->params);
+remove_proc:
+	remove_proc_entry("timely", net->proc_net);
 free_stats:
 	free_percpu(tn->stats);
 free_conf:
@@ -379,17 +294,8 @@ static void __net_exit timely_net_pre_exit(struct net *net)
 static void __net_exit timely_net_exit(struct net *net)
 {
 	struct timely_net *tn = timely_net(net);
-	struct timely_dev *td;
-	unsigned long ifindex;
 
-	/*
-	 * No more events: either the notifier is gone, or all devices of the
-	 * namespace are.
-	 */
-	cancel_work_sync(&tn->speed_work);
-	xa_for_each(&tn->devs, ifindex, td)
-		timely_dev_del(tn, ifindex);
-	xa_destroy(&tn->devs);
+	line_rates_exit(&tn->rates);
 	free_percpu(tn->stats);
 }
 

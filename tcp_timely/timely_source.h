@@ -66,7 +66,7 @@ enum timely_source_verdict {
 };
 
 /**
- * timely_source_step() - a completion has its time from this source
+ * timely_source_step() - process the source of a completion's time
  * @s:		state of the flow
  * @source:	enum timely_source, not NONE
  */
@@ -112,7 +112,7 @@ struct timely_retry {
 	u8	wait;
 };
 
-/** timely_retry_now() - there is an occasion: is it to be used? */
+/** timely_retry_now() - return whether to use an occasion to ask the bus again */
 static inline bool timely_retry_now(struct timely_retry *r)
 {
 	if (!r->wait)
@@ -121,7 +121,7 @@ static inline bool timely_retry_now(struct timely_retry *r)
 	return false;
 }
 
-/** timely_retry_refused() - the bus had no room */
+/** timely_retry_refused() - remember that the bus had no room */
 static inline void timely_retry_refused(struct timely_retry *r)
 {
 	r->wait = (1 << r->refused) - 1;
@@ -129,7 +129,7 @@ static inline void timely_retry_refused(struct timely_retry *r)
 		r->refused++;
 }
 
-/** timely_source_of() - the source of what the bus said */
+/** timely_source_of() - return the source of a measurement of the bus */
 static inline enum timely_source timely_source_of(const struct nic_ts_rtt *rtt)
 {
 	if (rtt->domain != NIC_TS_DOMAIN_MONO)
@@ -174,7 +174,7 @@ static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 e
 }
 
 /**
- * timely_measured_by() - a completion from what the bus said
+ * timely_measured_by() - convert a measurement of the bus to a completion
  * @rtt:	of the newest segment that is acknowledged
  * @seq:	first byte of TCP's own segment, the oldest in flight
  * @end_seq:	the one behind its last; at or before @rtt->end_seq

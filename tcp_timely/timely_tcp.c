@@ -54,13 +54,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/if_ether.h>
 #include <linux/inet_diag.h>
 #include <linux/module.h>
-#include <net/dst.h>
 #include <net/mptcp.h>
 #include <net/tcp.h>
 
+#include "cc_sock.h"
 #include "nic_ts.h"
 #include "timely.h"
 #include "timely_auto.h"
@@ -68,31 +67,8 @@
 #define CREATE_TRACE_POINTS
 #include "timely_trace.h"
 
-/* Preamble, start of frame, FCS and inter-packet gap, bytes per packet. */
-#define TIMELY_FRAMING		(8 + 4 + 12)
-
 /* Smallest limit on outstanding data, in segments: one moves, one is ACKed. */
 #define TIMELY_MIN_SEGMENTS	2
-
-/*
- * No more packets outstanding than fit in so many bytes with 2 KB for the rest of each:
- * the window is an int, and tcp_sndbuf_expand() multiplies it by twice the memory of a
- * packet, in an int as well.
- */
-#define TIMELY_MAX_MEMORY	(1U << 29)
-#define TIMELY_PACKET_OVERHEAD	2048
-
-/* Packets sent in one go during a recovery where the rate asks for no more. */
-#define TIMELY_RECOVERY_SEGS	2
-
-/*
- * What a socket may have waiting in a qdisc: its rate times 2^-14 s, 61 us, or two
- * segments. TCP's own 2^-10 s are 50 round trips of a datacenter; departure times in
- * them are fixed, so that for a millisecond a cut would have no effect. Shorter than
- * a NIC takes to report what it sent, it would limit the rate.
- */
-#define TIMELY_PACING_SHIFT	14
-#define TIMELY_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
 
 /* A departure is so much late before TCP's timer is set anew: fq's own timer slack. */
 #define TIMELY_TIMER_SLACK_NS	(10 * NSEC_PER_USEC)
@@ -118,7 +94,7 @@
  */
 struct timely_nic {
 	struct nic_ts_flow	*flow;
-	struct timely_dev	*dev;
+	struct line_dev	*dev;
 	struct timely_sources	sources;
 };
 
@@ -146,7 +122,7 @@ struct timely_nic {
 struct timely_sock {
 	struct timely_flow	flow;
 	union {
-		struct timely_dev	*dev;
+		struct line_dev	*dev;
 		struct timely_nic	*nic;
 	};
 	u64			seg_send_ns;
@@ -179,24 +155,18 @@ static struct timely_sock *timely_sk(const struct sock *sk)
 	return inet_csk_ca(sk);
 }
 
-/* Payload of a full packet, never 0: it is divided by. */
-static u32 timely_mss(const struct sock *sk)
-{
-	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
-}
-
 static struct timely_net *timely_sock_net(const struct sock *sk)
 {
 	return timely_net(sock_net(sk));
 }
 
 /* The place of a flow's egress device. */
-static struct timely_dev **timely_sock_dev(struct timely_sock *ts)
+static struct line_dev **timely_sock_dev(struct timely_sock *ts)
 {
 	return ts->flags & TIMELY_F_NIC ? &ts->nic->dev : &ts->dev;
 }
 
-static struct timely_dev *timely_dev_of(const struct timely_sock *ts)
+static struct line_dev *timely_dev_of(const struct timely_sock *ts)
 {
 	return ts->flags & TIMELY_F_NIC ? ts->nic->dev : ts->dev;
 }
@@ -205,36 +175,7 @@ static struct timely_dev *timely_dev_of(const struct timely_sock *ts)
 static u64 timely_line_rate(const struct timely_sock *ts,
 			    const struct timely_conf *conf)
 {
-	const struct timely_dev *dev = timely_dev_of(ts);
-	u32 mbit = 0;
-
-	if (conf->line_rate_bps)
-		return conf->line_rate_bps;
-	/* The speed work writes it under RTNL only. */
-	if (dev)
-		mbit = READ_ONCE(dev->line_mbit);
-	return (mbit ?: TIMELY_DEFAULT_LINE_MBIT) * TIMELY_MBIT;
-}
-
-/* Size on the wire of @bytes of payload, with all headers and framing. */
-static u32 timely_wire_bytes(const struct sock *sk, u32 bytes)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 header = tp->tcp_header_len + ETH_HLEN + TIMELY_FRAMING +
-		     inet_csk(sk)->icsk_af_ops->net_header_len;
-
-	return bytes + DIV_ROUND_UP(bytes, timely_mss(sk)) * header;
-}
-
-/*
- * C of a flow, its largest rate: rates count payload, and of what a line carries that
- * is a part. A line rate is below 2^38, the payload of a packet below 2^16.
- */
-static u64 timely_cap(const struct sock *sk, u64 line_bps)
-{
-	u32 mss = timely_mss(sk);
-
-	return div_u64(line_bps * mss, timely_wire_bytes(sk, mss));
+	return line_rate_bps(timely_dev_of(ts), conf->line_rate_bps);
 }
 
 /* Bytes of a segment: as configured, or less where the rate is low. */
@@ -252,40 +193,13 @@ static u32 timely_segment_bytes(const struct sock *sk, const struct timely_conf 
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
-	return clamp_t(u32, (timely_segment_bytes(sk, conf) / timely_mss(sk)) & ~1U,
+	return clamp_t(u32, (timely_segment_bytes(sk, conf) / cc_mss(sk)) & ~1U,
 		       2, GSO_MAX_SEGS);
 }
 
-/*
- * The device's own bound on what leaves in one go, as sk_setup_caps() has it.
- * release() may come without the socket lock, on a socket nobody else has.
- */
-static u32 timely_device_segs(struct sock *sk)
-{
-	u32 segs = sk->sk_gso_max_segs;
-	struct dst_entry *dst;
-
-	rcu_read_lock();
-	dst = __sk_dst_get(sk);
-	if (dst)
-		segs = max_t(u32, READ_ONCE(dst_dev_rcu(dst)->gso_max_segs), 1);
-	rcu_read_unlock();
-	return segs;
-}
-
-/*
- * A segment is at most one skb: sk_gso_max_segs bounds what leaves in one go.
- * The stack sets it from the device whenever the route changes.
- */
 static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf)
 {
-	u32 packets;
-
-	if (!sk_can_gso(sk))
-		return;
-	packets = min(timely_segment_packets(sk, conf), timely_device_segs(sk));
-	if (sk->sk_gso_max_segs != packets)
-		sk->sk_gso_max_segs = packets;
+	cc_bound_segment(sk, timely_segment_packets(sk, conf));
 }
 
 /*
@@ -295,7 +209,7 @@ static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf
 static u32 timely_cwnd_limit(const struct sock *sk,
 			     const struct timely_conf *conf, u64 line_bps)
 {
-	u32 mss = timely_mss(sk);
+	u32 mss = cc_mss(sk);
 	u64 limit;
 	u32 floor;
 
@@ -303,30 +217,15 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 		limit = conf->max_outstanding;
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
 		limit = timely_auto_window(&timely_sk(sk)->flow, conf->core.segment_bytes,
-					   timely_cap(sk, line_bps));
+					   cc_cap(sk, line_bps));
 	else
 		limit = timely_outstanding(line_bps, conf->core.t_high_ns);
 
 	limit = div_u64(min_t(u64, limit, TIMELY_MAX_OUTSTANDING), mss);
-	limit = min_t(u64, limit, TIMELY_MAX_MEMORY / (mss + TIMELY_PACKET_OVERHEAD));
+	limit = min_t(u64, limit, cc_max_packets(sk));
 	floor = TIMELY_MIN_SEGMENTS * timely_segment_packets(sk, conf);
 	limit = max_t(u64, limit, floor);
 	return min_t(u64, limit, tcp_sk(sk)->snd_cwnd_clamp);
-}
-
-/*
- * While lost data is repaired there are no RTTs to raise the rate by, and at the
- * floor each packet would wait for a millisecond. So one packet for each round
- * trip at least, what any window would allow; the newest RTT that loss detection
- * knows is of retransmissions, too. As the queue grows, so does the RTT.
- */
-static u64 timely_repair_bps(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery || !tp->rack.rtt_us)
-		return 0;
-	return div_u64((u64)timely_mss(sk) * USEC_PER_SEC, tp->rack.rtt_us);
 }
 
 /*
@@ -358,7 +257,7 @@ static void timely_move_departure(struct sock *sk, u64 old_bps, u64 new_bps)
 
 static void timely_pace(struct sock *sk)
 {
-	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), timely_repair_bps(sk));
+	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), cc_repair_bps(sk));
 	u64 old_bps = sk->sk_pacing_rate;
 
 	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
@@ -369,7 +268,7 @@ static void timely_pace(struct sock *sk)
 
 static void timely_set_inactive(struct timely_sock *ts)
 {
-	struct timely_dev *dev = timely_dev_of(ts);
+	struct line_dev *dev = timely_dev_of(ts);
 
 	if (!(ts->flags & TIMELY_F_ACTIVE))
 		return;
@@ -382,16 +281,8 @@ static void timely_set_inactive(struct timely_sock *ts)
 static void timely_set_active(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	struct timely_dev **dev = timely_sock_dev(ts);
-	struct dst_entry *dst;
-	int ifindex = 0;
-
-	/* In process context only RCU keeps the device that a route leads to. */
-	rcu_read_lock();
-	dst = __sk_dst_get(sk);
-	if (dst)
-		ifindex = dst_dev_rcu(dst)->ifindex;
-	rcu_read_unlock();
+	struct line_dev **dev = timely_sock_dev(ts);
+	int ifindex = cc_egress(sk);
 
 	/* Without a route there is nothing better than the last device. */
 	if (ifindex && (!*dev || (*dev)->ifindex != ifindex)) {
@@ -410,12 +301,23 @@ static void timely_set_active(struct sock *sk)
 /* Active flows beside this one. */
 static u32 timely_others(const struct timely_sock *ts)
 {
-	struct timely_dev *dev = timely_dev_of(ts);
+	struct line_dev *dev = timely_dev_of(ts);
 	int active = dev ? atomic_read(&dev->active) : 0;
 
 	if (ts->flags & TIMELY_F_ACTIVE)
 		active--;
 	return max(active, 0);
+}
+
+/*
+ * The RTTs to come cannot be compared with those so far. With @base, nor can the lowest of
+ * them with the delay of the empty path.
+ */
+static void timely_forget(struct timely_sock *ts, bool base)
+{
+	timely_forget_rtts(&ts->flow);
+	if (base)
+		ts->flow.base_ns = 0;
 }
 
 /* Do without the bus. */
@@ -426,11 +328,8 @@ static void timely_nic_detach(struct timely_sock *ts)
 	if (!(ts->flags & TIMELY_F_NIC))
 		return;
 	/* RTTs of TCP's clock cannot be compared with those of the bus. */
-	if (nic->sources.used != TIMELY_SOURCE_TCP) {
-		timely_forget_rtts(&ts->flow);
-		if (ts->flow.by_rule)
-			ts->flow.base_ns = 0;
-	}
+	if (nic->sources.used != TIMELY_SOURCE_TCP)
+		timely_forget(ts, ts->flow.by_rule);
 	ts->flags &= ~TIMELY_F_NIC;
 	ts->dev = nic->dev;
 	nic_ts_flow_detach(nic->flow);
@@ -487,38 +386,8 @@ static void timely_set_source(struct sock *sk, const struct timely_conf *conf)
 }
 
 /*
- * Have packets left before their departure time? A packet that waits for it in a qdisc
- * is charged to the socket. If those that are due later have more payload than that,
- * some wait nowhere. Reads the charge before the clock: a packet that left in between
- * was due.
- */
-static bool timely_left_early(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 waiting = refcount_read(&sk->sk_wmem_alloc);
-	const struct sk_buff *skb;
-	u64 now_ns = tcp_clock_ns();
-	u32 due = 0;
-
-	/* Sorted by departure. What a qdisc holds are two or three. */
-	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
-		if (skb->skb_mstamp_ns <= now_ns)
-			break;
-		due += skb->len;
-		if (due > waiting)
-			return true;
-	}
-	return false;
-}
-
-/*
- * fq says that it paces when it meets a socket, and nobody takes that back: neither a
- * qdisc that replaces it, nor a route that leads past it. Then TCP gives departure
- * times that nobody obeys, ever further ahead of the clock, takes them for send times,
- * and finds RTTs below zero. When fq comes back, it holds or drops whatever is sent.
- *
- * So TCP paces again, until a qdisc says anew that it does, and the departure times
- * are those of the clock. RTTs of what is in flight are unknown.
+ * TCP paces where no qdisc does any more, see cc_take_pacing(): RTTs of what is in flight
+ * are unknown.
  *
  * Nor does fq let go of a departure time when the rate changes. With pacing=tcp TCP paces in
  * any case, and is told so whenever it is about to send. fq says at each packet that it does
@@ -530,9 +399,7 @@ static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 				const struct rate_sample *rs)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *skb;
-	u64 now_ns;
+	u64 ahead_ns;
 
 	if (READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		return;
@@ -541,26 +408,12 @@ static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
 	rcu_read_unlock();
 
-	if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+	if (!cc_take_pacing(sk, rs, &ahead_ns))
 		return;
-	/* TCP cuts RTTs below zero off at zero. */
-	if (!(rs && !rs->rtt_us) && !timely_left_early(sk))
-		return;
-
-	now_ns = tcp_clock_ns();
-	trace_timely_unpaced(sk, tp->tcp_wstamp_ns - min(tp->tcp_wstamp_ns, now_ns));
+	trace_timely_unpaced(sk, ahead_ns);
 	timely_count(tn, TIMELY_STAT_UNPACED);
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
-	tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, now_ns);
-	/* Loss detection compares them with what is sent from here on. */
-	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
-		if (skb->skb_mstamp_ns <= now_ns)
-			break;
-		skb->skb_mstamp_ns = now_ns;
-	}
-	tp->rack.mstamp = min(tp->rack.mstamp, div_u64(now_ns, NSEC_PER_USEC));
-	ts->seg_send_ns = min(ts->seg_send_ns, now_ns);
-	ts->retrans_seq = tp->snd_nxt;
+	ts->seg_send_ns = min(ts->seg_send_ns, tcp_clock_ns());
+	ts->retrans_seq = tcp_sk(sk)->snd_nxt;
 	ts->flags |= TIMELY_F_RETRANS;
 }
 
@@ -584,7 +437,7 @@ static void timely_set_partial(const struct sock *sk)
 
 	if (!after(tp->snd_una, ts->seg_seq))
 		return;
-	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) / timely_mss(sk),
+	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) / cc_mss(sk),
 				 U8_MAX);
 	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
 }
@@ -596,10 +449,21 @@ static void timely_set_profile(struct timely_sock *ts, const struct timely_conf 
 
 	if (ts->flow.by_rule == by_rule)
 		return;
-	timely_forget_rtts(&ts->flow);
-	ts->flow.base_ns = 0;
+	timely_forget(ts, true);
 	ts->flow.starting = 0;
 	ts->flow.by_rule = by_rule;
+}
+
+/* A flow starts, or starts over after @idle, at @bps or what its profile makes of that. */
+static void timely_begin(struct timely_sock *ts, const struct timely_conf *conf, bool idle,
+			 u64 bps, u64 cap_bps, u64 now_ns)
+{
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
+	else if (idle)
+		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+	else
+		timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 }
 
 /*
@@ -613,7 +477,6 @@ static void timely_tx_start(struct sock *sk)
 	u64 now_ns = tcp_sk(sk)->tcp_clock_cache;
 	u64 line_bps, cap_bps, old_bps, bps, idle_ns;
 	const struct timely_conf *conf;
-	const struct timely_dev *dev;
 	bool was_active, auto_law;
 	struct sk_buff *skb;
 	u32 others, cwnd;
@@ -647,26 +510,18 @@ static void timely_tx_start(struct sock *sk)
 	line_bps = timely_line_rate(ts, conf);
 	old_bps = timely_rate_bps(&ts->flow);
 	others = timely_others(ts);
-	cap_bps = timely_cap(sk, line_bps);
+	cap_bps = cc_cap(sk, line_bps);
 	bps = timely_start_bps(cap_bps, others);
+	timely_begin(ts, conf, ts->flags & TIMELY_F_STARTED, bps, cap_bps, now_ns);
 	if (ts->flags & TIMELY_F_STARTED) {
-		if (auto_law)
-			timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
-		else
-			timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
 		trace_timely_idle(sk, old_bps, timely_rate_bps(&ts->flow),
 				  cap_bps, others, idle_ns);
 	} else {
-		if (auto_law)
-			timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
-		else
-			timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 		timely_count(tn, TIMELY_STAT_STARTS);
 		trace_timely_start(sk, old_bps, timely_rate_bps(&ts->flow),
 				   cap_bps, others, idle_ns);
-		dev = timely_dev_of(ts);
-		if (!conf->line_rate_bps && !(dev && READ_ONCE(dev->line_mbit)))
+		if (line_rate_unknown(timely_dev_of(ts), conf->line_rate_bps))
 			timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
 	}
 	ts->flags |= TIMELY_F_STARTED;
@@ -711,7 +566,7 @@ static void timely_init(struct sock *sk)
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 
-	sk_pacing_shift_update(sk, TIMELY_PACING_SHIFT);
+	sk_pacing_shift_update(sk, CC_PACING_SHIFT);
 
 	/* In the middle of a connection the start cannot wait for TX_START. */
 	if (tp->packets_out) {
@@ -721,34 +576,11 @@ static void timely_init(struct sock *sk)
 
 	rcu_read_lock();
 	conf = rcu_dereference(timely_sock_net(sk)->conf);
-	cap_bps = timely_cap(sk, timely_line_rate(ts, conf));
-	if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_start(&ts->flow, cap_bps, cap_bps, 0);
-	else
-		timely_restart(&ts->flow, &conf->core, cap_bps, cap_bps, 0);
+	cap_bps = cc_cap(sk, timely_line_rate(ts, conf));
+	timely_begin(ts, conf, false, cap_bps, cap_bps, 0);
 	timely_bound_segment(sk, conf);
 	rcu_read_unlock();
 	timely_pace(sk);
-}
-
-/*
- * The static limit is no window for another congestion control: to begin with it has
- * what the rate sends in a round trip, and does not double it.
- */
-static void timely_leave_window(struct sock *sk)
-{
-	const struct timely_sock *ts = timely_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 packets;
-
-	if (!(ts->flags & TIMELY_F_STARTED))
-		return;
-	/* 2^28 KB/s times 2^29 us. */
-	packets = div_u64(timely_rate_bps(&ts->flow), MSEC_PER_SEC) * (tp->srtt_us >> 3);
-	packets = div_u64(packets, MSEC_PER_SEC * timely_mss(sk));
-	packets = clamp_t(u64, packets, TCP_INIT_CWND, S32_MAX);
-	tp->snd_ssthresh = packets;
-	tcp_snd_cwnd_set(tp, min_t(u64, tcp_snd_cwnd(tp), packets));
 }
 
 static void timely_release(struct sock *sk)
@@ -758,14 +590,14 @@ static void timely_release(struct sock *sk)
 	/* MPTCP's own socket is released without ever having been set up. */
 	if (!(ts->flags & TIMELY_F_INIT))
 		return;
-	timely_leave_window(sk);
+	if (ts->flags & TIMELY_F_STARTED)
+		cc_leave_window(sk, timely_rate_bps(&ts->flow));
 	timely_set_inactive(ts);
 	timely_nic_detach(ts);
 	if (ts->dev)
 		timely_dev_put(ts->dev);
-	if (sk_can_gso(sk))
-		sk->sk_gso_max_segs = timely_device_segs(sk);
-	sk_pacing_shift_update(sk, TIMELY_PACING_SHIFT_DEFAULT);
+	cc_unbound_segment(sk);
+	sk_pacing_shift_update(sk, CC_PACING_SHIFT_DEFAULT);
 	memset(ts, 0, sizeof(*ts));
 }
 
@@ -800,7 +632,7 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
 		timely_count(tn, TIMELY_STAT_NIC_OLD);
 		return false;
 	}
-	timely_measured_by(&rtt, ts->seg_seq, ts->seg_end, timely_mss(sk), &m);
+	timely_measured_by(&rtt, ts->seg_seq, ts->seg_end, cc_mss(sk), &m);
 	done->time_ns = min_t(u64, m.time_ns, S64_MAX);
 	done->bytes = m.bytes;
 	done->bound = m.bound;
@@ -828,7 +660,7 @@ static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 mss = timely_mss(sk);
+	u32 mss = cc_mss(sk);
 	u32 covered = ts->part_packets * mss;
 	bool known = covered && ts->part_ns < U32_MAX &&
 		     ts->seg_end - ts->seg_seq <= covered + mss;
@@ -967,9 +799,7 @@ static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 	case TIMELY_SOURCE_SKIP:
 		return false;
 	case TIMELY_SOURCE_CHANGED:
-		timely_forget_rtts(&ts->flow);
-		if (ts->flow.by_rule)
-			ts->flow.base_ns = 0;
+		timely_forget(ts, ts->flow.by_rule);
 		if (before != TIMELY_SOURCE_NONE)
 			timely_count(tn, TIMELY_STAT_SOURCE_CHANGES);
 		break;
@@ -1009,7 +839,7 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
-	u64 window = (u64)tcp_snd_cwnd(tcp_sk(sk)) * timely_mss(sk);
+	u64 window = (u64)tcp_snd_cwnd(tcp_sk(sk)) * cc_mss(sk);
 
 	if (ts->flow.starting)
 		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
@@ -1047,8 +877,8 @@ static bool timely_complete(struct sock *sk, struct timely_net *tn,
 
 	timely_set_profile(ts, conf);
 	timely_count(tn, TIMELY_STAT_RTT_TCP + done->source - TIMELY_SOURCE_TCP);
-	cap_bps = timely_cap(sk, line_bps);
-	wire = timely_wire_bytes(sk, done->bytes);
+	cap_bps = cc_cap(sk, line_bps);
+	wire = cc_wire_bytes(sk, done->bytes);
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
 	/*
@@ -1121,7 +951,7 @@ static void timely_cut(struct sock *sk, struct timely_net *tn,
 		return;
 	ts->flags |= TIMELY_F_CUT;
 	ts->cut_seq = tp->snd_nxt;
-	cap_bps = timely_cap(sk, timely_line_rate(ts, conf));
+	cap_bps = cc_cap(sk, timely_line_rate(ts, conf));
 	if (conf->profile == TIMELY_PROFILE_AUTO)
 		timely_auto_loss(&ts->flow, &conf->core, cap_bps);
 	else
@@ -1254,7 +1084,7 @@ static u32 timely_min_tso_segs(struct sock *sk)
 	if (timely_sk(sk)->flags & TIMELY_F_INIT)
 		timely_check_pacing(sk, timely_sock_net(sk), NULL);
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
-		return min_t(u32, sk->sk_gso_max_segs, TIMELY_RECOVERY_SEGS);
+		return min_t(u32, sk->sk_gso_max_segs, CC_RECOVERY_SEGS);
 	return sk->sk_gso_max_segs;
 }
 

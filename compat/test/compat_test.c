@@ -64,6 +64,20 @@ static void compat_test_tx_start(struct sock *sk)
 
 COMPAT_CWND_EVENT_TX_START(compat_test_tx_start);
 
+static void compat_test_sent(struct sock *sk)
+{
+	if (tcp_ecn_mode_any(tcp_sk(sk)))
+		tcp_snd_cwnd_set(tcp_sk(sk), TCP_INIT_CWND);
+}
+
+static void compat_test_event(struct sock *sk, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_ECN_IS_CE && tcp_ecn_mode_rfc3168(tcp_sk(sk)))
+		compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+}
+
+COMPAT_CWND_EVENTS(compat_test_event, compat_test_sent);
+
 static void compat_test_cong_control(struct sock *sk, u32 ack, int flag,
 				     const struct rate_sample *rs)
 {
@@ -81,6 +95,16 @@ static struct tcp_congestion_ops compat_test_ops __read_mostly = {
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.cong_control	= compat_cong_control(compat_test_cong_control),
 	compat_cwnd_event_tx_start(compat_test_tx_start),
+};
+
+static struct tcp_congestion_ops compat_test_ecn_ops __read_mostly = {
+	.flags		= TCP_CONG_NEEDS_ECN,
+	.name		= "compat_test_ecn",
+	.owner		= THIS_MODULE,
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	compat_cwnd_events(compat_test_event, compat_test_sent),
 };
 
 static int compat_test_handler(const struct ctl_table *ctl, int write,
@@ -240,9 +264,13 @@ static int __init compat_test_init(void)
 	if (err)
 		goto unregister_sysctl;
 
-	err = rtnl_link_register(&compat_test_link_ops);
+	err = tcp_register_congestion_control(&compat_test_ecn_ops);
 	if (err)
 		goto unregister_cc;
+
+	err = rtnl_link_register(&compat_test_link_ops);
+	if (err)
+		goto unregister_ecn;
 
 	err = register_qdisc(&compat_test_qdisc_ops);
 	if (err)
@@ -256,6 +284,8 @@ static int __init compat_test_init(void)
 
 unregister_link:
 	rtnl_link_unregister(&compat_test_link_ops);
+unregister_ecn:
+	tcp_unregister_congestion_control(&compat_test_ecn_ops);
 unregister_cc:
 	tcp_unregister_congestion_control(&compat_test_ops);
 unregister_sysctl:
@@ -269,6 +299,7 @@ static void __exit compat_test_exit(void)
 	timer_shutdown_sync(&compat_test.timer);
 	unregister_qdisc(&compat_test_qdisc_ops);
 	rtnl_link_unregister(&compat_test_link_ops);
+	tcp_unregister_congestion_control(&compat_test_ecn_ops);
 	tcp_unregister_congestion_control(&compat_test_ops);
 	unregister_net_sysctl_table(compat_test_header);
 }

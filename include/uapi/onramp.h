@@ -138,7 +138,7 @@ enum {
 #define TCA_ONRAMP_FIRST	TCA_ONRAMP_LIMIT
 
 /*
- * ONRAMP_X(NAME, field, KIND, "help"): of the qdisc since it was made, KIND as above.
+ * ONRAMP_X(NAME, name, KIND, "help"): of the qdisc since it was made, KIND as above.
  * GAUGEs are as of now, SIGNED is one that may be negative (two's complement), PPM one in
  * millionths; all others only ever grow.
  *
@@ -150,12 +150,12 @@ ONRAMP_X(INACTIVE, inactive, GAUGE, "flows without a packet") \
 ONRAMP_X(FLOWS_THROTTLED, flows_throttled, GAUGE, \
 	 "throttled flows: they wait for their time to send") \
 ONRAMP_X(GC, gc, COUNT, "idle flows that were removed from the table") \
-ONRAMP_X(BAND0_PKTS, band[0].pkts, GAUGE, "packets in band 0") \
-ONRAMP_X(BAND1_PKTS, band[1].pkts, GAUGE, "packets in band 1") \
-ONRAMP_X(BAND2_PKTS, band[2].pkts, GAUGE, "packets in band 2") \
-ONRAMP_X(BAND0_DROPS, band[0].drops, COUNT, "packets dropped because band 0 was full") \
-ONRAMP_X(BAND1_DROPS, band[1].drops, COUNT, "packets dropped because band 1 was full") \
-ONRAMP_X(BAND2_DROPS, band[2].drops, COUNT, "packets dropped because band 2 was full") \
+ONRAMP_X(BAND0_PKTS, band0_pkts, GAUGE, "packets in band 0") \
+ONRAMP_X(BAND1_PKTS, band1_pkts, GAUGE, "packets in band 1") \
+ONRAMP_X(BAND2_PKTS, band2_pkts, GAUGE, "packets in band 2") \
+ONRAMP_X(BAND0_DROPS, band0_drops, COUNT, "packets dropped because band 0 was full") \
+ONRAMP_X(BAND1_DROPS, band1_drops, COUNT, "packets dropped because band 1 was full") \
+ONRAMP_X(BAND2_DROPS, band2_drops, COUNT, "packets dropped because band 2 was full") \
 ONRAMP_X(FLOWS_PLIMIT, flows_plimit, COUNT, "packets dropped because their flow was full") \
 ONRAMP_X(HORIZON_DROPS, horizon_drops, COUNT, "packets dropped beyond the horizon") \
 ONRAMP_X(CHANGE_DROPS, change_drops, COUNT, "packets dropped because limit was lowered") \

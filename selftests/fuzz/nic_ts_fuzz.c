@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: nic_ts_core.h on any packet, map and sequence of events.
+ * libFuzzer target: the pure headers of nic_ts on any packet, map and sequence of events.
  *
  * Input: one byte says what the rest is. A packet: where its linear part ends,
  * then the frame. A map and readings: struct fuzz_map, then u64 each. A flow:
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nic_ts_core.h"
+#include "nic_ts_parse.h"
+#include "nic_ts_ring.h"
 
 #define must(cond) do {							\
 	if (!(cond)) {							\

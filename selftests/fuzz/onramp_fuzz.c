@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: onramp_core.h and onramp_owd.h under any sequence of events.
+ * libFuzzer target: onramp_core.h, onramp_ring.h and onramp_owd.h under any sequence of events.
  *
  * Input: struct fuzz_head, then struct fuzz_event each; what is missing at the end is
  * 0. Parameters are mapped into their ranges; times and delays are what a peer or a
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "onramp_owd.h"
+#include "onramp_ring.h"
 
 #define MAX_EVENTS	512
 #define RING		16

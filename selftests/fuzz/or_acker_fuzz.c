@@ -104,7 +104,7 @@ static void due(struct flow *f, u32 cost)
 	}
 	f->quiet = false;
 	verdict = or_acker_admit(&f->t, &path, &rules, &cpu_tat, cpu_interval, cost, now);
-	if (verdict != OR_ACKER_SENT) {
+	if (verdict != OR_ACKER_ADMITTED) {
 		REQUIRE(f->t.credit == credit && path.tat_ns == tat && cpu_tat == cpu);
 		return;
 	}

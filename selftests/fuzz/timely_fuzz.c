@@ -298,8 +298,8 @@ static void check_values(const struct fuzz_head *head)
 
 	REQUIRE(&none, timely_start_bps(rate, a) <= rate);
 	REQUIRE(&none, timely_serialisation_ns(b, rate) <= b * SEC);
-	REQUIRE(&none, timely_mul(head->now, a & 0x3fffffff) <= head->now);
-	REQUIRE(&none, timely_mul(head->now, TIMELY_ONE) == head->now);
+	REQUIRE(&none, q30_mul(head->now, a & 0x3fffffff) <= head->now);
+	REQUIRE(&none, q30_mul(head->now, TIMELY_ONE) == head->now);
 	REQUIRE(&none, p.t_low_ns >= raw[TIMELY_P_T_LOW]);
 	REQUIRE(&none, p.t_low_ns <= 10 * SEC);
 }

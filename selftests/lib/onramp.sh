@@ -19,9 +19,9 @@ KSFT_PLAN=0
 KSFT_RAN=0
 KSFT_FAILED=0
 KSFT_SKIP_STATUS=4
-# A kernel that checks all it does takes so many times longer.
+# A kernel that checks all it does, by lockdep or KCSAN, takes so many times longer.
 SLOW=1
-[ ! -e /proc/lockdep_stats ] || SLOW=20
+[ ! -e /proc/lockdep_stats ] && [ ! -e /sys/kernel/debug/kcsan ] || SLOW=20
 # That kernel, or THOROUGH=1 in the environment, which may come from the kernel's command
 # line: everything is done as often as it takes to find what is rare.
 THOROUGH=${THOROUGH:-$((SLOW > 1))}
@@ -217,6 +217,10 @@ ns_add() {
 		if [ -n "${TIMELY_PROFILE:-}" ] && ns_has "$name" ipv4/timely; then
 			timely_set "$name" profile "$TIMELY_PROFILE" pacing qdisc
 		fi
+		# Tests keep a CPU busy, and count OR-ACKs.
+		if [ -z "${BUSY_SHARE:-}" ] && ns_has "$name" or_acker; then
+			ns_set "$name" or_acker/busy_share 0
+		fi
 	done
 }
 
@@ -346,7 +350,7 @@ throughput() {
 
 KSFT_TRACE=/sys/kernel/tracing/instances/onramp-$KSFT_ID
 
-# trace_on EVENT...: into a buffer of our own, from empty.
+# trace_on EVENT...: into a buffer of our own, from empty. A name begins with its system.
 trace_on() {
 	local event
 
@@ -358,7 +362,7 @@ trace_on() {
 	echo 0 >"$KSFT_TRACE/events/enable"
 	: >"$KSFT_TRACE/trace"
 	for event in "$@"; do
-		echo 1 >"$KSFT_TRACE/events/timely/$event/enable"
+		echo 1 >"$KSFT_TRACE/events/${event%%_*}/$event/enable"
 	done
 	echo 1 >"$KSFT_TRACE/tracing_on"
 }

@@ -233,6 +233,26 @@ some_port() {
 		{ n = split($3, part, ":"); port = part[n] } END { print port + 0 ? port : 7 }'
 }
 
+# races_on, races_off: have KCSAN look for data races, where the kernel has it.
+KCSAN=/sys/kernel/debug/kcsan
+
+races_on() {
+	[ -e $KCSAN ] || return 0
+	# The log has its reports, which are many: those of the kernel are among them.
+	dmesg -n 1
+	echo on >$KCSAN
+}
+
+races_off() {
+	local n
+
+	[ -e $KCSAN ] || return 0
+	echo off >$KCSAN
+	n=$(awk '$1 == "setup_watchpoints:" { print $2 }' $KCSAN)
+	echo "measured: KCSAN watched $n accesses"
+	expect "accesses that KCSAN watched" "$n" -gt 100000
+}
+
 ACTIVITIES='forward backward short_ones qdiscs modules namespaces links clocks settings
 	observers attacks'
 
@@ -240,6 +260,7 @@ all_at_once() {
 	local name pids=() counted failed
 
 	rm -f "$KSFT_TMP/over"
+	races_on
 	for name in $ACTIVITIES; do
 		case $name in
 		qdiscs|namespaces|links) spawn activity may_load "$name" ;;
@@ -253,6 +274,7 @@ all_at_once() {
 		wait_for 60 gone "$name"
 	done
 	rm -f "$HUSH"
+	races_off
 	note_counters
 	for name in $ACTIVITIES; do
 		counted=$(cat "$KSFT_TMP/rounds-$name")

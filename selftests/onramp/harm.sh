@@ -27,17 +27,19 @@ compare() {
 
 # case_of CASE FLOWS FIRST REST [PAUSES]
 case_of() {
-	ksft_case "${HARM_WHAT[$1]}" compare "$@"
+	ksft_case "${HARM_WHAT[$1]}, flows: $2" compare "$@"
 }
 
-ksft_plan 5
+ksft_plan 6
 for module in or_acker labnic sch_onramp; do
 	need_module $module
 done
+harm_settle
 # The wait for tokens, or for the other class, is not in what the path delays.
 case_of tbf_5000 1 0.7 0.9 100
 case_of drr 1 0.7 0.9 100
 case_of wire_then_right 1 0.7 0.9
-# The CPU limits these two, and sending and receiving OR-ACKs takes a part of it.
-case_of rate_then_right 8 0.5 0.6
-case_of veth 8 0.6 0.6
+# The CPU limits these, and OR-ACKs take a small part of it.
+case_of rate_then_right 8 0.7 0.85
+case_of veth 1 0.7 0.85
+case_of veth 8 0.7 0.85

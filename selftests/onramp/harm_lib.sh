@@ -8,6 +8,9 @@
 # left from the one before.
 . "$(dirname "${BASH_SOURCE[0]}")/onramp_lib.sh"
 
+# The default.
+BUSY_SHARE=default
+
 # Seconds of load.
 HARM_SECONDS=${HARM_SECONDS:-6}
 
@@ -46,6 +49,26 @@ harm_case() {
 }
 
 HARM_RUNS=0
+
+# harm_settle: wait until the CPUs have nothing to do. The kernel tests its ciphers after boot,
+# which takes half a minute of a slow CPU, and half of the goodput of the first run.
+harm_settle() {
+	wait_for 120 harm_idle
+}
+
+# Are the CPUs idle for nine tenths of a second?
+harm_idle() {
+	local before after
+
+	before=$(awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $7 + $8 }' /proc/stat)
+	sleep 1
+	after=$(awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $7 + $8 }' /proc/stat)
+	awk -v a="$before" -v b="$after" 'BEGIN {
+		split(a, x, " ")
+		split(b, y, " ")
+		exit !(y[1] - x[1] > 9 * (y[2] - x[2]))
+	}'
+}
 
 # harm_run CASE FLOWS MODE: sets HARM_GOODPUT to the goodput of each second, Mbit/s. What tc
 # says of the qdisc at the end is in $KSFT_TMP/shot.

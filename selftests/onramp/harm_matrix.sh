@@ -34,6 +34,7 @@ stat_of() {
 	shown "$1" || echo 0
 }
 
+harm_settle
 for name; do
 	ksft_case "$name: ${HARM_WHAT[$name]}" both "$name"
 done

@@ -219,6 +219,7 @@ bad_values() {
 		subscriber_rate 0
 		challenge_rate 0
 		cpu_rate 10000001
+		busy_share 65537
 	END
 }
 

@@ -98,7 +98,8 @@ transfer() {
 # defaults: whatever a case before has left.
 defaults() {
 	acker_set "$B" ack_packets 32 ack_delay_ns 50000 flow_age_s 30
-	tenant_set ack_packets 32 ack_bytes 65536 ack_delay_ns 50000 cpu_rate 1000000
+	tenant_set ack_packets 32 ack_bytes 65536 ack_delay_ns 50000 cpu_rate 1000000 \
+		busy_share 0
 }
 
 cpu_rate() {

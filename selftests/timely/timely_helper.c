@@ -268,7 +268,7 @@ static void fill_pattern(__u64 *state, char *data, size_t len)
 
 #define PATTERN_SEED	0x2545f4914f6cdd1dULL
 
-/* Subcommands ---------------------------------------------------------------*/
+/* Subcommands -------------------------------------------------------------- */
 
 static int run(int argc, char **argv);
 
@@ -663,6 +663,63 @@ static int cmd_then(int argc, char **argv)
 	return 0;
 }
 
+/* falls ADDR PORT CC GOT BYTES: CC becomes GOT in the handshake. */
+static int cmd_falls(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int fd = cc_socket(&a, argv[2]);
+
+	(void)argc;
+	do_connect(fd, &a);
+	send_zeros(fd, number(argv[4]));
+	drain(fd);
+	want_cc(fd, argv[3]);
+	return 0;
+}
+
+/* fallen ADDR PORT CC1 CC2 GOT BYTES: CC2 becomes GOT with data in flight. */
+static int cmd_fallen(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int fd = cc_socket(&a, argv[2]);
+
+	(void)argc;
+	do_connect(fd, &a);
+	send_zeros(fd, number(argv[5]));
+	set_cc(fd, argv[3]);
+	want_cc(fd, argv[4]);
+	send_zeros(fd, number(argv[5]));
+	drain(fd);
+	return 0;
+}
+
+/* late ADDR PORT CC GOT BYTES: CC is set while the SYN is on its way, and becomes GOT. */
+static int cmd_late(int argc, char **argv)
+{
+	struct addr a = address(argv[0], argv[1]);
+	int fd = cc_socket(&a, "cubic"), flags, err = 0;
+	struct pollfd pollfd = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(err);
+
+	(void)argc;
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+		die("O_NONBLOCK");
+	if (!connect(fd, (const struct sockaddr *)&a.ss, a.len) || errno != EINPROGRESS)
+		die("connect does not take time");
+	set_cc(fd, argv[2]);
+	want_cc(fd, argv[2]);
+	if (poll(&pollfd, 1, IO_TIMEOUT_MS) != 1 ||
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) || err)
+		die("connect");
+	if (fcntl(fd, F_SETFL, flags))
+		die("F_SETFL");
+	send_zeros(fd, number(argv[4]));
+	drain(fd);
+	want_cc(fd, argv[3]);
+	return 0;
+}
+
 /*
  * reconnect ADDR PORT CC BYTES TIMES: connect, send, disconnect with AF_UNSPEC,
  * with the same socket.
@@ -937,11 +994,14 @@ static const struct {
 } commands[] = {
 	{ "bursts",		6, cmd_bursts },
 	{ "cc",			1, cmd_cc },
+	{ "fallen",		6, cmd_fallen },
+	{ "falls",		5, cmd_falls },
 	{ "fastopen",		4, cmd_fastopen },
 	{ "fastopen-listen",	3, cmd_fastopen_listen },
 	{ "hold",		2, cmd_hold },
 	{ "hold-pair",		2, cmd_hold_pair },
 	{ "inherit",		1, cmd_inherit },
+	{ "late",		5, cmd_late },
 	{ "many",		6, cmd_many },
 	{ "mptcp",		3, cmd_mptcp },
 	{ "owned",		5, cmd_owned },

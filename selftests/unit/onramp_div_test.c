@@ -7,7 +7,7 @@
 #define div64_u64 onramp_user_div64_u64
 #define div_u64 onramp_user_div_u64
 #define div_s64 onramp_user_div_s64
-#include "core_user.h"
+#include "user/core_user.h"
 #undef div64_u64
 #undef div_u64
 #undef div_s64

@@ -63,7 +63,7 @@ struct loop {
 	struct host host[LOOP_HOSTS];
 };
 
-/* Events ------------------------------------------------------------------ */
+/* Events ------------------------------------------------------------------- */
 
 static void push(struct loop *l, struct event e)
 {
@@ -97,7 +97,7 @@ static struct event pop(struct loop *l)
 	return top;
 }
 
-/* What the world does ------------------------------------------------------- */
+/* What the world does ------------------------------------------------------ */
 
 static u64 sender_ns(double at)
 {
@@ -149,7 +149,7 @@ static void stall(struct loop *l, double at)
 	}
 }
 
-/* Sending ------------------------------------------------------------------- */
+/* Sending ------------------------------------------------------------------ */
 
 static double wire(double bytes)
 {
@@ -301,7 +301,7 @@ static void send_host(struct loop *l, struct host *h)
 	}
 }
 
-/* OR-ACKs ------------------------------------------------------------------- */
+/* OR-ACKs ------------------------------------------------------------------ */
 
 static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct event *e)
 {

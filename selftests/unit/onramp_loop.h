@@ -19,6 +19,7 @@
 #include "onramp_fifo.h"
 #include "onramp_owd.h"
 #include "onramp_path.h"
+#include "onramp_ring.h"
 #include "or_acker_core.h"
 
 #define LOOP_HOSTS	32

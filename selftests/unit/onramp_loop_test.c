@@ -152,6 +152,8 @@ static void loop__model_of_the_wire(void)
 
 #define SLEW(ppm, to) .slew_ppm = ppm, .slew_from_ns = AT, .slew_to_ns = to
 #define STEP(ns) .step_ns = ns, .step_at_ns = AT
+/* A clock that stands still: of the receiver; then it is behind for good. */
+#define STOP(ns) SLEW(-1e6, AT + (ns))
 
 static void loop__clocks(void)
 {
@@ -169,6 +171,14 @@ static void loop__clocks(void)
 		{ "+200 ms, own link", { HOST, LOCAL, SHORT, STEP(200 * MS) } },
 		{ "+10 s", { HOST, REMOTE, SHORT, STEP(10 * SEC) } },
 		{ "-10 s", { HOST, REMOTE, SHORT, STEP(-10 * SEC) } },
+		{ "stops for 1 ms", { HOST, REMOTE, SHORT, STOP(MS) } },
+		{ "stops for 100 ms", { HOST, REMOTE, SHORT, STOP(100 * MS) } },
+		{ "stops for 500 ms, own link", { HOST, LOCAL, SHORT, STOP(500 * MS) } },
+		{ "stops for 100 ms, 1 Gbit/s", { HOST, LOCAL_1G, STOP(100 * MS) } },
+		{ "sender's stops for 100 ms", { HOST, REMOTE, SHORT, STEP(100 * MS) } },
+		{ "sender's stops, 1 Gbit/s", { HOST, LOCAL_1G, STEP(100 * MS) } },
+		{ "synced, stops for 100 ms", { HOST, REMOTE, SHORT, STOP(100 * MS),
+						.synced = true } },
 		{ "synced, +500 ppm", { HOST, REMOTE, SHORT, SLEW(500, RUN_NS),
 					.synced = true } },
 		{ "synced, +10 ms", { HOST, REMOTE, SHORT, STEP(10 * MS), .synced = true } },

@@ -19,6 +19,7 @@
 
 #include "onramp_core.h"
 #include "onramp_model.h"
+#include "onramp_ring.h"
 #include "ktap.h"
 #include "random.h"
 

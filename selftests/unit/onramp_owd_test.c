@@ -15,7 +15,7 @@
  * 1 s, below 5 us at p99 from the first report on, which comes within 200 ms, never more
  * than 5 us too high (a pause that was not justified), and from 200 ms on as after 1 s.
  *
- * The filter was made with packets of the lab (selftests/lab/exp/onramp-owd) and with
+ * The filter was made with packets of the lab (lab/exp/onramp-owd) and with
  * seeds 1 to 3 of this test. Those that selftests/unit/run takes are others.
  */
 #include <inttypes.h>
@@ -34,7 +34,7 @@
 static u64 seed = 20261122;
 static FILE *csv;
 
-/* --- the network ------------------------------------------------------------ */
+/* The network -------------------------------------------------------------- */
 
 /* What crosses the link: the share of the arrivals that are bursts, and their size. */
 struct traffic {
@@ -139,7 +139,7 @@ static double net_sample(struct net *n, u64 *t_ns, s64 *d_ns, u32 *payload)
 	return queue;
 }
 
-/* --- errors ----------------------------------------------------------------- */
+/* Errors ------------------------------------------------------------------- */
 
 struct errors {
 	size_t n;
@@ -243,7 +243,7 @@ static void observe(struct net *n, struct onramp_owd *o, double gap, double leng
 	}
 }
 
-/* --- 80 % load, drifting clocks -------------------------------------------- */
+/* 80 % load, drifting clocks ----------------------------------------------- */
 
 static const struct traffic packets = { "packets", 0.8, 0, 0 };
 static const struct traffic bursts = { "bursts", 0.8, 0.02, 16000 };
@@ -306,7 +306,7 @@ static void owd__sizes(void)
 	goal(&bursts, 200 * US, 4, 0.5, 4);
 }
 
-/* --- what is not so regular ------------------------------------------------- */
+/* What is not so regular --------------------------------------------------- */
 
 /* The largest error, of either sign, over a while. */
 static void worst(struct net *n, struct onramp_owd *o, double length, double *low,
@@ -566,7 +566,7 @@ static void owd__gaps(void)
 	CHECK(low > -1 * US);
 }
 
-/* --- samples made by hand ---------------------------------------------------- */
+/* Samples made by hand ----------------------------------------------------- */
 
 /*
  * A path whose samples are exact: rx - tx = BASE + drift * t + queue. A bucket of 2^24 ns,

@@ -112,7 +112,7 @@ static void track__ten_packets_while_the_path_is_learned(void)
 	CHECK_EQ(packet_at(NOW, 1000, false), OR_ACKER_NEXT_SEND);
 	track.due = false;
 	CHECK(or_acker_track_take(&track));
-	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(admit(NOW), OR_ACKER_ADMITTED);
 	CHECK_EQ(path.learned_ns, NOW + 250 * MS);
 	for (i = 1; i < 10; i++)
 		CHECK_EQ(packet_at(NOW + i, 100, false), i > 1 ? OR_ACKER_NEXT_NOTHING :
@@ -186,11 +186,11 @@ static void admit__credit(void)
 	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CREDIT);
 	packet_at(NOW, 1, false);
 	CHECK_EQ(track.credit, 104);
-	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(admit(NOW), OR_ACKER_ADMITTED);
 	CHECK_EQ(track.credit, 40);
 	/* All of it may be spent. */
 	track.credit = 64;
-	CHECK_EQ(admit(NOW), OR_ACKER_SENT);
+	CHECK_EQ(admit(NOW), OR_ACKER_ADMITTED);
 	CHECK_EQ(track.credit, 0);
 	packet_at(NOW, 10000, false);
 	CHECK_EQ(track.credit, 4096);
@@ -203,15 +203,15 @@ static void admit__buckets(void)
 
 	start();
 	packet_at(NOW, 10000, false);
-	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_SENT; n++)
+	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_ADMITTED; n++)
 		track.credit = 4096;
 	CHECK_EQ(n, 501);
 	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CPU);
 	CHECK_EQ(admit(NOW + 1999), OR_ACKER_HELD_CPU);
-	CHECK_EQ(admit(NOW + 2000), OR_ACKER_SENT);
+	CHECK_EQ(admit(NOW + 2000), OR_ACKER_ADMITTED);
 	start();
 	packet_at(NOW, 10000, false);
-	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_SENT; n++) {
+	for (n = 0; n < 5000 && admit(NOW) == OR_ACKER_ADMITTED; n++) {
 		track.credit = 4096;
 		cpu_tat = 0;
 	}
@@ -379,6 +379,109 @@ static void share__wraps(void)
 	CHECK(s.with_now < 10000 && s.without_now < 10000);
 }
 
+#define LOOK	(1ULL << OR_ACKER_LOAD_SHIFT)
+
+/* Some looks at a CPU that is idle for so much of 64, and then sends some OR-ACKs. */
+static u32 load_after(struct or_acker_load *l, int looks, u32 idle, u32 acks, u32 cost_ns)
+{
+	u32 round = 0, i;
+
+	while (looks--) {
+		or_acker_load_update(l, l->at_ns + LOOK, l->idle_ns + LOOK / 64 * idle);
+		for (i = 0; i < acks; i++)
+			or_acker_load_spent(l, cost_ns, &round);
+	}
+	return or_acker_load_gap(l, 512);
+}
+
+static void load_start(struct or_acker_load *l)
+{
+	*l = (struct or_acker_load) { .at_ns = 0 };
+	or_acker_load_update(l, NOW, SEC);
+}
+
+/* 3/64 is below a 16th; what it idled before the first look does not count. */
+static void load__busy(void)
+{
+	struct or_acker_load l;
+
+	load_start(&l);
+	CHECK(!l.busy);
+	CHECK_EQ(load_after(&l, 10, 4, 10, 1000), 0);
+	CHECK_EQ(load_after(&l, 1, 3, 10, 1000), 512000);
+	/* An 8th makes it no longer busy. */
+	CHECK_EQ(load_after(&l, 10, 7, 10, 1000), 512000);
+	CHECK_EQ(load_after(&l, 1, 8, 10, 1000), 0);
+	CHECK_EQ(load_after(&l, 10, 4, 10, 1000), 0);
+	/* Without OR-ACKs the cost is what it was. */
+	CHECK_EQ(load_after(&l, 10, 0, 0, 0), 512000);
+	CHECK_EQ(or_acker_load_gap(&l, 0), 0);
+	CHECK_EQ(or_acker_load_gap(&l, 1), 1000);
+	/* Virtual time, in which nothing takes any: no limit. */
+	load_start(&l);
+	CHECK_EQ(load_after(&l, 10, 0, 10, 0), 0);
+}
+
+static void load__cost(void)
+{
+	struct or_acker_load l;
+
+	load_start(&l);
+	load_after(&l, 2, 0, 10, 1000);
+	/* The first one has 1000, those of after that count for a quarter. */
+	load_after(&l, 1, 0, 10, 5000);
+	CHECK_EQ(load_after(&l, 1, 0, 10, 5000), 512 * 2000);
+	CHECK_EQ(load_after(&l, 1, 0, 10, 5000), 512 * 2750);
+	/* At most 20 ms; what interrupted it counts for 1 ms. */
+	CHECK_EQ(load_after(&l, 100, 0, 10, 100000), OR_ACKER_GAP_MAX_NS);
+	load_start(&l);
+	load_after(&l, 2, 0, 1, 100 * MS);
+	CHECK_EQ(l.cost_ns, MS);
+}
+
+/* Namespaces have equal shares of it. */
+static void load__namespaces(void)
+{
+	u32 round[3] = { 0, 0, 0 }, i, n;
+	struct or_acker_load l;
+
+	load_start(&l);
+	for (i = 0; i < 20; i++) {
+		for (n = 0; n < 30; n++)
+			or_acker_load_spent(&l, 1000, &round[n % 3]);
+		or_acker_load_update(&l, l.at_ns + LOOK, l.idle_ns);
+	}
+	CHECK_EQ(or_acker_load_gap(&l, 512), 3 * 512000);
+	for (n = 0; n < 30; n++)
+		or_acker_load_spent(&l, 1000, &round[1]);
+	or_acker_load_update(&l, l.at_ns + LOOK, l.idle_ns);
+	CHECK_EQ(or_acker_load_gap(&l, 512), 512000);
+}
+
+/* Not looked at more often; after a silence the load is unknown. */
+static void load__ages(void)
+{
+	struct or_acker_load l, was;
+
+	load_start(&l);
+	load_after(&l, 3, 0, 10, 1000);
+	was = l;
+	or_acker_load_update(&l, l.at_ns + LOOK - 1, l.idle_ns + LOOK);
+	CHECK(!memcmp(&l, &was, sizeof(l)));
+	or_acker_load_update(&l, l.at_ns - 1, l.idle_ns);
+	CHECK(!memcmp(&l, &was, sizeof(l)));
+	or_acker_load_update(&l, l.at_ns + 17 * LOOK - 1, l.idle_ns);
+	CHECK(l.busy);
+	or_acker_load_update(&l, l.at_ns + 17 * LOOK, l.idle_ns);
+	CHECK(!l.busy);
+	CHECK_EQ(or_acker_load_gap(&l, 512), 0);
+	/* An idle time that steps back is none. */
+	CHECK_EQ(load_after(&l, 1, 0, 1, 1000), 512000);
+	or_acker_load_update(&l, l.at_ns + LOOK, 0);
+	CHECK(l.busy);
+	CHECK_EQ(l.idle_ns, 0);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -398,6 +501,10 @@ int main(void)
 		KTAP_CASE(window__wraps),
 		KTAP_CASE(share__of_others),
 		KTAP_CASE(share__wraps),
+		KTAP_CASE(load__busy),
+		KTAP_CASE(load__cost),
+		KTAP_CASE(load__namespaces),
+		KTAP_CASE(load__ages),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

@@ -164,7 +164,7 @@ static void packet(int i)
 static void due(int i, bool queued)
 {
 	static const int answers[] = {
-		[OR_ACKER_SENT] = MODEL_YES, [OR_ACKER_HELD_CREDIT] = MODEL_NO_CREDIT,
+		[OR_ACKER_ADMITTED] = MODEL_YES, [OR_ACKER_HELD_CREDIT] = MODEL_NO_CREDIT,
 		[OR_ACKER_HELD_SUB] = MODEL_NO_SUB, [OR_ACKER_HELD_CPU] = MODEL_NO_CPU,
 	};
 	u32 cost = chance(0.5) ? 64 : 84;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core_user.h"
+#include "user/core_user.h"
 
 static u64 random_state;
 

@@ -120,23 +120,23 @@ static void check_rate(int line, double want)
 
 #define CHECK_RATE(want) check_rate(__LINE__, want)
 
-static void timely_mul__rounds_down_without_overflow(void)
+static void q30_mul__rounds_down_without_overflow(void)
 {
-	CHECK_EQ(timely_mul(0, TIMELY_ONE), 0);
-	CHECK_EQ(timely_mul(12345, 0), 0);
+	CHECK_EQ(q30_mul(0, TIMELY_ONE), 0);
+	CHECK_EQ(q30_mul(12345, 0), 0);
 	/* 3 / 2 = 1.5 */
-	CHECK_EQ(timely_mul(3, TIMELY_ONE / 2), 1);
+	CHECK_EQ(q30_mul(3, TIMELY_ONE / 2), 1);
 	/* 2^32 / 4 = 2^30 */
-	CHECK_EQ(timely_mul(1ULL << 32, TIMELY_ONE / 4), 1 << 30);
+	CHECK_EQ(q30_mul(1ULL << 32, TIMELY_ONE / 4), 1 << 30);
 	/* (2^32 + 3) / 2 = 2^31 + 1.5 */
-	CHECK_EQ(timely_mul((1ULL << 32) + 3, TIMELY_ONE / 2),
+	CHECK_EQ(q30_mul((1ULL << 32) + 3, TIMELY_ONE / 2),
 		 (1ULL << 31) + 1);
 	/* 2^30 * 2^-30 = 1; one less is a fraction */
-	CHECK_EQ(timely_mul(1 << 30, 1), 1);
-	CHECK_EQ(timely_mul((1 << 30) - 1, 1), 0);
+	CHECK_EQ(q30_mul(1 << 30, 1), 1);
+	CHECK_EQ(q30_mul((1 << 30) - 1, 1), 0);
 	/* times one is the identity, up to the largest u64 */
-	CHECK(timely_mul(UINT64_MAX, TIMELY_ONE) == UINT64_MAX);
-	CHECK_EQ(timely_mul(UINT64_MAX, TIMELY_ONE / 2), INT64_MAX);
+	CHECK(q30_mul(UINT64_MAX, TIMELY_ONE) == UINT64_MAX);
+	CHECK_EQ(q30_mul(UINT64_MAX, TIMELY_ONE / 2), INT64_MAX);
 }
 
 static void timely_bps_to_rate__saturates_at_1600_gbit(void)
@@ -1605,7 +1605,7 @@ static void timely_update__every_parameter_at_its_ends(void)
 
 #define CASE(fn) static void case_##fn(void) { setup(); fn(); }
 #define CASES \
-	X(timely_mul__rounds_down_without_overflow) \
+	X(q30_mul__rounds_down_without_overflow) \
 	X(timely_bps_to_rate__saturates_at_1600_gbit) \
 	X(timely_rate_bps__rounds_down) \
 	X(timely_permille__table) \

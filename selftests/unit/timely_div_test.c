@@ -5,7 +5,7 @@
  * The object must refer to div64_u64 and to no __udivdi3 or the like.
  */
 #define div64_u64 timely_user_div64_u64
-#include "core_user.h"
+#include "user/core_user.h"
 #undef div64_u64
 #include "timely_div_test.h"
 #include "timely_auto.h"

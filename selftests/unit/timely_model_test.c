@@ -57,7 +57,7 @@ static struct {
 	double worst_rate;
 } stat;
 
-/* --- random numbers ------------------------------------------------------ */
+/* Random numbers ----------------------------------------------------------- */
 
 static u64 clamp_u64(double x, u64 low, u64 high)
 {
@@ -74,7 +74,7 @@ static u64 random_param(enum timely_param_id id, u64 low, u64 high)
 	return clamp_u64(log_uniform(low ? low : 1, (double)high + 1), low, high);
 }
 
-/* --- one set of parameters ----------------------------------------------- */
+/* One set of parameters ---------------------------------------------------- */
 
 enum signal {
 	SIGNAL_WALK,	/* random walk around the thresholds */
@@ -211,7 +211,7 @@ static void random_run(struct run *run)
 	restart(run, (u64)log_uniform(run->mp.floor, run->mp.cap), false);
 }
 
-/* --- the signal ---------------------------------------------------------- */
+/* The signal --------------------------------------------------------------- */
 
 static u64 random_gap(const struct run *run)
 {
@@ -284,7 +284,7 @@ static u32 random_sent(struct run *run, u64 gap)
 	return (u32)sent;
 }
 
-/* --- the comparison ------------------------------------------------------ */
+/* The comparison ----------------------------------------------------------- */
 
 static void report(const struct run *run, const char *what, u64 *count)
 {
@@ -491,7 +491,7 @@ static void compare(void)
 	       stat.limited, stat.held);
 }
 
-/* --- the cases ----------------------------------------------------------- */
+/* The cases ---------------------------------------------------------------- */
 
 static void core__rate_as_the_model(void)
 {

@@ -35,7 +35,7 @@ void mesh_fail(struct mesh *m, const char *fmt, ...)
 	m->loop.stop = true;
 }
 
-/* Exchanges ---------------------------------------------------------------*/
+/* Exchanges ---------------------------------------------------------------- */
 
 static void launch(struct class *class, struct host *client, struct part *p)
 {
@@ -296,7 +296,7 @@ void part_done(struct conn *c)
 		exchange_done(e);
 }
 
-/* The run -----------------------------------------------------------------*/
+/* The run ------------------------------------------------------------------ */
 
 static void measure_begin(struct timer *t)
 {

@@ -49,7 +49,7 @@ static bool is_client(const struct side *s)
 	return s == &s->conn->client;
 }
 
-/* Accounting --------------------------------------------------------------*/
+/* Accounting --------------------------------------------------------------- */
 
 /**
  * side_account() - count what TCP did since the last time
@@ -80,7 +80,7 @@ void conns_account(struct mesh *m)
 	}
 }
 
-/* Making and ending connections -------------------------------------------*/
+/* Making and ending connections -------------------------------------------- */
 
 static uint16_t *sockaddr_port(struct sockaddr_storage *ss)
 {
@@ -413,7 +413,7 @@ void mesh_listen(struct mesh *m)
 	}
 }
 
-/* Reading and writing ------------------------------------------------------*/
+/* Reading and writing ------------------------------------------------------ */
 
 static void side_failed(struct side *s, const char *why)
 {

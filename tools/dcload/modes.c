@@ -10,7 +10,7 @@
 #include "client.h"
 #include "dcload.h"
 
-/* Long flows ---------------------------------------------------------------*/
+/* Long flows --------------------------------------------------------------- */
 
 #define RATE_STEP_NS	(10 * NSEC_PER_MSEC)	/* of --rate-limit, at most */
 #define RATE_BACKLOG	4			/* portions, unsent */
@@ -104,7 +104,7 @@ const struct mode mode_bulk = {
 	.expired = bulk_expired,
 };
 
-/* Incast rounds ------------------------------------------------------------*/
+/* Incast rounds ------------------------------------------------------------ */
 
 #define WATCHDOG_NS	(50 * NSEC_PER_MSEC)
 
@@ -202,7 +202,7 @@ const struct mode mode_rounds = {
 	.acked = rounds_acked,
 };
 
-/* Short connections --------------------------------------------------------*/
+/* Short connections -------------------------------------------------------- */
 
 static void cycle_begin(struct flow *f)
 {

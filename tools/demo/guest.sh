@@ -217,10 +217,8 @@ run_cc() {
 
 # The hosts as dcload names them: 1 to SENDERS, and the receiver.
 host_list() {
-	i=1
-	while [ "$i" -le "$SENDERS" ]; do
-		printf '%s,' "${1}$i${2}"
-		i=$((i + 1))
+	for s in $(senders); do
+		printf '%s,' "$1${s#sender}$2"
 	done
 	printf '%s\n' "$3"
 }

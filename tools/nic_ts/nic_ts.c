@@ -73,7 +73,7 @@ static __attribute__((noreturn)) void usage(int status)
 	exit(status);
 }
 
-/* Showing --------------------------------------------------------------------*/
+/* Showing ------------------------------------------------------------------ */
 
 static const char * const source_names[] = { "none", "stack", "driver", "hardware" };
 static const char * const state_names[] = {
@@ -240,7 +240,7 @@ static int show_object(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* Talking --------------------------------------------------------------------*/
+/* Talking ------------------------------------------------------------------ */
 
 /* What the kernel says about a refused request, or errno's text. */
 static int on_error(struct sockaddr_nl *who, struct nlmsgerr *e, void *arg)
@@ -311,7 +311,7 @@ static int show(int cmd)
 	return 0;
 }
 
-/* Setting --------------------------------------------------------------------*/
+/* Setting ------------------------------------------------------------------ */
 
 static int64_t parse_s64(const char *what, const char *text)
 {
@@ -400,7 +400,7 @@ static int clock_set(uint32_t domain, char **argv)
 	return 0;
 }
 
-/* Feeding --------------------------------------------------------------------*/
+/* Feeding ------------------------------------------------------------------ */
 
 struct reading {
 	int64_t clock_ns;

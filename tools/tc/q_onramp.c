@@ -41,8 +41,8 @@ static const struct {
 	const char *name;
 	enum kind kind;
 } stats[ONRAMP_STATS_MAX + 1] = {
-#define ONRAMP_X(NAME, field, KIND, help)				\
-	[ONRAMP_STATS_##NAME] = { #field, KIND },
+#define ONRAMP_X(NAME, name, KIND, help)				\
+	[ONRAMP_STATS_##NAME] = { #name, KIND },
 	ONRAMP_STATS
 #undef ONRAMP_X
 };
@@ -109,7 +109,7 @@ static void explain(void)
 		"weights W0 W1 W2", "bytes that each band may send per round");
 }
 
-/* The command line ------------------------------------------------------- */
+/* The command line --------------------------------------------------------- */
 
 /* The rate that is no limit in fq's interface, bytes/s. */
 #define FQ_NO_MAXRATE		UINT32_MAX
@@ -442,7 +442,7 @@ static int onramp_parse(const struct qdisc_util *qu, int argc, char **argv,
 	return 0;
 }
 
-/* Output ----------------------------------------------------------------- */
+/* Output ------------------------------------------------------------------- */
 
 static uint64_t get_u64_attr(const struct rtattr *attr)
 {
@@ -638,7 +638,7 @@ static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt
 	return 0;
 }
 
-/* Statistics ------------------------------------------------------------- */
+/* Statistics --------------------------------------------------------------- */
 
 /*
  * Those that fq has, as tc prints them for fq: on three lines, of which the last one is left

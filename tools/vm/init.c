@@ -559,23 +559,55 @@ static const char * const bad_log[] = {
 };
 
 /*
- * KCSAN reports races in all of the kernel. Those in which no code of ours takes part are
- * the kernel's: they are said, and fail nothing.
+ * KCSAN reports races in all of the kernel. One with a function of our modules in neither stack
+ * is the kernel's: it is said, and fails nothing.
  */
-static bool others_race(const char *msg)
+static struct {
+	char lines[1 << 14];
+	size_t len;
+	bool ours;
+} race;
+
+static void race_end(void)
 {
+	char *line, *save = NULL;
+
+	if (!race.len)
+		return;
+	line = strtok_r(race.lines, "\n", &save);
+	if (!race.ours) {
+		say("vm-race: %s", line);
+	} else {
+		fault("kernel log: %s", line);
+		for (; line; line = strtok_r(NULL, "\n", &save))
+			say("vm-report: %s", line);
+	}
+	race.len = 0;
+	race.ours = false;
+}
+
+/* Returns true if it is the headline of a race; what else is in a report is looked at. */
+static bool race_line(const char *msg)
+{
+	bool begins = strstr(msg, "BUG: KCSAN: ");
 	char ours[80];
 	unsigned int i;
+	int n;
 
-	if (!strstr(msg, "KCSAN: "))
+	if (begins)
+		race_end();
+	else if (!race.len)
 		return false;
+	n = snprintf(race.lines + race.len, sizeof(race.lines) - race.len, "%s\n", msg);
+	if (n > 0 && (size_t)n < sizeof(race.lines) - race.len)
+		race.len += n;
 	for (i = 0; i < nr_mods; i++) {
 		snprintf(ours, sizeof(ours), "[%s]", mod_name[i]);
-		if (strstr(msg, ours))
-			return false;
+		race.ours |= !!strstr(msg, ours);
 	}
-	say("vm-race: %s", msg);
-	return true;
+	if (strstr(msg, "Reported by Kernel Concurrency Sanitizer"))
+		race_end();
+	return begins;
 }
 
 /* The kernel shows the stack of an allocation that it was told to fail. */
@@ -624,7 +656,7 @@ static void scan_log(void)
 		end = strchr(++msg, '\n');
 		if (end)
 			*end = '\0';
-		if (forced_trace(msg) || others_race(msg))
+		if (forced_trace(msg) || race_line(msg))
 			continue;
 		for (i = 0; i < ARRAY_SIZE(bad_log); i++)
 			if (strstr(msg, bad_log[i]))
@@ -636,6 +668,7 @@ static void scan_log(void)
 	}
 	if (n < 0 && errno != EAGAIN)
 		fault("/dev/kmsg: %s", strerror(errno));
+	race_end();
 	close(fd);
 }
 

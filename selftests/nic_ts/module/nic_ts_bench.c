@@ -94,7 +94,7 @@ static bool bench_driver;
 static u64 bench_ns[BENCH_BATCHES];
 static u64 bench_result[3];
 
-/* Packets --------------------------------------------------------------------*/
+/* Packets ------------------------------------------------------------------ */
 
 static void bench_headers(struct sk_buff *skb, bool rx, u32 payload)
 {
@@ -180,7 +180,7 @@ static struct sk_buff *bench_next(struct bench *b, u32 i, bool rx)
 	return skb;
 }
 
-/* The device -----------------------------------------------------------------*/
+/* The device --------------------------------------------------------------- */
 
 static rx_handler_result_t bench_take(struct sk_buff **pskb)
 {
@@ -255,7 +255,7 @@ static void bench_setup(struct net_device *dev)
 	eth_hw_addr_random(dev);
 }
 
-/* Runs -----------------------------------------------------------------------*/
+/* Runs --------------------------------------------------------------------- */
 
 static u64 bench_batch_rx(struct bench *b)
 {
@@ -372,7 +372,7 @@ static const struct kernel_param_ops run_ops = { .set = run_set, .get = run_get 
 module_param_cb(run, &run_ops, NULL, 0600);
 module_param_named(driver, bench_driver, bool, 0600);
 
-/* The bus --------------------------------------------------------------------*/
+/* The bus ------------------------------------------------------------------ */
 
 /* Attaching looks at the addresses of a socket only, so those are all there is. */
 static struct nic_ts_flow *bench_attach(enum bench_flow flow)

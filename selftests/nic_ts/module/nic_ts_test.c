@@ -57,7 +57,7 @@ static void count(enum nic_ts_test_count c)
 	atomic64_inc(&counts[c]);
 }
 
-/* Receivers ------------------------------------------------------------------*/
+/* Receivers ---------------------------------------------------------------- */
 
 struct nic_ts_test_watch {
 	struct nic_ts_receiver receiver;
@@ -191,7 +191,7 @@ static int counts_get(char *buf, const struct kernel_param *kp)
 static const struct kernel_param_ops counts_ops = { .get = counts_get };
 module_param_cb(counts, &counts_ops, NULL, 0400);
 
-/* Flows ----------------------------------------------------------------------*/
+/* Flows -------------------------------------------------------------------- */
 
 struct nic_ts_test_sock {
 	struct nic_ts_flow *flow;

@@ -130,7 +130,7 @@ static bool is_ip(const struct sk_buff *skb, int offset)
 	}
 }
 
-/* The driver's side ----------------------------------------------------------*/
+/* The driver's side -------------------------------------------------------- */
 
 static void count_driver_rx(struct sk_buff *skb, u64 ns, bool frags)
 {
@@ -179,7 +179,7 @@ static const struct nic_ts_bus count_bus = {
 	.driver_tx_done	= count_driver_tx_done,
 };
 
-/* The stack's side -----------------------------------------------------------*/
+/* The stack's side --------------------------------------------------------- */
 
 static void on_rx_entry(void *data, const struct sk_buff *skb)
 {
@@ -262,7 +262,7 @@ static int connect(void)
 	return 0;
 }
 
-/* Control --------------------------------------------------------------------*/
+/* Control ------------------------------------------------------------------ */
 
 static bool on;
 static bool counted;	/* the key has been incremented */

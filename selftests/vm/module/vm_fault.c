@@ -5,7 +5,7 @@
  *
  *	warn	WARN(), taints and goes on
  *	lockdep	the headline of a lockdep report; distribution kernels have none
- *	race	the headline of a KCSAN report about this module
+ *	race	KCSAN's reports about this module, and about what it called
  *	others	one about the kernel alone, and the stack of a forced failure
  *	trace	a stack
  *	oops	write through a null pointer
@@ -36,6 +36,15 @@ static int spin(void *unused)
 	return 0;
 }
 
+/* As KCSAN reports it: a function of the kernel, called from a line of a stack. */
+static void race_in(const char *function, const char *caller)
+{
+	pr_err("BUG: KCSAN: data-race in tcp_ack / %s\n", function);
+	pr_err(" %s+0x10/0x20\n", function);
+	pr_err("%s\n", caller);
+	pr_err("Reported by Kernel Concurrency Sanitizer on:\n");
+}
+
 static int inject_set(const char *val, const struct kernel_param *kp)
 {
 	int *nowhere = NULL;
@@ -49,8 +58,9 @@ static int inject_set(const char *val, const struct kernel_param *kp)
 		pr_warn("possible circular locking dependency detected (injected)\n");
 	} else if (sysfs_streq(val, "race")) {
 		pr_err("BUG: KCSAN: data-race in tcp_ack / inject [vm_fault]\n");
+		race_in("rb_erase", " inject+0x10/0x20 [vm_fault]");
 	} else if (sysfs_streq(val, "others")) {
-		pr_err("BUG: KCSAN: data-race in tcp_ack / tcp_sendmsg\n");
+		race_in("tcp_sendmsg", " inet_sendmsg+0x10/0x20");
 		pr_notice("FAULT_INJECTION: forcing a failure.\n");
 		dump_stack();
 	} else if (sysfs_streq(val, "trace")) {

@@ -11,11 +11,11 @@
 #include "../dcload.h"
 #include "../dist.h"
 #include "../hist.h"
-#include "../json.h"
-#include "../parse.h"
 #include "../stats.h"
 #include "../tstamp.h"
 #include "../workload.h"
+#include "json.h"
+#include "parse.h"
 
 static bool test_failed;
 
@@ -405,7 +405,7 @@ static void json_parse__rejects(void)
 	CHECK(!json_parse(deep, sizeof(deep), &at));
 }
 
-/* Sizes -------------------------------------------------------------------*/
+/* Sizes -------------------------------------------------------------------- */
 
 static const char *const builtin_names[] = {
 	"websearch", "fb-hadoop", "googlerpc", "webserver", "cachefollower",
@@ -572,7 +572,7 @@ static void dist_parse_text__files(void)
 	}
 }
 
-/* Arrivals ----------------------------------------------------------------*/
+/* Arrivals ----------------------------------------------------------------- */
 
 /*
  * Of a Poisson process, gaps have the mean asked for and a standard deviation as
@@ -622,7 +622,7 @@ static void rng_seed__sequences_differ(void)
 	CHECK(rng_next(&a) == rng_next(&b));
 }
 
-/* Workloads ---------------------------------------------------------------*/
+/* Workloads ---------------------------------------------------------------- */
 
 static void workload_finish__load_is_what_was_asked(void)
 {

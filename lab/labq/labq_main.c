@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * labq: the buffer of a switch, as the root qdisc of its ports
+ *
+ * All ports with this qdisc in one network namespace are one switch: its memory is
+ * shared by their egress queues, eight strict priorities for each port. What
+ * forwards between the ports is the kernel's routing or bridge. The devices are
+ * labnics, with one TX queue each, whose parameter tx_limit should be 0: then all
+ * that waits for the wire waits here.
+ *
+ *	forwarded to a port(packet):
+ *	  cut what GRO has put together, and do the rest for each
+ *	  prio     = class selector of the DSCP, or PCP
+ *	  queue    = of the port, for prio
+ *	  held     = what came in by the same port with the same prio and is still here
+ *	  lossless = the port it came in by has pfc on for prio
+ *
+ *	  mark if queue > ecn_step, or with RED's probability at the queue's (average)
+ *	    length; without ECN: drop, or for the step leave alone
+ *	  lossless packets are not limited by their queue, others are dropped if
+ *	    queue + packet > limit				tail drop
+ *	    queue + packet > alpha * free			dynamic threshold
+ *	  free = size of the shared buffer - what is used of it; drop if there is none
+ *	  put it into the queue
+ *
+ *	  held > xoff: pause prio at the sender at the other end of the port that it
+ *	    came in by, through labnic; while it is paused, what still comes is
+ *	    charged to the headroom if there is one, and to the shared buffer if not
+ *
+ *	wire of a port free:
+ *	  send the first packet of the highest priority that the port's other end has
+ *	    not paused
+ *	  held <= xon, and nothing of it in the headroom: resume
+ *
+ * Who pays for a packet: bytes set aside for its queue (`reserved`), the shared
+ * buffer, or the headroom. What is set aside is not part of the shared buffer,
+ * whose size is `buffer` less all of that.
+ *
+ * A length is in bytes of frames, padded to 60 and without preamble, check sequence
+ * and gap. Packets count from their last bit's arrival (store and forward) until
+ * the first one of them leaves: the packet on the wire is not in a queue.
+ *
+ * What is simpler than hardware:
+ *  - A byte of a packet takes a byte of the buffer. Real ones have cells.
+ *  - Memory is given back when the packet starts to leave, all at once.
+ *  - Thresholds are of the port, for all of its priorities alike. Xoff looks at
+ *    each packet of its own ingress port and priority that comes or goes; what the
+ *    others do changes a dynamic Xoff without being noticed before that.
+ *  - What the switch itself sends is not accounted to any ingress port; neither is
+ *    what comes in by a port without this qdisc.
+ *  - RED's average does not decay while the queue is empty, but with the packets
+ *    that find it so.
+ *
+ * Everything that concerns where a packet came in is in struct labq_ingress, apart
+ * from the egress queues.
+ *
+ * Attributes and statistics: labq_params.h. Arithmetic: labq_core.h. Locks: labq.h.
+ */
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <net/inet_ecn.h>
+#include <net/netns/generic.h>
+#include <net/pkt_sched.h>
+#include <net/udp.h>	/* skb_gso_segment(), in whichever header it is */
+
+#include "labq.h"
+
+#define CREATE_TRACE_POINTS
+#include "labq_trace.h"
+
+static unsigned int labq_net_id;
+
+/* labq_switch_of() - the switch that a device is, or may become, a port of. */
+struct labq_switch *labq_switch_of(const struct net_device *dev)
+{
+	return net_generic(dev_net(dev), labq_net_id);
+}
+
+/* Ingress ------------------------------------------------------------------ */
+
+static struct labq_ingress *labq_ingress_find(struct labq_switch *sw, int ifindex)
+{
+	struct labq_ingress *in;
+
+	lockdep_assert_held(&sw->lock);
+	if (!ifindex)
+		return NULL;
+	hlist_for_each_entry(in, &sw->ingress[ifindex % ARRAY_SIZE(sw->ingress)], node)
+		if (in->ifindex == ifindex)
+			return in;
+	return NULL;
+}
+
+/* Whether the port wants to lose nothing of a priority that comes in by it. */
+static bool labq_ingress_lossless(const struct labq_ingress *in, u8 prio)
+{
+	return in && in->port && in->port->cfg.pfc && in->port->cfg.pfc_prio & BIT(prio);
+}
+
+/**
+ * labq_pause_apply() - have the sender at the other end told what it may send
+ * @sw: the switch
+ * @in: the ingress port
+ *
+ * Context: switch.lock. It is the order of calls that makes the last one count.
+ */
+void labq_pause_apply(struct labq_switch *sw, struct labq_ingress *in)
+{
+	lockdep_assert_held(&sw->lock);
+	if (in->port && in->port->labnic)
+		labnic_pfc_set(in->port->dev, in->paused);
+}
+
+/**
+ * labq_pause_check() - pause or resume, now that something has changed
+ * @sw: the switch
+ * @in: the ingress port
+ * @prio: the priority
+ *
+ * Context: switch.lock.
+ */
+void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio)
+{
+	struct labq_ingress_prio *p = &in->prios[prio];
+	bool paused = p->held.paused;
+	u64 xoff = 0;
+
+	lockdep_assert_held(&sw->lock);
+	if (!paused && !labq_ingress_lossless(in, prio))
+		return;
+	p->held.paused = false;
+	if (labq_ingress_lossless(in, prio)) {
+		xoff = labq_xoff(&in->port->cfg, &sw->shared);
+		p->held.paused = labq_pause(&in->port->cfg, xoff, &p->held, paused);
+	}
+	if (p->held.paused == paused)
+		return;
+	in->paused ^= BIT(prio);
+	p->pauses += p->held.paused;
+	/* Without a port nobody is told, since nobody is there. */
+	if (!in->port)
+		return;
+	trace_labq_pause(in->port, prio, p->held.paused, xoff);
+	labq_pause_apply(sw, in);
+}
+
+static void labq_ingress_charge(struct labq_switch *sw, const struct labq_cb *cb)
+{
+	struct labq_ingress *in = cb->ingress;
+	struct labq_ingress_prio *p = &in->prios[cb->prio];
+
+	in->packets++;
+	p->held.bytes += cb->bytes;
+	if (cb->pool == LABQ_POOL_HEADROOM)
+		p->held.headroom += cb->bytes;
+	p->max_held_bytes = max(p->max_held_bytes, p->held.bytes);
+	p->max_headroom_bytes = max(p->max_headroom_bytes, p->held.headroom);
+	labq_pause_check(sw, in, cb->prio);
+}
+
+static void labq_ingress_release(struct labq_switch *sw, const struct labq_cb *cb)
+{
+	struct labq_ingress *in = cb->ingress;
+	struct labq_ingress_prio *p = &in->prios[cb->prio];
+
+	in->packets--;
+	p->held.bytes -= cb->bytes;
+	if (cb->pool == LABQ_POOL_HEADROOM)
+		p->held.headroom -= cb->bytes;
+	labq_pause_check(sw, in, cb->prio);
+	/* The last packet of a port that is gone. */
+	if (!in->port && !in->packets)
+		kfree(in);
+}
+
+/* Egress ------------------------------------------------------------------- */
+
+/* Account for the time for which a queue has been as long as it is. */
+static void labq_hist_add(struct labq_queue *q, u64 ns)
+{
+	u32 at, chunk = labq_hist_chunk(q->length.bytes, &at);
+	struct labq_bin *bin;
+
+	if (!q->hist[chunk]) {
+		q->hist[chunk] = kcalloc(LABQ_HIST_BINS, sizeof(*bin),
+					 GFP_ATOMIC | __GFP_NOWARN);
+		if (!q->hist[chunk]) {
+			q->lost_ns += ns;
+			return;
+		}
+	}
+	bin = &q->hist[chunk][at];
+	bin->ns += ns;
+	bin->bytes = max(bin->bytes, q->length.bytes);
+}
+
+/**
+ * labq_settle() - bring the statistics of a queue up to date
+ * @q: the queue, before its length changes
+ * @now: now
+ *
+ * Context: switch.lock.
+ */
+void labq_settle(struct labq_queue *q, u64 now)
+{
+	u64 ns = now - q->changed_ns;
+
+	if (ns) {
+		labq_area_add(&q->area, q->length.bytes, ns);
+		labq_hist_add(q, ns);
+	}
+	q->changed_ns = now;
+}
+
+static void labq_charge(struct labq_port *port, const struct labq_cb *cb)
+{
+	struct labq_queue *q = &port->queues[cb->prio];
+	struct labq_switch *sw = port->sw;
+
+	lockdep_assert_held(&sw->lock);
+	labq_settle(q, ktime_get_ns());
+	q->length.bytes += cb->bytes;
+	q->length.packets++;
+	if (cb->pool == LABQ_POOL_RESERVED) {
+		q->length.reserved += cb->bytes;
+	} else if (cb->pool == LABQ_POOL_SHARED) {
+		q->length.shared += cb->bytes;
+		sw->shared.used += cb->bytes;
+	}
+	q->max_bytes = max(q->max_bytes, q->length.bytes);
+	q->max_packets = max(q->max_packets, q->length.packets);
+	q->enqueued_bytes += cb->bytes;
+	trace_labq_queue(port, cb->prio);
+	if (cb->ingress)
+		labq_ingress_charge(sw, cb);
+}
+
+static void labq_release(struct labq_port *port, const struct labq_cb *cb)
+{
+	struct labq_queue *q = &port->queues[cb->prio];
+	struct labq_switch *sw = port->sw;
+
+	lockdep_assert_held(&sw->lock);
+	labq_settle(q, ktime_get_ns());
+	q->length.bytes -= cb->bytes;
+	q->length.packets--;
+	if (cb->pool == LABQ_POOL_RESERVED) {
+		q->length.reserved -= cb->bytes;
+	} else if (cb->pool == LABQ_POOL_SHARED) {
+		q->length.shared -= cb->bytes;
+		sw->shared.used -= cb->bytes;
+	}
+	trace_labq_queue(port, cb->prio);
+	if (cb->ingress)
+		labq_ingress_release(sw, cb);
+}
+
+/* Decide on a packet and mark it, or count it as dropped. */
+static enum labq_verdict labq_decide(struct labq_port *port, struct sk_buff *skb,
+				     struct labq_cb *cb)
+{
+	struct labq_queue *q = &port->queues[cb->prio];
+	struct labq_switch *sw = port->sw;
+	const struct labq_held *held = NULL;
+	enum labq_verdict verdict;
+	enum labq_pool pool;
+	enum labq_mark mark;
+
+	if (labq_ingress_lossless(cb->ingress, cb->prio))
+		held = &cb->ingress->prios[cb->prio].held;
+	q->avg = labq_avg(q->avg, q->length.bytes, port->cfg.red_weight);
+	mark = labq_mark(&port->cfg, q->length.bytes, q->avg, &q->rng);
+	verdict = labq_admit(&port->cfg, &sw->shared, &q->length, held, cb->bytes, &pool);
+	if (verdict == LABQ_ENQUEUE && mark != LABQ_MARK_NONE) {
+		if (INET_ECN_set_ce(skb)) {
+			q->marks[mark]++;
+			trace_labq_mark(port, cb->ingress, cb->prio, cb->bytes, mark, q->avg);
+		} else {
+			verdict = labq_without_ecn(&port->cfg, mark);
+		}
+	}
+	q->verdicts[verdict]++;
+	if (verdict != LABQ_ENQUEUE)
+		trace_labq_drop(port, cb->ingress, cb->prio, cb->bytes, verdict, q->avg);
+	cb->pool = pool;
+	return verdict;
+}
+
+static int labq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct labq_port *port = qdisc_priv(sch);
+	struct labq_switch *sw = port->sw;
+	struct labq_cb cb = {
+		.came_ns = (u32)ktime_get_ns(),
+		.bytes = labnic_frame_bytes(labnic_skb_len(skb)),
+		.prio = labnic_skb_prio(skb),
+	};
+	enum labq_verdict verdict;
+
+	spin_lock(&sw->lock);
+	cb.ingress = labq_ingress_find(sw, skb->skb_iif);
+	verdict = labq_decide(port, skb, &cb);
+	if (verdict == LABQ_ENQUEUE)
+		labq_charge(port, &cb);
+	spin_unlock(&sw->lock);
+	if (verdict != LABQ_ENQUEUE)
+		return qdisc_drop(skb, sch, to_free);
+
+	*labq_cb(skb) = cb;
+	__qdisc_enqueue_tail(skb, &port->queues[cb.prio].list);
+	qdisc_qstats_backlog_inc(sch, skb);
+	sch->q.qlen++;
+	return NET_XMIT_SUCCESS;
+}
+
+/* What GRO has put together was several frames on the wire, and will be again. */
+static int labq_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct sk_buff *segs, *seg, *next;
+	int enqueued = 0;
+
+	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs))
+		return qdisc_drop(skb, sch, to_free);
+	skb_list_walk_safe(segs, seg, next) {
+		skb_mark_not_on_list(seg);
+		compat_qdisc_skb_len(seg, seg->len);
+		if (labq_enqueue_one(seg, sch, to_free) == NET_XMIT_SUCCESS)
+			enqueued++;
+	}
+	consume_skb(skb);
+	return enqueued ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
+static int labq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	return skb_is_gso(skb) ? labq_enqueue_gso(skb, sch, to_free) :
+	       labq_enqueue_one(skb, sch, to_free);
+}
+
+static struct sk_buff *labq_dequeue(struct Qdisc *sch)
+{
+	struct labq_port *port = qdisc_priv(sch);
+	u8 paused = port->labnic ? labnic_pfc_paused(port->dev) : 0;
+	struct labq_queue *q;
+	struct sk_buff *skb;
+	int prio;
+
+	for (prio = LABNIC_PRIOS - 1; prio >= 0; prio--)
+		if (port->queues[prio].list.qlen && !(paused & BIT(prio)))
+			break;
+	/* When a pause ends, labnic has this tried again. */
+	if (prio < 0)
+		return NULL;
+	q = &port->queues[prio];
+	skb = __qdisc_dequeue_head(&q->list);
+	spin_lock(&port->sw->lock);
+	q->dequeued_packets++;
+	q->dequeued_bytes += labq_cb(skb)->bytes;
+	labq_release(port, labq_cb(skb));
+	spin_unlock(&port->sw->lock);
+	trace_labq_wait(port, skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_bstats_update(sch, skb);
+	sch->q.qlen--;
+	return skb;
+}
+
+/* The device goes down, or the qdisc goes: what is queued is thrown away. */
+static void labq_reset(struct Qdisc *sch)
+{
+	struct labq_port *port = qdisc_priv(sch);
+	struct sk_buff *skb;
+	int prio;
+
+	if (!port->sw)
+		return;
+	spin_lock_bh(&port->sw->lock);
+	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
+		struct labq_queue *q = &port->queues[prio];
+
+		for (skb = q->list.head; skb; skb = skb->next) {
+			q->purged_packets++;
+			labq_release(port, labq_cb(skb));
+		}
+		q->avg = 0;
+	}
+	spin_unlock_bh(&port->sw->lock);
+	for (prio = 0; prio < LABNIC_PRIOS; prio++)
+		__qdisc_reset_queue(&port->queues[prio].list);
+}
+
+static struct Qdisc_ops labq_qdisc_ops __read_mostly = {
+	.id		= "labq",
+	.priv_size	= sizeof(struct labq_port),
+	.enqueue	= labq_enqueue,
+	.dequeue	= labq_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= labq_init,
+	.reset		= labq_reset,
+	.destroy	= labq_destroy,
+	.change		= labq_change,
+	.dump		= labq_dump,
+	.dump_stats	= labq_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+/* Switches ----------------------------------------------------------------- */
+
+static int __net_init labq_net_init(struct net *net)
+{
+	struct labq_switch *sw = net_generic(net, labq_net_id);
+	unsigned int i;
+
+	spin_lock_init(&sw->lock);
+	INIT_LIST_HEAD(&sw->ports);
+	for (i = 0; i < ARRAY_SIZE(sw->ingress); i++)
+		INIT_HLIST_HEAD(&sw->ingress[i]);
+	labq_defaults(&sw->cfg);
+	sw->shared.size = sw->cfg.buffer_bytes;
+	return 0;
+}
+
+static struct pernet_operations labq_net_ops = {
+	.init	= labq_net_init,
+	.id	= &labq_net_id,
+	.size	= sizeof(struct labq_switch),
+};
+
+static int __init labq_module_init(void)
+{
+	int err = register_pernet_subsys(&labq_net_ops);
+
+	if (err)
+		return err;
+	err = register_qdisc(&labq_qdisc_ops);
+	if (err)
+		unregister_pernet_subsys(&labq_net_ops);
+	return err;
+}
+
+static void __exit labq_module_exit(void)
+{
+	unregister_qdisc(&labq_qdisc_ops);
+	unregister_pernet_subsys(&labq_net_ops);
+}
+
+module_init(labq_module_init);
+module_exit(labq_module_exit);
+
+/* The name that kernels ask for has changed with 6.8. */
+MODULE_ALIAS("net-sch-labq");
+MODULE_ALIAS("sch_labq");
+MODULE_AUTHOR("The onramp authors");
+MODULE_DESCRIPTION("Shared buffer of a switch for tests: ECN, RED, PFC");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(ONRAMP_VERSION);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The attributes of the qdisc "labq", shared by the module and by lab/labnic/tool.
+ *
+ *	TCA_KIND			"labq"
+ *	TCA_OPTIONS			RTM_NEWQDISC and dumps
+ *	  TCA_LABQ_BUFFER ...		s64 each, LABQ_PARAMS below
+ *	  TCA_LABQ_RESET		flag, RTM_NEWQDISC only: statistics start anew
+ *	TCA_STATS2
+ *	  TCA_STATS_APP			dumps
+ *	    LABQ_STATS_SINCE_NS		u64: statistics are of so much time
+ *	    LABQ_STATS_SHARED_BYTES	u64: of the shared buffer, all ports together
+ *	    LABQ_STATS_SHARED_SIZE	u64: of which there are so many
+ *	    LABQ_STATS_QUEUE		once for each priority that was used
+ *	      LABQ_QUEUE_PRIO ...	u64 each, LABQ_QUEUE_STATS
+ *	    LABQ_STATS_INGRESS		once for each priority that was received by
+ *					this port and queued at any
+ *	      LABQ_INGRESS_PRIO ...	u64 each, LABQ_INGRESS_STATS
+ *
+ * A message with one bad value changes nothing.
+ *
+ * Integers of 64 bits only, so that it builds in userspace as it is.
+ */
+#ifndef _LABQ_PARAMS_H
+#define _LABQ_PARAMS_H
+
+/*
+ * LABQ_X(NAME, field, KIND, minimum, maximum, default, SCOPE, "help")
+ *
+ * KIND, the unit of the value: as in labnic_params.h, and
+ *	FACTOR	a number times 10^9
+ *
+ * SCOPE: SWITCH for one value that all ports in the network namespace share, to be
+ * given on any of them; PORT for one of each port.
+ *
+ * New ones go to the end: their order is the interface.
+ */
+#define LABQ_PARAMS \
+LABQ_X(BUFFER, buffer_bytes, BYTES, 1514, 536870912, 12582912, SWITCH, \
+	 "buffer of the switch, reserved bytes and headroom included") \
+LABQ_X(ALPHA, alpha_ppb, FACTOR, 0, 16000000000, 1000000000, SWITCH, \
+	 "a queue holds at most so many times what is free; 0: no such limit") \
+LABQ_X(LIMIT, limit_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "most bytes in a queue, 0: no limit") \
+LABQ_X(LIMIT_PACKETS, limit_packets, COUNT, 0, 16777216, 0, PORT, \
+	 "most packets in a queue, 0: no limit") \
+LABQ_X(RESERVED, reserved_bytes, BYTES, 0, 16777216, 0, PORT, \
+	 "bytes of the buffer set aside for each queue") \
+LABQ_X(ECN_STEP, ecn_step_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "mark what finds more than so many bytes in its queue; 0: off") \
+LABQ_X(ECN_DROP, ecn_drop, BOOL, 0, 1, 0, PORT, \
+	 "ecn_step drops packets without ECN, in place of leaving them alone") \
+LABQ_X(RED_MIN, red_min_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "RED: mark or drop some from this queue length on") \
+LABQ_X(RED_MAX, red_max_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "RED: and all from this one on; 0: off") \
+LABQ_X(RED_PROB, red_prob_ppb, PPB, 0, 1000000000, 10000000, PORT, \
+	 "RED: probability just below red_max") \
+LABQ_X(RED_WEIGHT, red_weight, COUNT, 0, 24, 0, PORT, \
+	 "RED: the length is an average, each packet weighs 2^-this; 0: length as it is") \
+LABQ_X(PFC, pfc, BOOL, 0, 1, 0, PORT, \
+	 "pause the sender at the other end of this port") \
+LABQ_X(PFC_PRIO, pfc_prio, COUNT, 0, 255, 255, PORT, \
+	 "bit mask of the priorities that pfc is for") \
+LABQ_X(XOFF, xoff_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "pause a priority of this ingress port when more is held; 0: see xoff_alpha") \
+LABQ_X(XOFF_ALPHA, xoff_alpha_ppb, FACTOR, 0, 16000000000, 125000000, PORT, \
+	 "without xoff: when more than so many times what is free is held") \
+LABQ_X(XON, xon_bytes, BYTES, 0, 536870912, 0, PORT, \
+	 "with xoff: resume when no more than this is held") \
+LABQ_X(XON_OFFSET, xon_offset_bytes, BYTES, 0, 536870912, 3028, PORT, \
+	 "without xoff: resume when so much less is held than it takes to pause") \
+LABQ_X(HEADROOM, headroom_bytes, BYTES, 0, 16777216, 0, PORT, \
+	 "of the buffer, set aside for each priority of pfc_prio once it is paused") \
+LABQ_X(SEED, seed, COUNT, 0, 9223372036854775807, 0, PORT, \
+	 "of RED; 0: index of the device; setting it starts anew")
+
+enum {
+	TCA_LABQ_UNSPEC,
+	TCA_LABQ_PAD,
+	TCA_LABQ_RESET,
+#define LABQ_X(NAME, ...)	TCA_LABQ_##NAME,
+	LABQ_PARAMS
+#undef LABQ_X
+	__TCA_LABQ_MAX
+};
+
+#define TCA_LABQ_MAX		(__TCA_LABQ_MAX - 1)
+#define TCA_LABQ_FIRST		TCA_LABQ_BUFFER
+
+enum {
+	LABQ_STATS_UNSPEC,
+	LABQ_STATS_PAD,
+	LABQ_STATS_SINCE_NS,
+	LABQ_STATS_SHARED_BYTES,
+	LABQ_STATS_SHARED_SIZE,
+	LABQ_STATS_QUEUE,
+	LABQ_STATS_INGRESS,
+	__LABQ_STATS_MAX
+};
+
+#define LABQ_STATS_MAX		(__LABQ_STATS_MAX - 1)
+
+/*
+ * Of one egress queue. Packets and bytes are frames as on the wire, padded to 60
+ * bytes, without preamble, check sequence and gap. Lengths weigh by the time for
+ * which they were so, the packet that is being sent does not count.
+ *
+ *	enqueued = dequeued + purged + in the queue
+ *	arrived  = enqueued + all kinds of dropped
+ *
+ * LABQ_X(NAME, field)
+ */
+#define LABQ_QUEUE_STATS \
+LABQ_X(PRIO, prio) \
+LABQ_X(BYTES, bytes)			/* at present */ \
+LABQ_X(PACKETS, packets) \
+LABQ_X(SHARED_BYTES, shared_bytes)	/* of bytes, in the shared buffer */ \
+LABQ_X(ENQUEUED_PACKETS, enqueued_packets) \
+LABQ_X(ENQUEUED_BYTES, enqueued_bytes) \
+LABQ_X(DEQUEUED_PACKETS, dequeued_packets) \
+LABQ_X(DEQUEUED_BYTES, dequeued_bytes) \
+LABQ_X(PURGED_PACKETS, purged_packets)	/* thrown away: down, deleted */ \
+LABQ_X(DROPPED_LIMIT, dropped_limit)	/* packets: limit, limit_packets */ \
+LABQ_X(DROPPED_DYNAMIC, dropped_dynamic)	/* alpha */ \
+LABQ_X(DROPPED_FULL, dropped_full)	/* buffer */ \
+LABQ_X(DROPPED_HEADROOM, dropped_headroom) \
+LABQ_X(DROPPED_RED, dropped_red) \
+LABQ_X(DROPPED_STEP, dropped_step)	/* ecn_drop */ \
+LABQ_X(MARKED_STEP, marked_step)	/* packets that got a mark */ \
+LABQ_X(MARKED_RED, marked_red) \
+LABQ_X(MAX_BYTES, max_bytes) \
+LABQ_X(MAX_PACKETS, max_packets) \
+LABQ_X(MEAN_MILLIBYTES, mean_millibytes)	/* 1/1000 of a byte, rounded down */ \
+LABQ_X(P50_BYTES, p50_bytes)		/* see labq_core.h for their resolution */ \
+LABQ_X(P90_BYTES, p90_bytes) \
+LABQ_X(P99_BYTES, p99_bytes) \
+LABQ_X(P999_BYTES, p999_bytes) \
+LABQ_X(LOST_NS, lost_ns)		/* no memory: not in the percentiles */
+
+/* Of what came in by this port, of one priority, and is held at any. */
+#define LABQ_INGRESS_STATS \
+LABQ_X(PRIO, prio) \
+LABQ_X(HELD_BYTES, held_bytes)		/* at present */ \
+LABQ_X(HEADROOM_BYTES, headroom_bytes)	/* of those, in the headroom */ \
+LABQ_X(MAX_HELD_BYTES, max_held_bytes) \
+LABQ_X(MAX_HEADROOM_BYTES, max_headroom_bytes) \
+LABQ_X(PAUSED, paused)			/* at present */ \
+LABQ_X(PAUSES, pauses)
+
+enum {
+	LABQ_QUEUE_UNSPEC,
+	LABQ_QUEUE_PAD,
+#define LABQ_X(NAME, field)	LABQ_QUEUE_##NAME,
+	LABQ_QUEUE_STATS
+#undef LABQ_X
+	__LABQ_QUEUE_MAX
+};
+
+#define LABQ_QUEUE_MAX		(__LABQ_QUEUE_MAX - 1)
+
+enum {
+	LABQ_INGRESS_UNSPEC,
+	LABQ_INGRESS_PAD,
+#define LABQ_X(NAME, field)	LABQ_INGRESS_##NAME,
+	LABQ_INGRESS_STATS
+#undef LABQ_X
+	__LABQ_INGRESS_MAX
+};
+
+#define LABQ_INGRESS_MAX	(__LABQ_INGRESS_MAX - 1)
+
+#endif /* _LABQ_PARAMS_H */

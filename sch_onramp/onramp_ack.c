@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: OR-ACKs, and the pauses that they decide
+ *
+ *	OR-ACK, the cheap checks first:
+ *	  decode -> peer of the addresses -> tag -> connection of the ports -> count
+ *	  record of the sequence number, or it is not in flight
+ *	  impossible by now: refuse it
+ *	  delay = received - started on the wire - own batch before it
+ *	    relative: above the baseline of the path (onramp_owd.h)
+ *	    synced: as it is, by CLOCK_TAI or the NIC's clock; T is widened by the errors
+ *	      of both hosts' clocks, and of the map to the NIC's
+ *	  bound it by the round trip, choose T (onramp_path.h)
+ *	  decide (onramp_core.h), publish the end of the pause
+ *	  shorter than before, and a flow waits for it: its qdisc looks again
+ *
+ * Whatever does not pass changes nothing and is counted, each reason apart. A pause that
+ * nothing renews ends by itself, so whatever fails leaves a fair queue.
+ *
+ * Nothing says which of two transmissions of the same data was received: OR-ACKs about
+ * data that was sent again are ambiguous, and do nothing.
+ *
+ * Source: Liu et al., NSDI 2021, sections 3 and 4.1.
+ */
+#include <linux/ktime.h>
+
+#include "onramp_ctl.h"
+#include "onramp_trace.h"
+
+/*
+ * After so long without an OR-ACK the counts of a connection start over, jiffies: half
+ * of what the counts take to wrap, see struct or_replay.
+ */
+#define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
+
+/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
+#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
+
+/* Class of a delay for the histogram: its two bits below the highest one. */
+static u32 onramp_owd_class(u64 ns)
+{
+	u32 log;
+
+	if (ns < 4)
+		return ns;
+	log = fls64(ns) - 1;
+	return min_t(u32, 4 * (log - 1) + ((ns >> (log - 2)) & 3), ONRAMP_OWD_CLASSES - 1);
+}
+
+/**
+ * onramp_owd_class_end() - return the highest delay of a class of the histogram, ns
+ * @class: its number
+ */
+u64 onramp_owd_class_end(u32 class)
+{
+	u32 log = class / 4 + 1;
+
+	if (class < 4)
+		return class;
+	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
+}
+
+/* The excess over what an empty path takes; ONRAMP_UNDECIDED, or why there is none. */
+static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack,
+				u32 payload, struct onramp_delay *d)
+{
+	struct onramp_peer *peer = ctl->peer;
+	u64 tx_ns = d->trip.tx_ns;
+	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
+
+	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
+		return ONRAMP_IMPLAUSIBLE;
+	lockdep_assert_held(&peer->lock);
+	if (!peer->has_domain || peer->domain != ack->domain) {
+		onramp_owd_init(&peer->owd);
+		peer->has_domain = true;
+		peer->domain = ack->domain;
+		peer->last_owd_at_ns = 0;
+		peer->epoch++;
+	}
+	if (ctl->epoch != peer->epoch) {
+		ctl->epoch = peer->epoch;
+		onramp_ctrl_forget(&ctl->ctrl);
+		onramp_view_forget(&ctl->view);
+	}
+	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
+		return ONRAMP_G_LEARNING;
+	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
+	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
+	return ONRAMP_UNDECIDED;
+}
+
+/*
+ * The delay itself, by the time that both clocks are synchronised to; ONRAMP_UNDECIDED, or why
+ * there is none.
+ *
+ * A receiver that says how far its clock is off means CLOCK_TAI or, of a stamp of its NIC,
+ * the clock of that, which PTP keeps to TAI too, unless all NICs have a time of their own.
+ * So CLOCK_TAI is compared with stamps of both kinds, and the clock of the NIC only with
+ * those of NICs.
+ */
+static u8 onramp_delay_synced(const struct onramp_gate *gate,
+			      const struct onramp_settings *settings,
+			      const struct or_ack *ack, struct onramp_delay *d)
+{
+	u64 tx_ns = d->trip.tx_ns, at_ns;
+	u32 map_error_ns = 0;
+
+	if (ack->clock_error == OR_CLOCK_UNSYNCED)
+		return ONRAMP_G_UNSYNCED;
+	if (settings->clock == ONRAMP_CLOCK_SYSTEM) {
+		at_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
+	} else {
+		if (!ack->nic)
+			return ONRAMP_G_UNSYNCED;
+		/* Without a lock: the qdisc may be going. */
+		if (nic_ts_dev_clock(READ_ONCE(gate->dev), tx_ns, &at_ns, &map_error_ns))
+			return ONRAMP_G_NO_MAP;
+	}
+	d->owd_ns = (s64)(ack->rx_ns - at_ns);
+	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
+		      map_error_ns;
+	return ONRAMP_UNDECIDED;
+}
+
+/*
+ * The delay, and what follows from it for the connection; an enum onramp_verdict, or why
+ * there is no delay. The path is locked from the one to the other: what a pause has done is
+ * compared with what has left since.
+ */
+static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *settings,
+			  const struct or_ack *ack, u32 payload, struct onramp_params *core,
+			  struct onramp_sample *s, struct onramp_delay *d,
+			  struct onramp_trust *trust, struct onramp_result *res)
+{
+	struct onramp_peer *peer = ctl->peer;
+	u8 verdict;
+
+	if (!onramp_trip_possible(&d->trip))
+		return ONRAMP_IMPLAUSIBLE;
+	spin_lock(&peer->lock);
+	if (d->absolute)
+		verdict = onramp_delay_synced(ctl->gate, settings, ack, d);
+	else if (ctl->line_bps != peer->line_bps)
+		/* Another connection has seen that the rate is another one. */
+		verdict = ONRAMP_G_LEARNING;
+	else
+		verdict = onramp_delay_relative(ctl, ack, payload, d);
+	if (verdict != ONRAMP_UNDECIDED)
+		goto unlock;
+	onramp_path_update(&peer->path, &ctl->view, &ctl->ctrl, core, s, d, trust, res);
+	verdict = res->verdict;
+	/* For new connections, if it is newer than what they would get otherwise. */
+	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
+		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);
+		peer->last_owd_tx_ns = s->tx_ns;
+		peer->last_owd_at_ns = s->now_ns;
+		peer->last_error_ns = d->error_ns;
+		peer->last_threshold_ns = trust->threshold_ns;
+	}
+	WRITE_ONCE(ctl->gate->last_slack_ns, peer->path.slack_ns);
+	WRITE_ONCE(ctl->gate->last_swing_ns, trust->swing_ns);
+unlock:
+	spin_unlock(&peer->lock);
+	return verdict;
+}
+
+/* For people: what an OR-ACK that counted has said. */
+static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d,
+			    const struct onramp_trust *trust, const struct onramp_result *res)
+{
+	struct onramp_gate *gate = ctl->gate;
+	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
+
+	WRITE_ONCE(gate->last_owd_ns, res->owd_ns);
+	WRITE_ONCE(gate->last_baseline_ns, d->baseline_ns);
+	WRITE_ONCE(gate->last_error_ns, d->error_ns);
+	WRITE_ONCE(gate->last_threshold_ns, trust->threshold_ns);
+	WRITE_ONCE(gate->last_beta, ctl->ctrl.beta);
+	u64_stats_update_begin(&stats->syncp);
+	stats->owd[onramp_owd_class(res->owd_ns)]++;
+	stats->n[ONRAMP_G_LIMITED] += trust->limited;
+	stats->n[ONRAMP_G_LET_GO] += trust->let_go > 0;
+	stats->n[ONRAMP_G_PAUSE_ENDS] += trust->returned;
+	stats->n[ONRAMP_G_PAUSE_ENDS_EMPTY] += trust->empty;
+	u64_stats_update_end(&stats->syncp);
+}
+
+/*
+ * Payload of the packet that ends at @seq: all of a batch are full ones but the last. A
+ * record that holds several batches may have others as well, and full ones in it
+ * then pass for smaller ones, see onramp_tx_append().
+ */
+static u32 onramp_ctl_payload(const struct onramp_ctl *ctl, const struct onramp_tx *tx,
+			      u32 seq)
+{
+	return ctl->mss ? ((seq - tx->start - 1) % ctl->mss) + 1 : 1;
+}
+
+static bool onramp_counted(u8 verdict)
+{
+	return verdict <= ONRAMP_IS_OFF;
+}
+
+/* What it says of the connection is to be believed; what does it say? */
+static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
+{
+	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
+	struct onramp_delay d = {
+		.rx_ns = ack->rx_ns, .byte_ns = ctl->byte_ns, .others = ack->others,
+	};
+	const struct onramp_settings *settings;
+	struct onramp_trust trust = {};
+	struct onramp_result res = {};
+	struct onramp_params core;
+	const struct onramp_tx *tx;
+	u8 verdict;
+
+	settings = rcu_dereference(ctl->gate->settings);
+	core = settings->core;
+	tx = onramp_tx_covering(&ctl->ring, ack->seq);
+	if (!tx) {
+		verdict = ONRAMP_G_NOT_IN_FLIGHT;
+		goto out;
+	}
+	if (!tx->tx_ns) {
+		verdict = ONRAMP_G_AMBIGUOUS;
+		goto out;
+	}
+	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
+	s.tx_cum_ns = tx->cum_ns;
+	s.sent_ns = ctl->ring.sent_ns;
+	s.idle_ns = onramp_tx_idle_ns(&ctl->ring, s.now_ns);
+	d.trip = (struct onramp_trip) {
+		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
+		.hold_ns = ack->hold_ns,
+	};
+	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
+	d.is_auto = !core.threshold_ns;
+	d.bound = settings->bound;
+	onramp_ctl_account(ctl, s.now_ns);
+	verdict = onramp_ctl_path(ctl, settings, ack, onramp_ctl_payload(ctl, tx, ack->seq),
+				  &core, &s, &d, &trust, &res);
+	onramp_ctl_publish(ctl, s.now_ns);
+	if (!onramp_counted(verdict))
+		goto out;
+	onramp_ctl_note(ctl, &d, &trust, &res);
+	if (trust.returned)
+		trace_onramp_pause_end(ctl, s.now_ns, trust.empty, res.owd_ns,
+				       READ_ONCE(ctl->gate->last_slack_ns));
+out:
+	trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
+	return verdict;
+}
+
+/* An OR-ACK with the right tag for this connection. */
+static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
+{
+	struct onramp_gate *recheck = NULL;
+	enum or_error error;
+	u64 until_ns;
+	u8 verdict;
+	u32 anew;
+
+	spin_lock(&ctl->lock);
+	/* Nothing was ever sent, or the last flow is gone. */
+	if (!ctl->gate) {
+		spin_unlock(&ctl->lock);
+		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
+		return;
+	}
+	/* A receiver that asked for a proof may be a new one, and count from anywhere. */
+	anew = READ_ONCE(ctl->peer->anew);
+	if (ctl->anew != anew || time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
+		ctl->replay = (struct or_replay) { .newest = 0 };
+	error = or_replay_accept(&ctl->replay, ack->count);
+	if (error) {
+		struct onramp_sample s = { .now_ns = ktime_get_ns() };
+		struct onramp_trust trust = {};
+		struct onramp_delay d = {};
+		struct onramp_result res = {};
+
+		verdict = error == OR_ERR_REPLAY ? ONRAMP_G_REPLAY : ONRAMP_G_OLD;
+		trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
+	} else {
+		ctl->acked = jiffies;
+		ctl->anew = anew;
+		until_ns = ctl->ctrl.until_ns;
+		verdict = onramp_ctl_decide(ctl, ack);
+		if (ctl->waiter && ctl->ctrl.until_ns < until_ns) {
+			recheck = ctl->gate;
+			trace_onramp_shorter(ctl, until_ns, ctl->ctrl.until_ns);
+		}
+	}
+	onramp_gate_add(ctl->gate, verdict, 1);
+	spin_unlock(&ctl->lock);
+	/* RCU keeps it, whoever drops the connection now. */
+	if (recheck)
+		onramp_gate_recheck(recheck, ctl);
+}
+
+/**
+ * onramp_ctl_rcv() - receive an OR-ACK
+ * @net: namespace
+ * @addrs: ends of the message
+ * @ifindex: of the device that it came in on
+ * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
+ * @len: its length
+ *
+ * Context: RCU, BH disabled.
+ */
+void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		    const u8 *msg, unsigned int len)
+{
+	struct onramp_net *on = onramp_net(net);
+	struct onramp_peer *peer;
+	struct onramp_ctl *ctl;
+	unsigned int reason;
+	struct or_ack ack;
+
+	reason = or_ack_decode(msg, len, &ack);
+	if (reason)
+		goto reject;
+	reason = ONRAMP_N_NO_PEER;
+	peer = onramp_peer_find(on, addrs);
+	if (!peer)
+		goto reject;
+	reason = OR_ERR_TAG;
+	if (!onramp_peer_verify(peer, msg))
+		goto reject;
+	reason = ONRAMP_N_NO_FLOW;
+	ctl = onramp_ctl_find(on, peer, ack.sport, ack.dport);
+	if (!ctl)
+		goto reject;
+	onramp_ctl_ack(ctl, &ack);
+	return;
+
+reject:
+	onramp_net_count(on, reason);
+	trace_onramp_reject(addrs, len, reason);
+}

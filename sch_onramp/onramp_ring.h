@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * When the data of a flow was sent: pure functions on integers.
+ *
+ *	data leaves the qdisc:
+ *	  starts on the wire when the newest record ends there: extend that record
+ *	  otherwise: a new one, unless too many are in flight
+ *	  sent before: what it overlaps has no time any more (Karn)
+ *
+ *	OR-ACK: the record that has the sequence number
+ *
+ * Nothing in this file depends on the kernel but fixed-size integers and READ_ONCE(): it is
+ * compiled into the module, the unit tests and the fuzzer.
+ */
+#ifndef _ONRAMP_RING_H
+#define _ONRAMP_RING_H
+
+#include "onramp_core.h"
+
+/* More than TCP's largest window: so far back lies another connection. */
+#define ONRAMP_MAX_WINDOW	(1U << 30)
+
+/*
+ * A packet shares the record before it if it starts on the wire within so many ns of
+ * that one's end, and all of the record is no longer than two batches, bytes.
+ */
+#define ONRAMP_TX_MERGE_NS	16
+#define ONRAMP_TX_MERGE_BYTES	(1U << 17)
+
+/**
+ * struct onramp_tx - when a range of sequence numbers was sent
+ * @tx_ns:	start on the wire, by the model of it; 0: unusable, part of the range was
+ *		sent more than once
+ * @cum_ns:	onramp_ctrl_cum_pause() then
+ * @start:	first sequence number
+ * @end:	after the last one
+ * @wait_ns:	from the qdisc to @tx_ns, ONRAMP_FIFO_MAX_NS and a batch at most
+ */
+struct onramp_tx {
+	u64	tx_ns;
+	u64	cum_ns;
+	u32	start;
+	u32	end;
+	u32	wait_ns;
+};
+
+/*
+ * Of so many records in flight a full ring keeps every second one; below so many it
+ * goes back to more of them. The rest of a ring is for OR-ACKs that come later than
+ * the ACK. Fractions of a ring, in quarters: halving and doubling stay between them.
+ */
+#define ONRAMP_TX_MANY		3
+#define ONRAMP_TX_FEW		1
+
+/* One of 2^12 batches of 64 KB is less than one in flight, whatever the window. */
+#define ONRAMP_TX_SHIFT_MAX	12
+
+/**
+ * struct onramp_txring - records of a flow, in order of sequence
+ * @rec:	the records, @mask + 1 of them
+ * @mask:	a power of two less one, >= 3
+ * @head:	where the next one goes, counts up
+ * @count:	valid records, <= @mask + 1
+ * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
+ * @all:	what was last sent was all that there was to send
+ * @skipped:	how many were not recorded since the newest record, < 2^@shift
+ * @next:	after all that was sent, if there is a record
+ * @una:	before it, all was acknowledged when that was last looked at
+ * @base:	not after the start of any record, nor much before that of the oldest
+ * @sent_ns:	when anything was last sent
+ * @end_ns:	about when the newest record ends on the wire, if there is one
+ *
+ * A packet that does not belong to the newest record reads no record, only these.
+ *
+ * A ring whose records are all in flight would forget the oldest one before its OR-ACK
+ * comes, each time, and the flow would never pause. It keeps every second one, and
+ * records every second one from then on. OR-ACKs about the others are unknown and do
+ * nothing, but there are always some that are known.
+ */
+struct onramp_txring {
+	struct onramp_tx *rec;
+	u32	mask;
+	u32	head;
+	u32	count;
+	u16	shift;
+	bool	all;
+	u32	skipped;
+	u32	next;
+	u32	una;
+	u32	base;
+	u64	sent_ns;
+	u64	end_ns;
+};
+
+/* The @i-th newest record, from 0 on; @i < r->count. */
+static inline struct onramp_tx *onramp_tx_at(const struct onramp_txring *r,
+					     u32 i)
+{
+	return &r->rec[(r->head - 1 - i) & r->mask];
+}
+
+/*
+ * Newest first: how many records end after @seq? Binary search, since records
+ * do not overlap and none is further than half the sequence space from another.
+ */
+static inline u32 onramp_tx_after(const struct onramp_txring *r, u32 seq)
+{
+	u32 low = 0, high = r->count, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if ((s32)(onramp_tx_at(r, mid)->end - seq) > 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Part of @start to @end is sent again: which of the two was received is unknown. */
+static inline void onramp_tx_spoil(struct onramp_txring *r, u32 start, u32 end)
+{
+	u32 i, n = onramp_tx_after(r, start);
+
+	for (i = 0; i < n; i++)
+		if ((s32)(onramp_tx_at(r, i)->start - end) < 0)
+			onramp_tx_at(r, i)->tx_ns = 0;
+}
+
+/* Are more than @quarters of the ring's length in flight? */
+static inline bool onramp_tx_in_flight(struct onramp_txring *r, u32 quarters,
+				       const u32 *una)
+{
+	u32 i = (r->mask + 1) / 4 * quarters, end;
+
+	if (i >= r->count)
+		return false;
+	end = onramp_tx_at(r, i)->end;
+	if ((s32)(end - r->una) <= 0)
+		return false;
+	/* It is of another cache line, and of another CPU: only if it matters. */
+	r->una = READ_ONCE(*una);
+	return (s32)(end - r->una) > 0;
+}
+
+/* Is the next one to be recorded? Adapts how many are. */
+static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
+{
+	u32 i;
+
+	if (!r->count) {
+		r->shift = 0;
+		r->skipped = 0;
+		r->una = READ_ONCE(*una);
+		return true;
+	}
+	if (r->shift && ++r->skipped < 1U << r->shift)
+		return false;
+	r->skipped = 0;
+	/* Once in a quarter of the ring, as long as the last quarter of it lasts. */
+	if (r->head & (r->mask >> 2))
+		return true;
+	if (r->count > r->mask - (r->mask >> 2) && r->shift < ONRAMP_TX_SHIFT_MAX &&
+	    onramp_tx_in_flight(r, ONRAMP_TX_MANY, una)) {
+		r->count /= 2;
+		for (i = 1; i < r->count; i++)
+			*onramp_tx_at(r, i) = *onramp_tx_at(r, 2 * i);
+		r->shift++;
+	} else if (r->shift && !onramp_tx_in_flight(r, ONRAMP_TX_FEW, una)) {
+		r->shift--;
+	}
+	return true;
+}
+
+/* All that is kept fits into half of the sequence space. */
+static inline void onramp_tx_forget(struct onramp_txring *r, u32 end)
+{
+	while (r->count) {
+		r->base = onramp_tx_at(r, r->count - 1)->start;
+		if (end - r->base <= ONRAMP_MAX_WINDOW)
+			return;
+		r->count--;
+	}
+}
+
+/**
+ * onramp_tx_add() - record a packet or batch that leaves
+ * @r: ring
+ * @start: its first sequence number
+ * @end: after its last one; nothing is recorded if it is empty
+ * @tx_ns: time, > 0
+ * @cum_ns: onramp_ctrl_cum_pause() of that time
+ * @una: the connection's first unacknowledged sequence number; it may change meanwhile
+ */
+static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
+				 u64 tx_ns, u64 cum_ns, const u32 *una)
+{
+	r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
+	if ((s32)(end - start) <= 0)
+		return;
+	/* Further back than that is another connection of these ports. */
+	if (r->count && r->next - start - 1 < ONRAMP_MAX_WINDOW) {
+		onramp_tx_spoil(r, start, end);
+		if ((s32)(end - r->next) <= 0)
+			return;
+		start = r->next;
+	}
+	r->next = end;
+	if (end - r->base > ONRAMP_MAX_WINDOW)
+		onramp_tx_forget(r, end);
+	if (!r->count)
+		r->base = start;
+	if (!onramp_tx_wanted(r, una))
+		return;
+	r->rec[r->head++ & r->mask] = (struct onramp_tx) {
+		.tx_ns = tx_ns, .cum_ns = cum_ns, .start = start, .end = end,
+	};
+	r->count = min_t(u32, r->count + 1, r->mask + 1);
+}
+
+/* Does what starts on the wire at @tx_ns follow at once what ends at @end_ns? */
+static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
+{
+	return tx_ns - end_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS;
+}
+
+/**
+ * onramp_tx_append() - record a packet, and put back-to-back packets into one record
+ * @r: ring
+ * @start: first sequence number of the packet or batch
+ * @end: after its last one
+ * @out_ns: the qdisc hands it to the driver, > 0
+ * @tx_ns: it starts on the wire, >= @out_ns
+ * @cum_ns: onramp_ctrl_cum_pause() of that time
+ * @byte_time: of onramp_byte_time()
+ * @una: see onramp_tx_add()
+ *
+ * A packet that starts on the wire when the one before it ends is as good as part of
+ * its batch: onramp_own_ns() gives its time. So a ring is as long in bytes without GSO
+ * as with it.
+ */
+static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
+				    u64 out_ns, u64 tx_ns, u64 cum_ns, u64 byte_time,
+				    const u32 *una)
+{
+	struct onramp_tx *t;
+	u64 next_ns;
+	u32 head = r->head;
+
+	if (r->count && byte_time && (s32)(end - start) > 0 &&
+	    onramp_tx_follows(tx_ns, r->end_ns)) {
+		t = onramp_tx_at(r, 0);
+		next_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, start);
+		if (t->end == start && t->tx_ns && t->cum_ns == cum_ns &&
+		    end - t->start <= ONRAMP_TX_MERGE_BYTES &&
+		    onramp_tx_follows(tx_ns, next_ns)) {
+			t->end = end;
+			r->next = end;
+			r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
+			r->end_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, end);
+			return;
+		}
+	}
+	onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
+	if (r->head != head)
+		onramp_tx_at(r, 0)->wait_ns = (u32)min_t(u64, tx_ns - out_ns, U32_MAX);
+	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
+}
+
+/**
+ * onramp_tx_idle_ns() - return for how long the flow has had nothing to send
+ * @r: ring
+ * @now_ns: current time
+ *
+ * Return: ns, 0 if it has, or what it sent last is not on the wire yet.
+ */
+static inline u64 onramp_tx_idle_ns(const struct onramp_txring *r, u64 now_ns)
+{
+	return r->all && now_ns > r->sent_ns ? now_ns - r->sent_ns : 0;
+}
+
+/**
+ * onramp_tx_covering() - find the record of the packet that ends at a sequence number
+ * @r: ring
+ * @seq: sequence number after its last byte
+ *
+ * Return: the record, whose tx_ns is 0 if it is unusable; NULL if there is none.
+ */
+static inline const struct onramp_tx *
+onramp_tx_covering(const struct onramp_txring *r, u32 seq)
+{
+	/* Ends at or after seq means: ends after seq - 1. */
+	u32 n = onramp_tx_after(r, seq - 1);
+	const struct onramp_tx *t;
+
+	if (!n)
+		return NULL;
+	t = onramp_tx_at(r, n - 1);
+	/* For a number far away the search ends anywhere. */
+	return seq - 1 - t->start < t->end - t->start ? t : NULL;
+}
+
+/**
+ * onramp_tx_find() - find a record that is usable
+ * @r: ring
+ * @seq: sequence number after its last byte
+ *
+ * Return: the record, NULL if there is none or it is unusable.
+ */
+static inline const struct onramp_tx *onramp_tx_find(const struct onramp_txring *r,
+						     u32 seq)
+{
+	const struct onramp_tx *t = onramp_tx_covering(r, seq);
+
+	return t && t->tx_ns ? t : NULL;
+}
+
+#endif /* _ONRAMP_RING_H */
