@@ -17,7 +17,7 @@
 #include <net/tcp_states.h>
 #include <uapi/onramp.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 
 /* enum onramp_state - where a flow is */
 enum onramp_state {

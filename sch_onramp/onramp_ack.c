@@ -24,7 +24,7 @@
  */
 #include <linux/ktime.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 #include "onramp_trace.h"
 
 /*

@@ -20,7 +20,7 @@
 
 #include <dev_speed.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 
 /* bytes/s in a Mbit/s */
 #define ONRAMP_MBIT		125000ULL

@@ -41,7 +41,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 #include "onramp_trace.h"
 
 /* What a SUBSCRIBE asks for, s: three renewals, and a sender that was restarted waits. */

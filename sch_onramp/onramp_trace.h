@@ -17,7 +17,7 @@
 #include <linux/tracepoint.h>
 #include <trace_sockaddr.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 
 TRACE_DEFINE_ENUM(ONRAMP_BELOW);
 TRACE_DEFINE_ENUM(ONRAMP_PAUSED);

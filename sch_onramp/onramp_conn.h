@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of On-Ramp that holds flows back. What it does is told in onramp_ctl.c and
+ * The part of On-Ramp that holds flows back. What it does is told in onramp_conn.c and
  * onramp_peer.c.
  *
  *	namespace	onramp_net: peers, connections, the port
@@ -459,7 +459,7 @@ static inline void onramp_net_count(const struct onramp_net *on, unsigned int id
 	u64_stats_update_end(&stats->syncp);
 }
 
-/* onramp_ctl.c */
+/* onramp_conn.c */
 int onramp_ctl_cache_create(void);
 void onramp_ctl_cache_destroy(void);
 extern const struct rhashtable_params onramp_ctl_table;

@@ -24,7 +24,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include "onramp_ctl.h"
+#include "onramp_conn.h"
 
 #define CREATE_TRACE_POINTS
 #include "onramp_trace.h"
