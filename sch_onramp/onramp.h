@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of the qdisc. What it does with it is told in onramp_sch.c.
+ * State of the qdisc. onramp_sch.c describes what it does.
  *
- * Locks: everything here is under the root lock of the qdisc's tree, which enqueue and
- * dequeue are called with. Settings are written with RTNL held as well, so that who
- * holds it may read them.
+ * Locks: the root lock of the qdisc's tree, which enqueue and dequeue are called with,
+ * protects everything here. Writing settings takes RTNL as well, so a reader needs either.
  */
 #ifndef _SCH_ONRAMP_H
 #define _SCH_ONRAMP_H
@@ -39,14 +38,14 @@ enum onramp_state {
  *	than zero by one packet at most
  * @state: enum onramp_state
  * @band: that it is listed in, the one of its latest packet
- * @tried: without @ctl: it is not tried to get it before, onramp_tick(), and in that; 0: never
- * @slot: with @ctl: where its next record goes, to be fetched
+ * @tried: without @conn: next attempt to get one is after this onramp_tick(); 0: at once
+ * @slot: with @conn: where its next record goes, to be fetched
  * @reordered: packets with an earlier EDT than one that had been queued before them
  * @next: in the list, ONRAMP_LISTED
- * @wait_ns: until when it is throttled, ONRAMP_THROTTLED
- * @wait: among the throttled ones, by @wait_ns
- * @next_tx_ns: the earliest departure by its rate, 0 before any
- * @ctl: its control block, NULL if it has none: it is not paused then
+ * @throttled_until: until when it is throttled, ONRAMP_THROTTLED
+ * @rate_node: among the throttled ones, by @throttled_until
+ * @time_next_packet: the earliest departure by its rate, 0 before any
+ * @conn: its connection; NULL: On-Ramp does not follow it, and does not pause it
  * @rate: what it had lately, units of 64 bytes/s, while what a pause held leaves; else 0
  * @rate_at: when that was, units of 64 ns; it wraps after four minutes
  *
@@ -75,12 +74,12 @@ struct onramp_flow {
 	union {
 		struct onramp_flow *next;
 		struct {
-			u64	wait_ns;
-			struct rb_node wait;
+			u64	throttled_until;
+			struct rb_node rate_node;
 		};
 	};
-	u64			next_tx_ns;
-	struct onramp_ctl	*ctl;
+	u64			time_next_packet;
+	struct onramp_conn	*conn;
 	u32			rate;
 	u32			rate_at;
 };
@@ -163,7 +162,7 @@ struct onramp_leaving {
  * @fast: packets that need no flow of their own; not in @table, never throttled
  * @last: the flow that was last looked for, or @fast, whose key is no flow's
  * @peeked: what a qdisc above has asked for, and not taken yet
- * @gate: for the controller
+ * @qref: what connections may touch of the qdisc
  * @link: what all queues of the device share
  * @now_ns: the time, as of the latest look at the clock
  * @exact: it has been looked at in this enqueue or dequeue
@@ -173,7 +172,7 @@ struct onramp_leaving {
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @given: bytes that left since the driver was last seen to be given some
  * @driver_queued: bytes that it had been given then, ever; it wraps
- * @waiting: throttled flows
+ * @delayed: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
  * @stats: by ONRAMP_STATS_*; those of the qdisc itself, gauges too, except for
@@ -193,13 +192,13 @@ struct onramp_sched {
 	bool			exact;
 	bool			precise;
 	bool			marks;
-	struct onramp_gate	*gate;
+	struct onramp_qref	*qref;
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;
 	u32			given;
 	u32			driver_queued;
-	struct rb_root_cached	waiting;
+	struct rb_root_cached	delayed;
 	u64			wake_ns;
 	struct qdisc_watchdog	watchdog;
 	u64			stats[ONRAMP_STATS_MAX + 1];
@@ -207,12 +206,12 @@ struct onramp_sched {
 
 /**
  * struct onramp_cb - of a packet in the queue
- * @send_ns: when its sender wants it to leave: its EDT, or when it was queued
+ * @time_to_send: when its sender wants it to leave: its EDT, or when it was queued
  * @headers: bytes before its payload, of data that On-Ramp may hold back; 0: it is none
  * @band: that it is counted in
  */
 struct onramp_cb {
-	u64	send_ns;
+	u64	time_to_send;
 	u16	headers;
 	u8	band;
 };
@@ -236,7 +235,7 @@ void onramp_recheck_all(struct Qdisc *sch);
 #define ONRAMP_TICKS_AHEAD	256
 
 /**
- * onramp_tick() - return the unit of time in which a flow tries again to get a control block
+ * onramp_tick() - return the time in units of onramp_flow.tried
  * @now: CLOCK_MONOTONIC, ns
  *
  * Return: 2^28 ns each, a quarter of a second, never 0; it wraps after five hours, when
@@ -248,7 +247,7 @@ static inline u16 onramp_tick(u64 now)
 }
 
 /**
- * onramp_too_early() - return whether it is too early to try again to get a control block
+ * onramp_too_early() - return whether it is too early for another attempt to get a connection
  * @tried: onramp_flow.tried
  * @tick: of now
  *
@@ -263,13 +262,13 @@ static inline bool onramp_too_early(u16 tried, u16 tick)
 int onramp_flow_cache_create(void);
 void onramp_flow_cache_destroy(void);
 unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb);
-struct onramp_flow *onramp_flow_get_slow(struct onramp_sched *q, unsigned long key,
-					 struct sock *sk);
+struct onramp_flow *__onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key,
+						 struct sock *sk);
 void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
 void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
 			struct sk_buff *skb);
 struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key);
-void onramp_flow_detach(struct onramp_sched *q, struct onramp_ctl *ctl);
+void onramp_flow_detach(struct onramp_sched *q, struct onramp_conn *conn);
 void onramp_flows_release(struct onramp_sched *q);
 struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
 struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets);
@@ -290,10 +289,9 @@ int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
  * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
  * @sk: set to the socket that is the flow, or NULL if it is a hash
  *
- * Connection requests, listeners and sockets in TIME-WAIT are not what a sender is:
- * what they send is part of no flow of theirs, and not held back by a rate either. A
- * socket that is not connected may send to many destinations, so that each of these is
- * a flow. Sockets are at even addresses, so a key that is odd is a hash.
+ * Connection requests, listeners and sockets in TIME-WAIT do not send at a rate: their
+ * packets belong to the flow of a hash. So do those of a socket that is not connected, which
+ * may send to many destinations. Sockets are at even addresses, so an odd key is a hash.
  *
  * Context: the qdisc's lock.
  * Return: the key, not 0.
@@ -313,7 +311,7 @@ static inline unsigned long onramp_flow_key(const struct onramp_sched *q,
 }
 
 /**
- * onramp_flow_get() - find a flow, or make it
+ * onramp_flow_find_or_create() - find or create a flow
  * @q: the qdisc
  * @key: of onramp_flow_key()
  * @sk: its socket, or NULL
@@ -321,14 +319,14 @@ static inline unsigned long onramp_flow_key(const struct onramp_sched *q,
  * Context: the qdisc's lock.
  * Return: the flow, or NULL if there is no memory for it.
  */
-static inline struct onramp_flow *onramp_flow_get(struct onramp_sched *q, unsigned long key,
-						  struct sock *sk)
+static inline struct onramp_flow *
+onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key, struct sock *sk)
 {
 	struct onramp_flow *f = q->last;
 
 	if (f->key == key && (!sk || f->hash == sk->sk_hash))
 		return f;
-	return onramp_flow_get_slow(q, key, sk);
+	return __onramp_flow_find_or_create(q, key, sk);
 }
 
 /**
@@ -345,7 +343,7 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 	if (likely(RB_EMPTY_ROOT(&f->reordered)))
 		return f->head;
 	skb = skb_rb_first(&f->reordered);
-	if (f->head && onramp_cb(f->head)->send_ns <= onramp_cb(skb)->send_ns)
+	if (f->head && onramp_cb(f->head)->time_to_send <= onramp_cb(skb)->time_to_send)
 		return f->head;
 	return skb;
 }
@@ -362,7 +360,7 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
 {
 	f->qlen++;
-	if (f->head && onramp_cb(skb)->send_ns < onramp_cb(f->tail)->send_ns) {
+	if (f->head && onramp_cb(skb)->time_to_send < onramp_cb(f->tail)->time_to_send) {
 		onramp_flow_reorder(f, skb);
 		return;
 	}

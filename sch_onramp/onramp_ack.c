@@ -61,10 +61,10 @@ u64 onramp_owd_class_end(u32 class)
 }
 
 /* The excess over what an empty path takes; ONRAMP_UNDECIDED, or why there is none. */
-static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack,
+static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *ack,
 				u32 payload, struct onramp_delay *d)
 {
-	struct onramp_peer *peer = ctl->peer;
+	struct onramp_peer *peer = conn->peer;
 	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
 
@@ -78,13 +78,13 @@ static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack
 		peer->last_owd_at_ns = 0;
 		peer->epoch++;
 	}
-	if (ctl->epoch != peer->epoch) {
-		ctl->epoch = peer->epoch;
-		onramp_ctrl_forget(&ctl->ctrl);
-		onramp_view_forget(&ctl->view);
+	if (conn->epoch != peer->epoch) {
+		conn->epoch = peer->epoch;
+		onramp_ctrl_forget(&conn->ctrl);
+		onramp_view_forget(&conn->view);
 	}
 	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
-		return ONRAMP_G_LEARNING;
+		return ONRAMP_Q_LEARNING;
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
 	return ONRAMP_UNDECIDED;
@@ -99,7 +99,7 @@ static u8 onramp_delay_relative(struct onramp_ctl *ctl, const struct or_ack *ack
  * So CLOCK_TAI is compared with stamps of both kinds, and the clock of the NIC only with
  * those of NICs.
  */
-static u8 onramp_delay_synced(const struct onramp_gate *gate,
+static u8 onramp_delay_synced(const struct onramp_qref *qref,
 			      const struct onramp_settings *settings,
 			      const struct or_ack *ack, struct onramp_delay *d)
 {
@@ -107,15 +107,15 @@ static u8 onramp_delay_synced(const struct onramp_gate *gate,
 	u32 map_error_ns = 0;
 
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
-		return ONRAMP_G_UNSYNCED;
+		return ONRAMP_Q_UNSYNCED;
 	if (settings->clock == ONRAMP_CLOCK_SYSTEM) {
 		at_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(tx_ns), TK_OFFS_TAI));
 	} else {
 		if (!ack->nic)
-			return ONRAMP_G_UNSYNCED;
+			return ONRAMP_Q_UNSYNCED;
 		/* Without a lock: the qdisc may be going. */
-		if (nic_ts_dev_clock(READ_ONCE(gate->dev), tx_ns, &at_ns, &map_error_ns))
-			return ONRAMP_G_NO_MAP;
+		if (nic_ts_dev_clock(READ_ONCE(qref->dev), tx_ns, &at_ns, &map_error_ns))
+			return ONRAMP_Q_NO_MAP;
 	}
 	d->owd_ns = (s64)(ack->rx_ns - at_ns);
 	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
@@ -128,27 +128,27 @@ static u8 onramp_delay_synced(const struct onramp_gate *gate,
  * there is no delay. The path is locked from the one to the other: what a pause has done is
  * compared with what has left since.
  */
-static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *settings,
-			  const struct or_ack *ack, u32 payload, struct onramp_params *core,
-			  struct onramp_sample *s, struct onramp_delay *d,
-			  struct onramp_trust *trust, struct onramp_result *res)
+static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_settings *settings,
+			   const struct or_ack *ack, u32 payload, struct onramp_ctrl_params *core,
+			   struct onramp_sample *s, struct onramp_delay *d,
+			   struct onramp_trust *trust, struct onramp_result *res)
 {
-	struct onramp_peer *peer = ctl->peer;
+	struct onramp_peer *peer = conn->peer;
 	u8 verdict;
 
 	if (!onramp_trip_possible(&d->trip))
 		return ONRAMP_IMPLAUSIBLE;
 	spin_lock(&peer->lock);
 	if (d->absolute)
-		verdict = onramp_delay_synced(ctl->gate, settings, ack, d);
-	else if (ctl->line_bps != peer->line_bps)
+		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
+	else if (conn->line_bps != peer->line_bps)
 		/* Another connection has seen that the rate is another one. */
-		verdict = ONRAMP_G_LEARNING;
+		verdict = ONRAMP_Q_LEARNING;
 	else
-		verdict = onramp_delay_relative(ctl, ack, payload, d);
+		verdict = onramp_delay_relative(conn, ack, payload, d);
 	if (verdict != ONRAMP_UNDECIDED)
 		goto unlock;
-	onramp_path_update(&peer->path, &ctl->view, &ctl->ctrl, core, s, d, trust, res);
+	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
 	verdict = res->verdict;
 	/* For new connections, if it is newer than what they would get otherwise. */
 	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
@@ -158,31 +158,31 @@ static u8 onramp_ctl_path(struct onramp_ctl *ctl, const struct onramp_settings *
 		peer->last_error_ns = d->error_ns;
 		peer->last_threshold_ns = trust->threshold_ns;
 	}
-	WRITE_ONCE(ctl->gate->last_slack_ns, peer->path.slack_ns);
-	WRITE_ONCE(ctl->gate->last_swing_ns, trust->swing_ns);
+	WRITE_ONCE(conn->qref->last_slack_ns, peer->path.slack_ns);
+	WRITE_ONCE(conn->qref->last_swing_ns, trust->swing_ns);
 unlock:
 	spin_unlock(&peer->lock);
 	return verdict;
 }
 
 /* For people: what an OR-ACK that counted has said. */
-static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d,
-			    const struct onramp_trust *trust, const struct onramp_result *res)
+static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay *d,
+			     const struct onramp_trust *trust, const struct onramp_result *res)
 {
-	struct onramp_gate *gate = ctl->gate;
-	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
+	struct onramp_qref *qref = conn->qref;
+	struct onramp_qref_stats *stats = this_cpu_ptr(qref->stats);
 
-	WRITE_ONCE(gate->last_owd_ns, res->owd_ns);
-	WRITE_ONCE(gate->last_baseline_ns, d->baseline_ns);
-	WRITE_ONCE(gate->last_error_ns, d->error_ns);
-	WRITE_ONCE(gate->last_threshold_ns, trust->threshold_ns);
-	WRITE_ONCE(gate->last_beta, ctl->ctrl.beta);
+	WRITE_ONCE(qref->last_owd_ns, res->owd_ns);
+	WRITE_ONCE(qref->last_baseline_ns, d->baseline_ns);
+	WRITE_ONCE(qref->last_error_ns, d->error_ns);
+	WRITE_ONCE(qref->last_threshold_ns, trust->threshold_ns);
+	WRITE_ONCE(qref->last_beta, conn->ctrl.beta);
 	u64_stats_update_begin(&stats->syncp);
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
-	stats->n[ONRAMP_G_LIMITED] += trust->limited;
-	stats->n[ONRAMP_G_LET_GO] += trust->let_go > 0;
-	stats->n[ONRAMP_G_PAUSE_ENDS] += trust->returned;
-	stats->n[ONRAMP_G_PAUSE_ENDS_EMPTY] += trust->empty;
+	stats->n[ONRAMP_Q_LIMITED] += trust->limited;
+	stats->n[ONRAMP_Q_LET_GO] += trust->let_go > 0;
+	stats->n[ONRAMP_Q_PAUSE_ENDS] += trust->returned;
+	stats->n[ONRAMP_Q_PAUSE_ENDS_EMPTY] += trust->empty;
 	u64_stats_update_end(&stats->syncp);
 }
 
@@ -191,10 +191,10 @@ static void onramp_ctl_note(struct onramp_ctl *ctl, const struct onramp_delay *d
  * record that holds several batches may have others as well, and full ones in it
  * then pass for smaller ones, see onramp_tx_append().
  */
-static u32 onramp_ctl_payload(const struct onramp_ctl *ctl, const struct onramp_tx *tx,
-			      u32 seq)
+static u32 onramp_conn_payload(const struct onramp_conn *conn, const struct onramp_tx *tx,
+			       u32 seq)
 {
-	return ctl->mss ? ((seq - tx->start - 1) % ctl->mss) + 1 : 1;
+	return conn->mss ? ((seq - tx->start - 1) % conn->mss) + 1 : 1;
 }
 
 static bool onramp_counted(u8 verdict)
@@ -203,34 +203,34 @@ static bool onramp_counted(u8 verdict)
 }
 
 /* What it says of the connection is to be believed; what does it say? */
-static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
+static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
 	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
 	struct onramp_delay d = {
-		.rx_ns = ack->rx_ns, .byte_ns = ctl->byte_ns, .others = ack->others,
+		.rx_ns = ack->rx_ns, .byte_ns = conn->byte_ns, .others = ack->others,
 	};
 	const struct onramp_settings *settings;
 	struct onramp_trust trust = {};
 	struct onramp_result res = {};
-	struct onramp_params core;
+	struct onramp_ctrl_params core;
 	const struct onramp_tx *tx;
 	u8 verdict;
 
-	settings = rcu_dereference(ctl->gate->settings);
+	settings = rcu_dereference(conn->qref->settings);
 	core = settings->core;
-	tx = onramp_tx_covering(&ctl->ring, ack->seq);
+	tx = onramp_tx_covering(&conn->ring, ack->seq);
 	if (!tx) {
-		verdict = ONRAMP_G_NOT_IN_FLIGHT;
+		verdict = ONRAMP_Q_NOT_IN_FLIGHT;
 		goto out;
 	}
 	if (!tx->tx_ns) {
-		verdict = ONRAMP_G_AMBIGUOUS;
+		verdict = ONRAMP_Q_AMBIGUOUS;
 		goto out;
 	}
-	s.tx_ns = tx->tx_ns + onramp_own_ns(ctl->byte_ns, tx->start, ack->seq);
+	s.tx_ns = tx->tx_ns + onramp_own_ns(conn->byte_ns, tx->start, ack->seq);
 	s.tx_cum_ns = tx->cum_ns;
-	s.sent_ns = ctl->ring.sent_ns;
-	s.idle_ns = onramp_tx_idle_ns(&ctl->ring, s.now_ns);
+	s.sent_ns = conn->ring.sent_ns;
+	s.idle_ns = onramp_tx_idle_ns(&conn->ring, s.now_ns);
 	d.trip = (struct onramp_trip) {
 		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
 		.hold_ns = ack->hold_ns,
@@ -238,69 +238,69 @@ static u8 onramp_ctl_decide(struct onramp_ctl *ctl, const struct or_ack *ack)
 	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
 	d.is_auto = !core.threshold_ns;
 	d.bound = settings->bound;
-	onramp_ctl_account(ctl, s.now_ns);
-	verdict = onramp_ctl_path(ctl, settings, ack, onramp_ctl_payload(ctl, tx, ack->seq),
-				  &core, &s, &d, &trust, &res);
-	onramp_ctl_publish(ctl, s.now_ns);
+	onramp_conn_account(conn, s.now_ns);
+	verdict = onramp_conn_path(conn, settings, ack, onramp_conn_payload(conn, tx, ack->seq),
+				   &core, &s, &d, &trust, &res);
+	onramp_conn_publish(conn, s.now_ns);
 	if (!onramp_counted(verdict))
 		goto out;
-	onramp_ctl_note(ctl, &d, &trust, &res);
+	onramp_conn_note(conn, &d, &trust, &res);
 	if (trust.returned)
-		trace_onramp_pause_end(ctl, s.now_ns, trust.empty, res.owd_ns,
-				       READ_ONCE(ctl->gate->last_slack_ns));
+		trace_onramp_pause_end(conn, s.now_ns, trust.empty, res.owd_ns,
+				       READ_ONCE(conn->qref->last_slack_ns));
 out:
-	trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
+	trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
 	return verdict;
 }
 
 /* An OR-ACK with the right tag for this connection. */
-static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
+static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 {
-	struct onramp_gate *recheck = NULL;
+	struct onramp_qref *recheck = NULL;
 	enum or_error error;
 	u64 until_ns;
 	u8 verdict;
 	u32 anew;
 
-	spin_lock(&ctl->lock);
+	spin_lock(&conn->lock);
 	/* Nothing was ever sent, or the last flow is gone. */
-	if (!ctl->gate) {
-		spin_unlock(&ctl->lock);
-		onramp_net_count(ctl->peer->on, ONRAMP_N_NO_FLOW);
+	if (!conn->qref) {
+		spin_unlock(&conn->lock);
+		onramp_net_count(conn->peer->onet, ONRAMP_N_NO_FLOW);
 		return;
 	}
 	/* A receiver that asked for a proof may be a new one, and count from anywhere. */
-	anew = READ_ONCE(ctl->peer->anew);
-	if (ctl->anew != anew || time_after(jiffies, ctl->acked + ONRAMP_REPLAY_AGE))
-		ctl->replay = (struct or_replay) { .newest = 0 };
-	error = or_replay_accept(&ctl->replay, ack->count);
+	anew = READ_ONCE(conn->peer->anew);
+	if (conn->anew != anew || time_after(jiffies, conn->acked + ONRAMP_REPLAY_AGE))
+		conn->replay = (struct or_replay) { .newest = 0 };
+	error = or_replay_accept(&conn->replay, ack->count);
 	if (error) {
 		struct onramp_sample s = { .now_ns = ktime_get_ns() };
 		struct onramp_trust trust = {};
 		struct onramp_delay d = {};
 		struct onramp_result res = {};
 
-		verdict = error == OR_ERR_REPLAY ? ONRAMP_G_REPLAY : ONRAMP_G_OLD;
-		trace_onramp_ack(ctl, ack, &s, &d, &trust, &res, verdict);
+		verdict = error == OR_ERR_REPLAY ? ONRAMP_Q_REPLAY : ONRAMP_Q_OLD;
+		trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
 	} else {
-		ctl->acked = jiffies;
-		ctl->anew = anew;
-		until_ns = ctl->ctrl.until_ns;
-		verdict = onramp_ctl_decide(ctl, ack);
-		if (ctl->waiter && ctl->ctrl.until_ns < until_ns) {
-			recheck = ctl->gate;
-			trace_onramp_shorter(ctl, until_ns, ctl->ctrl.until_ns);
+		conn->acked = jiffies;
+		conn->anew = anew;
+		until_ns = conn->ctrl.until_ns;
+		verdict = onramp_conn_decide(conn, ack);
+		if (conn->waiter && conn->ctrl.until_ns < until_ns) {
+			recheck = conn->qref;
+			trace_onramp_shorter(conn, until_ns, conn->ctrl.until_ns);
 		}
 	}
-	onramp_gate_add(ctl->gate, verdict, 1);
-	spin_unlock(&ctl->lock);
+	onramp_qref_add(conn->qref, verdict, 1);
+	spin_unlock(&conn->lock);
 	/* RCU keeps it, whoever drops the connection now. */
 	if (recheck)
-		onramp_gate_recheck(recheck, ctl);
+		onramp_qref_recheck(recheck, conn);
 }
 
 /**
- * onramp_ctl_rcv() - receive an OR-ACK
+ * onramp_conn_rcv() - receive an OR-ACK
  * @net: namespace
  * @addrs: ends of the message
  * @ifindex: of the device that it came in on
@@ -309,12 +309,12 @@ static void onramp_ctl_ack(struct onramp_ctl *ctl, const struct or_ack *ack)
  *
  * Context: RCU, BH disabled.
  */
-void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
-		    const u8 *msg, unsigned int len)
+void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		     const u8 *msg, unsigned int len)
 {
-	struct onramp_net *on = onramp_net(net);
+	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer;
-	struct onramp_ctl *ctl;
+	struct onramp_conn *conn;
 	unsigned int reason;
 	struct or_ack ack;
 
@@ -322,20 +322,20 @@ void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 	if (reason)
 		goto reject;
 	reason = ONRAMP_N_NO_PEER;
-	peer = onramp_peer_find(on, addrs);
+	peer = onramp_peer_find(onet, addrs);
 	if (!peer)
 		goto reject;
 	reason = OR_ERR_TAG;
 	if (!onramp_peer_verify(peer, msg))
 		goto reject;
 	reason = ONRAMP_N_NO_FLOW;
-	ctl = onramp_ctl_find(on, peer, ack.sport, ack.dport);
-	if (!ctl)
+	conn = onramp_conn_find(onet, peer, ack.sport, ack.dport);
+	if (!conn)
 		goto reject;
-	onramp_ctl_ack(ctl, &ack);
+	onramp_conn_ack(conn, &ack);
 	return;
 
 reject:
-	onramp_net_count(on, reason);
+	onramp_net_count(onet, reason);
 	trace_onramp_reject(addrs, len, reason);
 }

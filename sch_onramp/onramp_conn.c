@@ -3,17 +3,17 @@
  * onramp: connections
  *
  *	a flow of a qdisc sends TCP data for the first time:
- *	  find or make the control block of its connection, and its peer
+ *	  find or create its onramp_conn and its peer
  *	  the path's last delay is fresh: pause for it (inherit)
  *
  *	each second, while there are connections:
- *	  closed, or its peer was evicted: its flows let go of the control block
+ *	  closed, or its peer was evicted: its flows let go of it
  *
  *	data leaves the qdisc:
  *	  record: sequence numbers, start on the wire (onramp_fifo.h), time paused so far
  *
- * OR-ACKs change them: onramp_ack.c. The lifetime of gates, the controller's side of a
- * qdisc, is here, too.
+ * onramp_ack.c changes them by OR-ACKs. This file also creates and frees onramp_qref, the
+ * part of a qdisc that connections may touch.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -36,181 +36,181 @@
 /* Of so many connections, 2^16, a look takes some 10 ms of a CPU: not each second then. */
 #define ONRAMP_AGE_SHIFT	16
 
-static struct kmem_cache *onramp_ctl_cache;
+static struct kmem_cache *onramp_conn_cache;
 
 /* The table of connections of a namespace. */
-const struct rhashtable_params onramp_ctl_table = {
-	.key_len		= sizeof(struct onramp_ctl_key),
-	.key_offset		= offsetof(struct onramp_ctl, key),
-	.head_offset		= offsetof(struct onramp_ctl, node),
+const struct rhashtable_params onramp_conn_table = {
+	.key_len		= sizeof(struct onramp_conn_key),
+	.key_offset		= offsetof(struct onramp_conn, key),
+	.head_offset		= offsetof(struct onramp_conn, node),
 	.automatic_shrinking	= true,
 };
 
 /**
- * onramp_ctl_cache_create() - make the cache of control blocks
+ * onramp_conn_cache_create() - create the cache of connections
  *
  * Context: the module is loaded.
  * Return: 0 or -ENOMEM.
  */
-int onramp_ctl_cache_create(void)
+int onramp_conn_cache_create(void)
 {
 	/* Two cache lines for a packet that leaves. */
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) &&
-		     offsetof(struct onramp_ctl, cum_ns) !=
-		     offsetof(struct onramp_ctl, until) + 64);
-	onramp_ctl_cache = kmem_cache_create("onramp_ctl", sizeof(struct onramp_ctl), 0,
-					     SLAB_HWCACHE_ALIGN, NULL);
-	return onramp_ctl_cache ? 0 : -ENOMEM;
+		     offsetof(struct onramp_conn, cum_ns) !=
+		     offsetof(struct onramp_conn, until) + 64);
+	onramp_conn_cache = kmem_cache_create("onramp_conn", sizeof(struct onramp_conn), 0,
+					      SLAB_HWCACHE_ALIGN, NULL);
+	return onramp_conn_cache ? 0 : -ENOMEM;
 }
 
-/* onramp_ctl_cache_destroy() - wait for control blocks that are being freed; none is left. */
-void onramp_ctl_cache_destroy(void)
+/* onramp_conn_cache_destroy() - wait for connections that are being freed; none is left. */
+void onramp_conn_cache_destroy(void)
 {
 	rcu_barrier();
-	kmem_cache_destroy(onramp_ctl_cache);
+	kmem_cache_destroy(onramp_conn_cache);
 }
 
-/* Gates -------------------------------------------------------------------- */
+/* References to qdiscs -------------------------------------------------------------------- */
 
 /**
- * onramp_gate_create() - make the gate of a new qdisc
+ * onramp_qref_create() - create the onramp_qref of a new qdisc
  * @dev: its device
  *
  * Context: may sleep.
- * Return: the gate, with one reference and without settings; NULL: no memory.
+ * Return: it, with one reference and without settings; NULL: no memory.
  */
-struct onramp_gate *onramp_gate_create(const struct net_device *dev)
+struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 {
-	struct onramp_gate *gate = kzalloc(sizeof(*gate), GFP_KERNEL);
-	struct onramp_net *on = onramp_net(dev_net(dev));
+	struct onramp_qref *qref = kzalloc(sizeof(*qref), GFP_KERNEL);
+	struct onramp_net *onet = onramp_net(dev_net(dev));
 
-	if (!gate)
+	if (!qref)
 		return NULL;
-	gate->stats = netdev_alloc_pcpu_stats(struct onramp_gate_stats);
-	if (!gate->stats) {
-		kfree(gate);
+	qref->stats = netdev_alloc_pcpu_stats(struct onramp_qref_stats);
+	if (!qref->stats) {
+		kfree(qref);
 		return NULL;
 	}
-	refcount_set(&gate->refs, 1);
-	gate->on = on;
-	gate->dev = dev;
-	spin_lock_init(&gate->lock);
-	init_llist_head(&gate->recheck);
-	spin_lock_bh(&on->lock);
-	list_add_rcu(&gate->list, &on->gates);
-	spin_unlock_bh(&on->lock);
-	return gate;
+	refcount_set(&qref->refs, 1);
+	qref->onet = onet;
+	qref->dev = dev;
+	spin_lock_init(&qref->lock);
+	init_llist_head(&qref->recheck);
+	spin_lock_bh(&onet->lock);
+	list_add_rcu(&qref->list, &onet->qrefs);
+	spin_unlock_bh(&onet->lock);
+	return qref;
 }
 
-static void onramp_gate_free(struct rcu_head *rcu)
+static void onramp_qref_free(struct rcu_head *rcu)
 {
-	struct onramp_gate *gate = container_of(rcu, struct onramp_gate, rcu);
+	struct onramp_qref *qref = container_of(rcu, struct onramp_qref, rcu);
 
-	kfree(rcu_dereference_protected(gate->settings, true));
-	free_percpu(gate->stats);
-	kfree(gate);
+	kfree(rcu_dereference_protected(qref->settings, true));
+	free_percpu(qref->stats);
+	kfree(qref);
 }
 
-/* onramp_gate_put() - drop a reference; NULL is allowed. Any context. */
-void onramp_gate_put(struct onramp_gate *gate)
+/* onramp_qref_put() - drop a reference; NULL is allowed. Any context. */
+void onramp_qref_put(struct onramp_qref *qref)
 {
-	if (gate && refcount_dec_and_test(&gate->refs))
-		call_rcu(&gate->rcu, onramp_gate_free);
+	if (qref && refcount_dec_and_test(&qref->refs))
+		call_rcu(&qref->rcu, onramp_qref_free);
 }
 
 /**
- * onramp_gate_close() - give up the reference of a qdisc that goes
- * @gate: its gate, or NULL
+ * onramp_qref_close() - drop the reference of a qdisc that is destroyed
+ * @qref: of the qdisc, or NULL
  *
  * Context: RTNL.
  */
-void onramp_gate_close(struct onramp_gate *gate)
+void onramp_qref_close(struct onramp_qref *qref)
 {
-	if (!gate)
+	if (!qref)
 		return;
-	spin_lock_bh(&gate->on->lock);
-	list_del_rcu(&gate->list);
-	spin_unlock_bh(&gate->on->lock);
-	/* Connections may keep it; an OR-ACK reads this without a lock. */
-	WRITE_ONCE(gate->dev, NULL);
-	onramp_gate_put(gate);
+	spin_lock_bh(&qref->onet->lock);
+	list_del_rcu(&qref->list);
+	spin_unlock_bh(&qref->onet->lock);
+	/* Connections may still hold it; an OR-ACK reads this without a lock. */
+	WRITE_ONCE(qref->dev, NULL);
+	onramp_qref_put(qref);
 }
 
 /**
- * onramp_gate_set() - replace the controller's settings
- * @gate: the gate
- * @settings: what is freed with it
+ * onramp_qref_set() - replace the controller's settings
+ * @qref: the qref
+ * @settings: allocated; @qref frees them
  *
  * Context: RTNL.
  */
-void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings)
+void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings)
 {
-	struct onramp_settings *old = rtnl_dereference(gate->settings);
+	struct onramp_settings *old = rtnl_dereference(qref->settings);
 
-	rcu_assign_pointer(gate->settings, settings);
+	rcu_assign_pointer(qref->settings, settings);
 	if (old)
 		kfree_rcu(old, rcu);
 }
 
 /**
- * onramp_gate_arm() - remember the qdisc, which has a flow of a connection
- * @gate: the gate
+ * onramp_qref_arm() - let connections schedule the qdisc, which has a flow of one
+ * @qref: the qref
  * @sch: the qdisc
  *
  * Context: the qdisc's lock.
  */
-void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch)
+void onramp_qref_arm(struct onramp_qref *qref, struct Qdisc *sch)
 {
 	/* It is written with both locks held. */
-	if (gate->sch == sch)
+	if (qref->sch == sch)
 		return;
-	spin_lock(&gate->lock);
-	WRITE_ONCE(gate->sch, sch);
-	spin_unlock(&gate->lock);
+	spin_lock(&qref->lock);
+	WRITE_ONCE(qref->sch, sch);
+	spin_unlock(&qref->lock);
 }
 
 /**
- * onramp_gate_disarm() - forget the qdisc, which is reset or destroyed
- * @gate: the gate
+ * onramp_qref_disarm() - no longer let connections schedule the qdisc
+ * @qref: the qref
  *
- * What has been scheduled by then is waited for by who resets it, as for all who
- * schedule qdiscs.
+ * The qdisc is being reset or destroyed. Its caller waits for runs that were scheduled
+ * before, as it does for every user of __netif_schedule().
  *
- * Context: the qdisc's lock, or nobody knows the qdisc.
+ * Context: the qdisc's lock, or a qdisc that is not in use yet.
  */
-void onramp_gate_disarm(struct onramp_gate *gate)
+void onramp_qref_disarm(struct onramp_qref *qref)
 {
-	struct onramp_ctl *ctl, *next;
+	struct onramp_conn *conn, *next;
 
-	spin_lock_bh(&gate->lock);
-	WRITE_ONCE(gate->sch, NULL);
-	spin_unlock_bh(&gate->lock);
-	llist_for_each_entry_safe(ctl, next, llist_del_all(&gate->recheck), recheck) {
-		clear_bit(0, &ctl->queued);
-		onramp_ctl_put(ctl);
+	spin_lock_bh(&qref->lock);
+	WRITE_ONCE(qref->sch, NULL);
+	spin_unlock_bh(&qref->lock);
+	llist_for_each_entry_safe(conn, next, llist_del_all(&qref->recheck), recheck) {
+		clear_bit(0, &conn->queued);
+		onramp_conn_put(conn);
 	}
 }
 
 /**
- * onramp_gate_recheck() - a flow that waits for this connection may go on earlier
- * @gate: of the flow's qdisc
- * @ctl: control block
+ * onramp_qref_recheck() - have the qdisc re-evaluate the flow of a connection
+ * @qref: of the flow's qdisc
+ * @conn: the connection, whose pause became shorter
  *
- * Context: RCU, BH disabled, without the control block's lock.
+ * Context: RCU, BH disabled, without the connection's lock.
  */
-void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl)
+void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn)
 {
-	spin_lock(&gate->lock);
-	if (gate->sch && !test_and_set_bit(0, &ctl->queued)) {
-		if (refcount_inc_not_zero(&ctl->refs)) {
-			onramp_gate_add(gate, ONRAMP_G_RECHECKS, 1);
-			llist_add(&ctl->recheck, &gate->recheck);
-			__netif_schedule(qdisc_root(gate->sch));
+	spin_lock(&qref->lock);
+	if (qref->sch && !test_and_set_bit(0, &conn->queued)) {
+		if (refcount_inc_not_zero(&conn->refs)) {
+			onramp_qref_add(qref, ONRAMP_Q_RECHECKS, 1);
+			llist_add(&conn->recheck, &qref->recheck);
+			__netif_schedule(qdisc_root(qref->sch));
 		} else {
-			clear_bit(0, &ctl->queued);
+			clear_bit(0, &conn->queued);
 		}
 	}
-	spin_unlock(&gate->lock);
+	spin_unlock(&qref->lock);
 }
 
 /* Connections -------------------------------------------------------------- */
@@ -228,7 +228,7 @@ static int onramp_scope(const struct sk_buff *skb)
 	return skb->dev->ifindex;
 }
 
-/* The addresses of what onramp_tcp_headers(). */
+/* The addresses of a packet that onramp_tcp_headers() accepts. */
 static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 {
 	memset(addrs, 0, sizeof(*addrs));
@@ -245,92 +245,92 @@ static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 		addrs->scope = onramp_scope(skb);
 }
 
-static struct onramp_ctl_key onramp_ctl_key(const struct onramp_peer *peer, u16 sport,
-					    u16 dport)
+static struct onramp_conn_key onramp_conn_key(const struct onramp_peer *peer, u16 sport,
+					      u16 dport)
 {
-	return (struct onramp_ctl_key) {
+	return (struct onramp_conn_key) {
 		.peer = (unsigned long)peer, .sport = sport, .dport = dport,
 	};
 }
 
-static void onramp_ctl_free(struct rcu_head *rcu)
+static void onramp_conn_free(struct rcu_head *rcu)
 {
-	kmem_cache_free(onramp_ctl_cache, container_of(rcu, struct onramp_ctl, rcu));
+	kmem_cache_free(onramp_conn_cache, container_of(rcu, struct onramp_conn, rcu));
 }
 
 /**
- * onramp_ctl_account() - put the time that has been paused by now into the statistics
- * @ctl: control block
+ * onramp_conn_account() - add the time paused so far to the statistics
+ * @conn: the connection
  * @now: CLOCK_MONOTONIC, ns
  *
- * Context: the control block's lock.
+ * Context: the connection's lock.
  */
-void onramp_ctl_account(struct onramp_ctl *ctl, u64 now)
+void onramp_conn_account(struct onramp_conn *conn, u64 now)
 {
-	struct onramp_gate_stats *stats;
+	struct onramp_qref_stats *stats;
 	u64 total, length;
 
-	lockdep_assert_held(&ctl->lock);
-	if (!ctl->gate)
+	lockdep_assert_held(&conn->lock);
+	if (!conn->qref)
 		return;
-	total = onramp_ctrl_cum_pause(&ctl->ctrl, now);
-	onramp_gate_add(ctl->gate, ONRAMP_G_PAUSED_NS, total - ctl->accounted_ns);
-	ctl->accounted_ns = total;
-	if (!ctl->pause_from_ns || onramp_ctrl_paused(&ctl->ctrl, now))
+	total = onramp_ctrl_cum_pause(&conn->ctrl, now);
+	onramp_qref_add(conn->qref, ONRAMP_Q_PAUSED_NS, total - conn->accounted_ns);
+	conn->accounted_ns = total;
+	if (!conn->pause_from_ns || onramp_ctrl_paused(&conn->ctrl, now))
 		return;
-	length = ctl->ctrl.until_ns - ctl->pause_from_ns;
-	ctl->pause_from_ns = 0;
-	stats = this_cpu_ptr(ctl->gate->stats);
+	length = conn->ctrl.until_ns - conn->pause_from_ns;
+	conn->pause_from_ns = 0;
+	stats = this_cpu_ptr(conn->qref->stats);
 	u64_stats_update_begin(&stats->syncp);
 	stats->pause_max_ns = max(stats->pause_max_ns, length);
 	u64_stats_update_end(&stats->syncp);
 }
 
 /**
- * onramp_ctl_publish() - the end of the pause is another one: the qdisc may read it
- * @ctl: control block
+ * onramp_conn_publish() - show the qdisc the new end of the pause
+ * @conn: the connection
  * @now: CLOCK_MONOTONIC, ns
  *
- * Context: the control block's lock.
+ * Context: the connection's lock.
  */
-void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now)
+void onramp_conn_publish(struct onramp_conn *conn, u64 now)
 {
-	lockdep_assert_held(&ctl->lock);
-	atomic64_set(&ctl->until, ctl->ctrl.until_ns);
-	ctl->cum_ns = onramp_ctrl_cum_pause(&ctl->ctrl, ctl->ctrl.until_ns);
-	if (!onramp_ctrl_paused(&ctl->ctrl, now) || ctl->pause_from_ns)
+	lockdep_assert_held(&conn->lock);
+	atomic64_set(&conn->until, conn->ctrl.until_ns);
+	conn->cum_ns = onramp_ctrl_cum_pause(&conn->ctrl, conn->ctrl.until_ns);
+	if (!onramp_ctrl_paused(&conn->ctrl, now) || conn->pause_from_ns)
 		return;
-	ctl->pause_from_ns = now;
-	onramp_gate_add(ctl->gate, ONRAMP_G_PAUSES, 1);
+	conn->pause_from_ns = now;
+	onramp_qref_add(conn->qref, ONRAMP_Q_PAUSES, 1);
 }
 
 /**
- * onramp_ctl_move() - have another qdisc send for the connection
- * @ctl: its control block
- * @gate: of that qdisc
+ * onramp_conn_move() - note that another qdisc now sends for the connection
+ * @conn: the connection
+ * @qref: of that qdisc
  *
- * Context: the control block's lock.
+ * Context: the connection's lock.
  */
-void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate)
+void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref)
 {
-	lockdep_assert_held(&ctl->lock);
-	if (ctl->gate == gate)
+	lockdep_assert_held(&conn->lock);
+	if (conn->qref == qref)
 		return;
-	refcount_inc(&gate->refs);
-	onramp_gate_put(ctl->gate);
-	ctl->gate = gate;
-	WRITE_ONCE(ctl->waiter, 0);
+	refcount_inc(&qref->refs);
+	onramp_qref_put(conn->qref);
+	conn->qref = qref;
+	WRITE_ONCE(conn->waiter, 0);
 }
 
 /* A new connection starts with what is known of its path. */
-static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
+static void onramp_conn_inherit(struct onramp_conn *conn, u64 now)
 {
 	const struct onramp_settings *settings;
-	struct onramp_peer *peer = ctl->peer;
-	struct onramp_params core;
+	struct onramp_peer *peer = conn->peer;
+	struct onramp_ctrl_params core;
 	u64 owd_ns, at_ns;
 
-	settings = rcu_dereference_bh(ctl->gate->settings);
+	settings = rcu_dereference_bh(conn->qref->settings);
 	if (!settings->inherit)
 		return;
 	spin_lock(&peer->lock);
@@ -342,165 +342,165 @@ static void onramp_ctl_inherit(struct onramp_ctl *ctl, u64 now)
 		peer->last_threshold_ns;
 	core.let_go = peer->path.let_go;
 	spin_unlock(&peer->lock);
-	if (!at_ns || !onramp_ctrl_inherit(&ctl->ctrl, &core, owd_ns, at_ns, now))
+	if (!at_ns || !onramp_ctrl_inherit(&conn->ctrl, &core, owd_ns, at_ns, now))
 		return;
-	onramp_ctl_publish(ctl, now);
-	onramp_gate_add(ctl->gate, ONRAMP_G_INHERITED, 1);
-	trace_onramp_inherit(ctl, now, ctl->ctrl.until_ns);
+	onramp_conn_publish(conn, now);
+	onramp_qref_add(conn->qref, ONRAMP_Q_INHERITED, 1);
+	trace_onramp_inherit(conn, now, conn->ctrl.until_ns);
 }
 
 /**
- * onramp_ctl_find() - the control block of a connection
- * @on: namespace
+ * onramp_conn_find() - find a connection by its peer and ports
+ * @onet: namespace
  * @peer: its peer
  * @sport: port of this host
  * @dport: port of the peer
  *
  * Context: RCU.
- * Return: the control block, or NULL.
+ * Return: the connection, or NULL.
  */
-struct onramp_ctl *onramp_ctl_find(struct onramp_net *on, const struct onramp_peer *peer,
-				   u16 sport, u16 dport)
+struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
+				     u16 sport, u16 dport)
 {
-	struct onramp_ctl_key key = onramp_ctl_key(peer, sport, dport);
+	struct onramp_conn_key key = onramp_conn_key(peer, sport, dport);
 
-	return rhashtable_lookup(&on->ctls, &key, onramp_ctl_table);
+	return rhashtable_lookup(&onet->conns, &key, onramp_conn_table);
 }
 
 /* A new one for @peer, whose reference it takes. */
-static struct onramp_ctl *onramp_ctl_create(struct onramp_peer *peer,
-					    struct onramp_gate *gate, u16 sport,
-					    u16 dport, u64 now)
+static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
+					      struct onramp_qref *qref, u16 sport,
+					      u16 dport, u64 now)
 {
-	struct onramp_net *on = peer->on;
-	struct onramp_ctl *ctl;
+	struct onramp_net *onet = peer->onet;
+	struct onramp_conn *conn;
 	int n;
 
-	n = atomic_inc_return(&on->n_ctls);
-	if (n > ONRAMP_CTLS_MAX) {
-		onramp_net_count(on, ONRAMP_N_FULL);
+	n = atomic_inc_return(&onet->n_conns);
+	if (n > ONRAMP_CONNS_MAX) {
+		onramp_net_count(onet, ONRAMP_N_FULL);
 		goto uncount;
 	}
 	if (n == 1)
-		queue_delayed_work(onramp_wq, &on->age_work, HZ);
-	ctl = kmem_cache_zalloc(onramp_ctl_cache, GFP_ATOMIC | __GFP_NOWARN);
-	if (!ctl) {
-		onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+		queue_delayed_work(onramp_wq, &onet->age_work, HZ);
+	conn = kmem_cache_zalloc(onramp_conn_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!conn) {
+		onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 		goto uncount;
 	}
-	ctl->key = onramp_ctl_key(peer, sport, dport);
-	refcount_set(&ctl->refs, 1);
-	ctl->peer = peer;
-	spin_lock_init(&ctl->lock);
-	onramp_ctrl_init(&ctl->ctrl);
-	ctl->acked = jiffies;
-	ctl->ring.rec = ctl->rec;
-	ctl->ring.mask = ONRAMP_RECORDS - 1;
+	conn->key = onramp_conn_key(peer, sport, dport);
+	refcount_set(&conn->refs, 1);
+	conn->peer = peer;
+	spin_lock_init(&conn->lock);
+	onramp_ctrl_init(&conn->ctrl);
+	conn->acked = jiffies;
+	conn->ring.rec = conn->rec;
+	conn->ring.mask = ONRAMP_RECORDS - 1;
 
-	spin_lock(&ctl->lock);
-	onramp_ctl_move(ctl, gate);
-	onramp_ctl_inherit(ctl, now);
-	spin_unlock(&ctl->lock);
+	spin_lock(&conn->lock);
+	onramp_conn_move(conn, qref);
+	onramp_conn_inherit(conn, now);
+	spin_unlock(&conn->lock);
 
 	/* Another qdisc may have been faster, or the table may be growing: later then. */
-	if (rhashtable_lookup_insert_fast(&on->ctls, &ctl->node, onramp_ctl_table)) {
-		onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+	if (rhashtable_lookup_insert_fast(&onet->conns, &conn->node, onramp_conn_table)) {
+		onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 		goto free;
 	}
-	return ctl;
+	return conn;
 
 free:
-	onramp_gate_put(gate);
-	kmem_cache_free(onramp_ctl_cache, ctl);
+	onramp_qref_put(qref);
+	kmem_cache_free(onramp_conn_cache, conn);
 uncount:
-	atomic_dec(&on->n_ctls);
+	atomic_dec(&onet->n_conns);
 	return NULL;
 }
 
 /**
- * onramp_ctl_get() - find or make the control block of a packet's connection
- * @gate: of the qdisc
- * @skb: a packet that onramp_tcp_headers()
+ * onramp_conn_find_or_create() - find or create the connection of a packet
+ * @qref: of the qdisc
+ * @skb: a packet that onramp_tcp_headers() accepts
  * @rtt_us: shortest RTT of the connection, U32_MAX: it has not seen any
- * @near_ns: hosts from here on are not asked, 0: all are
+ * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
  *
- * The caller calls onramp_ctl_own() with what this returns.
+ * The caller calls onramp_conn_own() with what this returns.
  *
  * Context: the qdisc's lock.
- * Return: it, referenced, or NULL: then the flow does without one.
+ * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
  */
-struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
-				  u32 rtt_us, u64 near_ns, u64 now)
+struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
+					       u32 rtt_us, u64 near_ns, u64 now)
 {
-	struct onramp_net *on = gate->on;
+	struct onramp_net *onet = qref->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
 	struct onramp_peer *peer;
 	struct or_addrs addrs;
-	struct onramp_ctl *ctl;
+	struct onramp_conn *conn;
 
 	/* The many that find no place must not all look for it. */
-	if (atomic_read(&on->n_ctls) >= ONRAMP_CTLS_MAX) {
-		onramp_net_count(on, ONRAMP_N_FULL);
+	if (atomic_read(&onet->n_conns) >= ONRAMP_CONNS_MAX) {
+		onramp_net_count(onet, ONRAMP_N_FULL);
 		return NULL;
 	}
 	onramp_addrs(skb, &addrs);
-	peer = onramp_peer_get(on, &addrs, rtt_us, near_ns);
+	peer = onramp_peer_find_or_create(onet, &addrs, rtt_us, near_ns);
 	if (!peer)
 		return NULL;
 	rcu_read_lock();
-	ctl = onramp_ctl_find(on, peer, sport, dport);
-	if (ctl && !refcount_inc_not_zero(&ctl->refs))
-		ctl = NULL;
-	else if (ctl)
+	conn = onramp_conn_find(onet, peer, sport, dport);
+	if (conn && !refcount_inc_not_zero(&conn->refs))
+		conn = NULL;
+	else if (conn)
 		onramp_peer_put(peer);
 	else
-		ctl = onramp_ctl_create(peer, gate, sport, dport, now);
+		conn = onramp_conn_create(peer, qref, sport, dport, now);
 	rcu_read_unlock();
-	if (!ctl)
+	if (!conn)
 		onramp_peer_put(peer);
-	return ctl;
+	return conn;
 }
 
 /**
- * onramp_ctl_own() - set the socket of a connection
- * @ctl: control block
+ * onramp_conn_own() - set the socket of a connection
+ * @conn: the connection
  * @sk: the socket
  *
  * Context: the qdisc's lock.
  */
-void onramp_ctl_own(struct onramp_ctl *ctl, const struct sock *sk)
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk)
 {
 	/*
-	 * Read without a lock by onramp_ctl_open(). One of the former socket and one of this
+	 * Read without a lock by onramp_conn_open(). One of the former socket and one of this
 	 * are of none: then the connection passes for closed, and its next data asks again.
 	 */
-	WRITE_ONCE(ctl->hash, sk->sk_hash);
-	WRITE_ONCE(ctl->sk, (unsigned long)sk);
+	WRITE_ONCE(conn->hash, sk->sk_hash);
+	WRITE_ONCE(conn->sk, (unsigned long)sk);
 }
 
 /**
- * onramp_ctl_put() - drop a reference
- * @ctl: control block
+ * onramp_conn_put() - drop a reference
+ * @conn: the connection
  *
  * Context: any with BH disabled, or RTNL.
  */
-void onramp_ctl_put(struct onramp_ctl *ctl)
+void onramp_conn_put(struct onramp_conn *conn)
 {
-	struct onramp_net *on = ctl->peer->on;
+	struct onramp_net *onet = conn->peer->onet;
 
-	if (!refcount_dec_and_test(&ctl->refs))
+	if (!refcount_dec_and_test(&conn->refs))
 		return;
-	rhashtable_remove_fast(&on->ctls, &ctl->node, onramp_ctl_table);
-	atomic_dec(&on->n_ctls);
+	rhashtable_remove_fast(&onet->conns, &conn->node, onramp_conn_table);
+	atomic_dec(&onet->n_conns);
 	/* An OR-ACK that has found it may still be at work. */
-	spin_lock_bh(&ctl->lock);
-	onramp_ctl_account(ctl, ktime_get_ns());
-	onramp_gate_put(ctl->gate);
-	ctl->gate = NULL;
-	spin_unlock_bh(&ctl->lock);
-	onramp_peer_put(ctl->peer);
-	call_rcu(&ctl->rcu, onramp_ctl_free);
+	spin_lock_bh(&conn->lock);
+	onramp_conn_account(conn, ktime_get_ns());
+	onramp_qref_put(conn->qref);
+	conn->qref = NULL;
+	spin_unlock_bh(&conn->lock);
+	onramp_peer_put(conn->peer);
+	call_rcu(&conn->rcu, onramp_conn_free);
 }
 
 /* Closed connections ------------------------------------------------------- */
@@ -511,19 +511,19 @@ void onramp_ctl_put(struct onramp_ctl *ctl)
  * only in the one chain that it can be in: nothing keeps it alive for this, and what now
  * has its memory does not pass for it.
  */
-static bool onramp_ctl_open(const struct onramp_ctl *ctl)
+static bool onramp_conn_open(const struct onramp_conn *conn)
 {
 	const u32 open = TCPF_ESTABLISHED | TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_FIN_WAIT1 |
 			 TCPF_CLOSE_WAIT | TCPF_CLOSING | TCPF_LAST_ACK;
-	struct inet_hashinfo *table = ctl->peer->on->net->ipv4.tcp_death_row.hashinfo;
+	struct inet_hashinfo *table = conn->peer->onet->net->ipv4.tcp_death_row.hashinfo;
 	const struct inet_ehash_bucket *head;
 	const struct hlist_nulls_node *node;
 	unsigned long addr;
 	struct sock *sk;
 	u32 hash;
 
-	addr = READ_ONCE(ctl->sk);
-	hash = READ_ONCE(ctl->hash);
+	addr = READ_ONCE(conn->sk);
+	hash = READ_ONCE(conn->hash);
 	head = inet_ehash_bucket(table, hash);
 begin:
 	sk_nulls_for_each_rcu(sk, node, &head->chain)
@@ -536,148 +536,148 @@ begin:
 }
 
 /* Up to ONRAMP_AGE_BATCH that are to go, each with a reference; sets @more. */
-static unsigned int onramp_ctls_closed(struct rhashtable_iter *iter, struct onramp_ctl **ctls,
-				       bool *more)
+static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onramp_conn **conns,
+					bool *more)
 {
 	u64 now = ktime_get_ns();
 	unsigned int looks, n = 0;
-	struct onramp_ctl *ctl;
+	struct onramp_conn *conn;
 
 	*more = true;
 	rhashtable_walk_start(iter);
 	for (looks = 0; looks < ONRAMP_AGE_LOOK && n < ONRAMP_AGE_BATCH; looks++) {
-		ctl = rhashtable_walk_next(iter);
-		if (!ctl) {
+		conn = rhashtable_walk_next(iter);
+		if (!conn) {
 			*more = false;
 			break;
 		}
 		/* The table grows: some are seen twice. */
-		if (IS_ERR(ctl))
+		if (IS_ERR(conn))
 			continue;
 		/* Written with its lock, of the last second: it is open without a look. */
-		if (!READ_ONCE(ctl->peer->evicted) &&
-		    (now - READ_ONCE(ctl->ring.sent_ns) < NSEC_PER_SEC || onramp_ctl_open(ctl)))
+		if (!READ_ONCE(conn->peer->evicted) &&
+		    (now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn)))
 			continue;
-		if (refcount_inc_not_zero(&ctl->refs))
-			ctls[n++] = ctl;
+		if (refcount_inc_not_zero(&conn->refs))
+			conns[n++] = conn;
 	}
 	rhashtable_walk_stop(iter);
 	return n;
 }
 
-/* Flows let go of those that are closed, and so does the caller. */
-static void onramp_ctls_drop(struct onramp_net *on, struct onramp_ctl **ctls, unsigned int n)
+/* Take closed connections from their flows, and drop the caller's references. */
+static void onramp_conns_drop(struct onramp_net *onet, struct onramp_conn **conns, unsigned int n)
 {
-	struct onramp_ctl *rest[ONRAMP_AGE_BATCH];
-	struct onramp_gate *gate;
+	struct onramp_conn *rest[ONRAMP_AGE_BATCH];
+	struct onramp_qref *qref;
 	unsigned int i, left = 0;
 
 	rcu_read_lock();
 	/* Nearly always it is the qdisc that sent last whose flow has it. */
 	for (i = 0; i < n; i++) {
-		spin_lock_bh(&ctls[i]->lock);
-		gate = ctls[i]->gate;
-		spin_unlock_bh(&ctls[i]->lock);
+		spin_lock_bh(&conns[i]->lock);
+		qref = conns[i]->qref;
+		spin_unlock_bh(&conns[i]->lock);
 		/* RCU keeps it. */
-		if (gate)
-			onramp_flows_detach(gate, &ctls[i], 1);
-		if (refcount_read(&ctls[i]->refs) > 1)
-			rest[left++] = ctls[i];
+		if (qref)
+			onramp_flows_detach(qref, &conns[i], 1);
+		if (refcount_read(&conns[i]->refs) > 1)
+			rest[left++] = conns[i];
 	}
 	if (left)
-		list_for_each_entry_rcu(gate, &on->gates, list)
-			onramp_flows_detach(gate, rest, left);
+		list_for_each_entry_rcu(qref, &onet->qrefs, list)
+			onramp_flows_detach(qref, rest, left);
 	rcu_read_unlock();
 	for (i = 0; i < n; i++) {
 		local_bh_disable();
-		if (refcount_read(&ctls[i]->refs) == 1) {
-			if (!READ_ONCE(ctls[i]->peer->evicted))
-				onramp_net_count(on, ONRAMP_N_CLOSED);
-			trace_onramp_closed(ctls[i]);
+		if (refcount_read(&conns[i]->refs) == 1) {
+			if (!READ_ONCE(conns[i]->peer->evicted))
+				onramp_net_count(onet, ONRAMP_N_CLOSED);
+			trace_onramp_closed(conns[i]);
 		}
-		onramp_ctl_put(ctls[i]);
+		onramp_conn_put(conns[i]);
 		local_bh_enable();
 	}
 }
 
 /**
- * onramp_ctl_age() - give up control blocks of closed connections: onramp_net.age_work
+ * onramp_conn_age() - release closed connections: onramp_net.age_work
  * @work: in the namespace
  *
  * Context: process.
  */
-void onramp_ctl_age(struct work_struct *work)
+void onramp_conn_age(struct work_struct *work)
 {
-	struct onramp_net *on = container_of(to_delayed_work(work), struct onramp_net, age_work);
-	struct onramp_ctl *ctls[ONRAMP_AGE_BATCH];
+	struct onramp_net *onet = container_of(to_delayed_work(work), struct onramp_net, age_work);
+	struct onramp_conn *conns[ONRAMP_AGE_BATCH];
 	struct rhashtable_iter iter;
 	unsigned int n;
 	bool more;
 
-	rhashtable_walk_enter(&on->ctls, &iter);
+	rhashtable_walk_enter(&onet->conns, &iter);
 	do {
-		n = onramp_ctls_closed(&iter, ctls, &more);
-		onramp_ctls_drop(on, ctls, n);
+		n = onramp_conns_closed(&iter, conns, &more);
+		onramp_conns_drop(onet, conns, n);
 		cond_resched();
 	} while (more);
 	rhashtable_walk_exit(&iter);
-	n = atomic_read(&on->n_ctls);
+	n = atomic_read(&onet->n_conns);
 	if (n)
-		queue_delayed_work(onramp_wq, &on->age_work,
+		queue_delayed_work(onramp_wq, &onet->age_work,
 				   HZ + HZ * (n >> ONRAMP_AGE_SHIFT));
 }
 
 /* The qdisc's side --------------------------------------------------------- */
 
 /**
- * onramp_ctl_wait() - announce that a flow is about to wait for the end of a pause
- * @ctl: its control block
- * @gate: of its qdisc
+ * onramp_conn_wait() - announce that a flow is about to wait for the end of a pause
+ * @conn: its connection
+ * @qref: of its qdisc
  * @key: of the flow
  * @now: CLOCK_MONOTONIC, ns
  *
- * What @ctl->until is after this is either what it waits for, or its qdisc is told of
+ * What @conn->until is after this is either what it waits for, or its qdisc is told of
  * the change.
  *
  * Context: the qdisc's lock.
  */
-void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
-		     u64 now)
+void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsigned long key,
+		      u64 now)
 {
-	spin_lock(&ctl->lock);
-	onramp_ctl_move(ctl, gate);
-	WRITE_ONCE(ctl->waiter, key);
-	trace_onramp_hold(ctl, now, ctl->ctrl.until_ns);
-	spin_unlock(&ctl->lock);
+	spin_lock(&conn->lock);
+	onramp_conn_move(conn, qref);
+	WRITE_ONCE(conn->waiter, key);
+	trace_onramp_hold(conn, now, conn->ctrl.until_ns);
+	spin_unlock(&conn->lock);
 }
 
 /**
- * onramp_ctl_held() - account for a packet that leaves after it waited for the end of a pause
- * @ctl: its control block
- * @gate: of its qdisc
+ * onramp_conn_held() - account for a packet that leaves after it waited for the end of a pause
+ * @conn: its connection
+ * @qref: of its qdisc
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now)
 {
-	u64 until_ns = atomic64_read(&ctl->until), late_ns;
-	struct onramp_gate_stats *stats;
+	u64 until_ns = atomic64_read(&conn->until), late_ns;
+	struct onramp_qref_stats *stats;
 
 	/* The end may be another one by now. */
 	late_ns = now > until_ns ? now - until_ns : 0;
-	stats = this_cpu_ptr(gate->stats);
+	stats = this_cpu_ptr(qref->stats);
 	u64_stats_update_begin(&stats->syncp);
-	stats->n[ONRAMP_G_HELD]++;
-	stats->n[ONRAMP_G_HELD_LATE_NS] += late_ns;
+	stats->n[ONRAMP_Q_HELD]++;
+	stats->n[ONRAMP_Q_HELD_LATE_NS] += late_ns;
 	stats->held_late_max_ns = max(stats->held_late_max_ns, late_ns);
 	u64_stats_update_end(&stats->syncp);
-	trace_onramp_release(ctl, now, until_ns);
+	trace_onramp_release(conn, now, until_ns);
 }
 
 /**
- * onramp_ctl_size() - change the length of full packets, or the rate of the link
- * @ctl: control block
+ * onramp_conn_size() - change the length of full packets, or the rate of the link
+ * @conn: the connection
  * @mss: payload of its full packets
  * @headers: bytes before that
  * @line_bps: of the link, bytes/s; 0: unknown
@@ -685,15 +685,15 @@ void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now)
  * Times by two models of the wire can't be compared: what was recorded by the former one is
  * forgotten, and the baseline of the path with it.
  *
- * Context: the control block's lock.
+ * Context: the connection's lock.
  */
-void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps)
+void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_bps)
 {
-	struct onramp_peer *peer = ctl->peer;
+	struct onramp_peer *peer = conn->peer;
 
-	lockdep_assert_held(&ctl->lock);
-	if (ctl->line_bps != line_bps)
-		ctl->ring.count = 0;
+	lockdep_assert_held(&conn->lock);
+	if (conn->line_bps != line_bps)
+		conn->ring.count = 0;
 	spin_lock(&peer->lock);
 	if (peer->line_bps != line_bps) {
 		peer->line_bps = line_bps;
@@ -702,15 +702,15 @@ void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps)
 		peer->last_owd_at_ns = 0;
 	}
 	spin_unlock(&peer->lock);
-	ctl->mss = min(mss, 65535U);
-	ctl->line_bps = line_bps;
-	ctl->byte_ns = onramp_byte_time(line_bps, ctl->mss,
-					ctl->mss + headers + ONRAMP_WIRE_EXTRA);
+	conn->mss = min(mss, 65535U);
+	conn->line_bps = line_bps;
+	conn->byte_ns = onramp_byte_time(line_bps, conn->mss,
+					 conn->mss + headers + ONRAMP_WIRE_EXTRA);
 }
 
-/* onramp_ctl_sent_trace() - call the tracepoint; the control block's lock */
-void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
-			   u64 cum_ns)
+/* onramp_conn_sent_trace() - call the tracepoint; the connection's lock */
+void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
+			    u64 cum_ns)
 {
-	trace_onramp_sent(ctl, now, tx_ns, seq, end, cum_ns);
+	trace_onramp_sent(conn, now, tx_ns, seq, end, cum_ns);
 }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of On-Ramp that holds flows back. What it does is told in onramp_conn.c and
- * onramp_peer.c.
+ * Connections, peers and links: the part of On-Ramp that pauses flows. onramp_conn.c,
+ * onramp_ack.c and onramp_peer.c describe what it does.
  *
  *	namespace	onramp_net: peers, connections, the port
  *	  peer		onramp_peer: an address, and the local one that it is reached by
- *	    connection	onramp_ctl: control block of a TCP connection
+ *	    connection	onramp_conn: a TCP connection, with its controller
  *	device		onramp_link: rate, and model of the queue before the wire
- *	  qdisc		onramp_gate: what the controller may touch of a qdisc
+ *	  qdisc		onramp_qref: what connections may touch of a qdisc
  *
- * References: a flow of a qdisc holds its control block, that its peer and the gate of
- * the qdisc that last sent for it, that its link.
+ * References: a flow of a qdisc holds its connection. A connection holds its peer and the
+ * onramp_qref of the qdisc that last sent for it. A qdisc holds its link.
  *
  * Locks, from the outermost to the innermost; all but the first with BH disabled:
  *	RTNL		links, and their rates
  *	qdisc's lock	its flows
- *	ctl->lock	controller, transmission records, whose gate it is
+ *	conn->lock	controller, transmission records, conn->qref
  *	peer->lock	keys, baseline, what new connections inherit
- *	gate->lock	whether there still is a qdisc
+ *	qref->lock	whether the qdisc still exists
  *	onramp_net.lock	list of peers
- * Sending a packet takes the first two spinlocks; an OR-ACK takes those of connection and
- * peer, and the gate's if a flow is to go on early, but never the qdisc's.
+ * Sending a packet takes the first two spinlocks. An OR-ACK takes those of the connection and
+ * the peer, and qref->lock if a flow may go on earlier, but never the qdisc's.
  */
-#ifndef _SCH_ONRAMP_CTL_H
-#define _SCH_ONRAMP_CTL_H
+#ifndef _SCH_ONRAMP_CONN_H
+#define _SCH_ONRAMP_CONN_H
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -52,7 +52,7 @@
  * Most connections of a namespace. Those beyond are sent as by fq, and counted. One takes
  * 2.6 KB.
  */
-#define ONRAMP_CTLS_MAX		(1 << 18)
+#define ONRAMP_CONNS_MAX		(1 << 18)
 
 /*
  * Records of a connection. Back-to-back packets share one; of more batches in flight
@@ -69,31 +69,31 @@ DECLARE_TRACEPOINT(onramp_sent);
  * What happens to OR-ACKs, or else, of one qdisc: identifier, and the statistic of
  * ONRAMP_STATS that it is added to; UNSPEC: none. Those of enum onramp_verdict come first.
  */
-#define ONRAMP_GATE_STATS \
-	ONRAMP_GATE_STAT(LEARNING, ACKS_LEARNING) \
-	ONRAMP_GATE_STAT(UNSYNCED, ACKS_UNSYNCED) \
-	ONRAMP_GATE_STAT(NO_MAP, ACKS_NO_MAP) \
-	ONRAMP_GATE_STAT(NOT_IN_FLIGHT, ACKS_NOT_IN_FLIGHT) \
-	ONRAMP_GATE_STAT(AMBIGUOUS, ACKS_AMBIGUOUS) \
-	ONRAMP_GATE_STAT(REPLAY, ACKS_REPLAY) \
-	ONRAMP_GATE_STAT(OLD, ACKS_OLD) \
-	ONRAMP_GATE_STAT(PAUSES, PAUSES) \
-	ONRAMP_GATE_STAT(PAUSED_NS, PAUSED_NS) \
-	ONRAMP_GATE_STAT(INHERITED, INHERITED) \
-	ONRAMP_GATE_STAT(RECHECKS, PAUSE_SHORTER) \
-	ONRAMP_GATE_STAT(HELD, HELD) \
-	ONRAMP_GATE_STAT(HELD_LATE_NS, UNSPEC) \
-	ONRAMP_GATE_STAT(LIMITED, ACKS_LIMITED) \
-	ONRAMP_GATE_STAT(PAUSE_ENDS, PAUSE_ENDS) \
-	ONRAMP_GATE_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
-	ONRAMP_GATE_STAT(LET_GO, ACKS_LET_GO)
+#define ONRAMP_QREF_STATS \
+	ONRAMP_QREF_STAT(LEARNING, ACKS_LEARNING) \
+	ONRAMP_QREF_STAT(UNSYNCED, ACKS_UNSYNCED) \
+	ONRAMP_QREF_STAT(NO_MAP, ACKS_NO_MAP) \
+	ONRAMP_QREF_STAT(NOT_IN_FLIGHT, ACKS_NOT_IN_FLIGHT) \
+	ONRAMP_QREF_STAT(AMBIGUOUS, ACKS_AMBIGUOUS) \
+	ONRAMP_QREF_STAT(REPLAY, ACKS_REPLAY) \
+	ONRAMP_QREF_STAT(OLD, ACKS_OLD) \
+	ONRAMP_QREF_STAT(PAUSES, PAUSES) \
+	ONRAMP_QREF_STAT(PAUSED_NS, PAUSED_NS) \
+	ONRAMP_QREF_STAT(INHERITED, INHERITED) \
+	ONRAMP_QREF_STAT(RECHECKS, PAUSE_SHORTER) \
+	ONRAMP_QREF_STAT(HELD, HELD) \
+	ONRAMP_QREF_STAT(HELD_LATE_NS, UNSPEC) \
+	ONRAMP_QREF_STAT(LIMITED, ACKS_LIMITED) \
+	ONRAMP_QREF_STAT(PAUSE_ENDS, PAUSE_ENDS) \
+	ONRAMP_QREF_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
+	ONRAMP_QREF_STAT(LET_GO, ACKS_LET_GO)
 
-enum onramp_gate_stat {
-	ONRAMP_G_VERDICTS = ONRAMP_VERDICTS - 1,
-#define ONRAMP_GATE_STAT(id, stat)	ONRAMP_G_##id,
-	ONRAMP_GATE_STATS
-#undef ONRAMP_GATE_STAT
-	ONRAMP_G_STATS
+enum onramp_qref_stat {
+	ONRAMP_Q_VERDICTS = ONRAMP_VERDICTS - 1,
+#define ONRAMP_QREF_STAT(id, stat)	ONRAMP_Q_##id,
+	ONRAMP_QREF_STATS
+#undef ONRAMP_QREF_STAT
+	ONRAMP_Q_STATS
 };
 
 /* The same, of a namespace. Those of enum or_error come first. */
@@ -129,7 +129,7 @@ enum onramp_net_stat {
  * @rcu: to free it
  */
 struct onramp_settings {
-	struct onramp_params	core;
+	struct onramp_ctrl_params	core;
 	u8			owd;
 	u8			clock;
 	bool			inherit;
@@ -138,10 +138,10 @@ struct onramp_settings {
 	struct rcu_head		rcu;
 };
 
-/* struct onramp_gate_stats - of one CPU; written with BH disabled */
-struct onramp_gate_stats {
+/* struct onramp_qref_stats - of one CPU; written with BH disabled */
+struct onramp_qref_stats {
 	struct u64_stats_sync	syncp;
-	u64			n[ONRAMP_G_STATS];
+	u64			n[ONRAMP_Q_STATS];
 	u64			owd[ONRAMP_OWD_CLASSES];
 	u64			pause_max_ns;
 	u64			held_late_max_ns;
@@ -174,10 +174,10 @@ struct onramp_link {
 };
 
 /**
- * struct onramp_gate - what the controller may touch of a qdisc
+ * struct onramp_qref - what connections may touch of a qdisc, which may go before them
  * @refs: the qdisc, and connections
- * @on: its namespace
- * @list: in onramp_net.gates, while there is a qdisc
+ * @onet: its namespace
+ * @list: in onramp_net.qrefs, while there is a qdisc
  * @dev: of the qdisc, NULL when that is gone; to compare only
  * @lock: of @sch
  * @sch: the qdisc; NULL once it is reset, until it has a connection again
@@ -194,16 +194,16 @@ struct onramp_link {
  * @last_beta: Q30
  * @rcu: to free it
  */
-struct onramp_gate {
+struct onramp_qref {
 	refcount_t		refs;
-	struct onramp_net	*on;
+	struct onramp_net	*onet;
 	struct list_head	list;
 	const struct net_device	*dev;
 	spinlock_t		lock;		/* sch */
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
 	struct onramp_settings __rcu	*settings;
-	struct onramp_gate_stats __percpu *stats;
+	struct onramp_qref_stats __percpu *stats;
 	u64			last_owd_ns;
 	s64			last_baseline_ns;
 	u64			last_error_ns;
@@ -218,30 +218,30 @@ struct onramp_gate {
  * struct onramp_net - a namespace
  * @net: it
  * @peers: by their addresses
- * @ctls: by peer and ports
+ * @conns: by peer and ports
  * @lock: of all lists and @dying, and of who is the last to let a peer go
  * @list: all peers, from the one that is looked at next for one to evict
  * @evicted: those that are in @peers no more, and whose work has not ended
- * @gates: of its qdiscs, RCU
+ * @qrefs: of its qdiscs, RCU
  * @dying: the namespace goes
  * @age_work: looks for connections that are closed, while there is any
  * @n_peers: how many
- * @n_ctls: how many
+ * @n_conns: how many
  * @port_error: of the last attempt to open the port, to say it once
  * @stats: per CPU
  */
 struct onramp_net {
 	struct net		*net;
 	struct rhashtable	peers;
-	struct rhashtable	ctls;
+	struct rhashtable	conns;
 	spinlock_t		lock;		/* lists, dying */
 	struct list_head	list;
 	struct list_head	evicted;
-	struct list_head	gates;
+	struct list_head	qrefs;
 	bool			dying;
 	struct delayed_work	age_work;
 	atomic_t		n_peers;
-	atomic_t		n_ctls;
+	atomic_t		n_conns;
 	int			port_error;
 	struct onramp_net_stats __percpu *stats;
 };
@@ -257,7 +257,7 @@ enum onramp_peer_flag {
  * @node: in onramp_net.peers
  * @addrs: the key
  * @refs: the table, and connections
- * @on: its namespace
+ * @onet: its namespace
  * @list: in onramp_net.list or onramp_net.evicted
  * @work: sends SUBSCRIBEs, and lets the peer go when it is not needed any more
  * @open: @work has opened the port for it; only @work
@@ -299,7 +299,7 @@ struct onramp_peer {
 	struct rhash_head	node;
 	struct or_addrs		addrs;
 	refcount_t		refs;
-	struct onramp_net	*on;
+	struct onramp_net	*onet;
 	struct list_head	list;
 	struct delayed_work	work;
 	bool			open;
@@ -340,8 +340,8 @@ struct onramp_peer {
 	struct rcu_head		rcu;
 };
 
-/* struct onramp_ctl_key - what a connection is found by, without padding */
-struct onramp_ctl_key {
+/* struct onramp_conn_key - what a connection is found by, without padding */
+struct onramp_conn_key {
 	unsigned long	peer;
 	u16		sport;
 	u16		dport;
@@ -351,10 +351,10 @@ struct onramp_ctl_key {
 };
 
 /**
- * struct onramp_ctl - control block of a TCP connection
- * @node: in onramp_net.ctls
+ * struct onramp_conn - a TCP connection that On-Ramp follows
+ * @node: in onramp_net.conns
  * @key: its peer, and its ports
- * @refs: flows of qdiscs, onramp_gate.recheck, and who looks whether it is closed
+ * @refs: flows of qdiscs, onramp_qref.recheck, and who looks whether it is closed
  * @until: the end of the pause, a copy of @ctrl.until_ns for who does not lock
  * @ring: of @rec
  * @cum_ns: onramp_ctrl_cum_pause() of @ctrl from the end of the pause on
@@ -366,8 +366,8 @@ struct onramp_ctl_key {
  * @sk: address of its socket, to compare only, and key of its flow; what holds the socket
  *	are its packets, and they may all have left
  * @hash: of the socket
- * @gate: of the qdisc that sent last
- * @waiter: key of the flow that waits for @until in the qdisc of @gate, or 0
+ * @qref: of the qdisc that sent last
+ * @waiter: key of the flow that waits for @until in the qdisc of @qref, or 0
  * @ctrl: the controller
  * @view: what it has seen of its path
  * @replay: counts of OR-ACKs
@@ -376,14 +376,14 @@ struct onramp_ctl_key {
  * @epoch: of the peer, when the last OR-ACK came
  * @accounted_ns: of the time paused, what is in the statistics
  * @pause_from_ns: when the pause began, 0 if there is none, or it is in the statistics
- * @recheck: in onramp_gate.recheck, which holds a reference
+ * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: it is in there
  * @rec: transmission records
  * @rcu: to free it
  */
-struct onramp_ctl {
+struct onramp_conn {
 	struct rhash_head	node;
-	struct onramp_ctl_key	key;
+	struct onramp_conn_key	key;
 	refcount_t		refs;
 
 	/* A packet that leaves needs these two lines, and writes to one of @rec. */
@@ -396,7 +396,7 @@ struct onramp_ctl {
 	u32			mss;
 	spinlock_t		lock;		/* all but what is above ring, and peer */
 	struct onramp_peer	*peer;
-	struct onramp_gate	*gate;
+	struct onramp_qref	*qref;
 	unsigned long		waiter;
 	unsigned long		sk;
 	u32			hash;
@@ -415,17 +415,17 @@ struct onramp_ctl {
 	struct onramp_tx	rec[ONRAMP_RECORDS];
 };
 
-/* onramp_ctl_prefetch() - prepare for onramp_ctl_sent(): data has been queued */
-static inline void onramp_ctl_prefetch(const struct onramp_ctl *ctl)
+/* onramp_conn_prefetch() - prepare for onramp_conn_sent(): data has been queued */
+static inline void onramp_conn_prefetch(const struct onramp_conn *conn)
 {
-	prefetchw(&ctl->until);
-	prefetchw(&ctl->cum_ns);
+	prefetchw(&conn->until);
+	prefetchw(&conn->cum_ns);
 }
 
-/* onramp_ctl_slot() - return the number of the record that comes next; the qdisc's lock */
-static inline u32 onramp_ctl_slot(const struct onramp_ctl *ctl)
+/* onramp_conn_slot() - return the number of the record that comes next; the qdisc's lock */
+static inline u32 onramp_conn_slot(const struct onramp_conn *conn)
 {
-	return READ_ONCE(ctl->ring.head) % ONRAMP_RECORDS;
+	return READ_ONCE(conn->ring.head) % ONRAMP_RECORDS;
 }
 
 /**
@@ -440,19 +440,19 @@ static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 
 /* Statistics --------------------------------------------------------------- */
 
-static inline void onramp_gate_add(const struct onramp_gate *gate,
+static inline void onramp_qref_add(const struct onramp_qref *qref,
 				   unsigned int id, u64 n)
 {
-	struct onramp_gate_stats *stats = this_cpu_ptr(gate->stats);
+	struct onramp_qref_stats *stats = this_cpu_ptr(qref->stats);
 
 	u64_stats_update_begin(&stats->syncp);
 	stats->n[id] += n;
 	u64_stats_update_end(&stats->syncp);
 }
 
-static inline void onramp_net_count(const struct onramp_net *on, unsigned int id)
+static inline void onramp_net_count(const struct onramp_net *onet, unsigned int id)
 {
-	struct onramp_net_stats *stats = this_cpu_ptr(on->stats);
+	struct onramp_net_stats *stats = this_cpu_ptr(onet->stats);
 
 	u64_stats_update_begin(&stats->syncp);
 	stats->n[id]++;
@@ -460,36 +460,36 @@ static inline void onramp_net_count(const struct onramp_net *on, unsigned int id
 }
 
 /* onramp_conn.c */
-int onramp_ctl_cache_create(void);
-void onramp_ctl_cache_destroy(void);
-extern const struct rhashtable_params onramp_ctl_table;
-struct onramp_gate *onramp_gate_create(const struct net_device *dev);
-void onramp_gate_put(struct onramp_gate *gate);
-void onramp_gate_close(struct onramp_gate *gate);
-void onramp_gate_arm(struct onramp_gate *gate, struct Qdisc *sch);
-void onramp_gate_disarm(struct onramp_gate *gate);
-void onramp_gate_set(struct onramp_gate *gate, struct onramp_settings *settings);
-struct onramp_ctl *onramp_ctl_get(struct onramp_gate *gate, const struct sk_buff *skb,
-				  u32 rtt_us, u64 near_ns, u64 now);
-void onramp_ctl_own(struct onramp_ctl *ctl, const struct sock *sk);
-void onramp_ctl_age(struct work_struct *work);
-void onramp_ctl_put(struct onramp_ctl *ctl);
-struct onramp_ctl *onramp_ctl_find(struct onramp_net *on, const struct onramp_peer *peer,
-				   u16 sport, u16 dport);
-void onramp_ctl_account(struct onramp_ctl *ctl, u64 now);
-void onramp_ctl_publish(struct onramp_ctl *ctl, u64 now);
-void onramp_gate_recheck(struct onramp_gate *gate, struct onramp_ctl *ctl);
-void onramp_ctl_wait(struct onramp_ctl *ctl, struct onramp_gate *gate, unsigned long key,
-		     u64 now);
-void onramp_ctl_held(struct onramp_ctl *ctl, struct onramp_gate *gate, u64 now);
-void onramp_ctl_move(struct onramp_ctl *ctl, struct onramp_gate *gate);
-void onramp_ctl_size(struct onramp_ctl *ctl, u32 mss, u32 headers, u64 line_bps);
-void onramp_ctl_sent_trace(const struct onramp_ctl *ctl, u64 now, u64 tx_ns, u32 seq, u32 end,
-			   u64 cum_ns);
+int onramp_conn_cache_create(void);
+void onramp_conn_cache_destroy(void);
+extern const struct rhashtable_params onramp_conn_table;
+struct onramp_qref *onramp_qref_create(const struct net_device *dev);
+void onramp_qref_put(struct onramp_qref *qref);
+void onramp_qref_close(struct onramp_qref *qref);
+void onramp_qref_arm(struct onramp_qref *qref, struct Qdisc *sch);
+void onramp_qref_disarm(struct onramp_qref *qref);
+void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings);
+struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
+					       u32 rtt_us, u64 near_ns, u64 now);
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk);
+void onramp_conn_age(struct work_struct *work);
+void onramp_conn_put(struct onramp_conn *conn);
+struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
+				     u16 sport, u16 dport);
+void onramp_conn_account(struct onramp_conn *conn, u64 now);
+void onramp_conn_publish(struct onramp_conn *conn, u64 now);
+void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn);
+void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsigned long key,
+		      u64 now);
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now);
+void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref);
+void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_bps);
+void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
+			    u64 cum_ns);
 
 /* onramp_ack.c */
-void onramp_ctl_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
-		    const u8 *msg, unsigned int len);
+void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		     const u8 *msg, unsigned int len);
 u64 onramp_owd_class_end(u32 class);
 
 /* onramp_peer.c */
@@ -497,19 +497,20 @@ extern struct workqueue_struct *onramp_wq;
 int onramp_peer_module_init(void);
 void onramp_peer_module_exit(void);
 struct onramp_net *onramp_net(const struct net *net);
-struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addrs *addrs);
-struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs,
-				    u32 rtt_us, u64 near_ns);
+struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
+struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
+					       const struct or_addrs *addrs,
+					       u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 
 /* onramp_flow.c */
-void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, unsigned int n);
+void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, unsigned int n);
 
 /* onramp_link.c */
 int onramp_link_module_init(void);
 void onramp_link_module_exit(void);
-struct onramp_link *onramp_link_get(struct net_device *dev);
+struct onramp_link *onramp_link_find_or_create(struct net_device *dev);
 void onramp_link_put(struct onramp_link *link);
 void onramp_link_restart(struct onramp_link *link);
 bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
@@ -552,17 +553,17 @@ static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 }
 
 /* onramp_cum_ns() - call onramp_ctrl_cum_pause() for a connection; its lock */
-static inline u64 onramp_cum_ns(const struct onramp_ctl *ctl, u64 now)
+static inline u64 onramp_cum_ns(const struct onramp_conn *conn, u64 now)
 {
-	if (likely((s64)now >= atomic64_read(&ctl->until)))
-		return ctl->cum_ns;
-	return onramp_ctrl_cum_pause(&ctl->ctrl, now);
+	if (likely((s64)now >= atomic64_read(&conn->until)))
+		return conn->cum_ns;
+	return onramp_ctrl_cum_pause(&conn->ctrl, now);
 }
 
 /**
- * onramp_ctl_sent() - record data that leaves a qdisc
- * @ctl: its control block
- * @gate: of the qdisc
+ * onramp_conn_sent() - record data that leaves a qdisc
+ * @conn: its connection
+ * @qref: of the qdisc
  * @skb: the packet
  * @headers: of onramp_tcp_headers(), not 0
  * @line_bps: of the link, bytes/s; 0: unknown
@@ -572,36 +573,36 @@ static inline u64 onramp_cum_ns(const struct onramp_ctl *ctl, u64 now)
  *
  * Context: the qdisc's lock.
  */
-static inline void onramp_ctl_sent(struct onramp_ctl *ctl, struct onramp_gate *gate,
-				   const struct sk_buff *skb, u32 headers, u64 line_bps,
-				   u64 start_q, u64 time_q, u64 now)
+static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref *qref,
+				    const struct sk_buff *skb, u32 headers, u64 line_bps,
+				    u64 start_q, u64 time_q, u64 now)
 {
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
 	u64 tx_ns, cum_ns;
 
 	/* Nobody answers: nothing that is recorded would be of use. */
-	if (READ_ONCE(ctl->peer->silent))
+	if (READ_ONCE(conn->peer->silent))
 		return;
-	spin_lock(&ctl->lock);
-	if (unlikely(ctl->gate != gate))
-		onramp_ctl_move(ctl, gate);
+	spin_lock(&conn->lock);
+	if (unlikely(conn->qref != qref))
+		onramp_conn_move(conn, qref);
 	/* Read without the lock by the qdisc that looks again. */
-	if (unlikely(ctl->waiter))
-		WRITE_ONCE(ctl->waiter, 0);
-	mss = skb_shinfo(skb)->gso_size ?: max(payload, ctl->mss);
-	if (unlikely(mss != ctl->mss || line_bps != ctl->line_bps))
-		onramp_ctl_size(ctl, mss, headers, line_bps);
+	if (unlikely(conn->waiter))
+		WRITE_ONCE(conn->waiter, 0);
+	mss = skb_shinfo(skb)->gso_size ?: max(payload, conn->mss);
+	if (unlikely(mss != conn->mss || line_bps != conn->line_bps))
+		onramp_conn_size(conn, mss, headers, line_bps);
 	tx_ns = onramp_fifo_ns(start_q, now) +
-		onramp_fifo_rest(time_q, onramp_own_ns(ctl->byte_ns, seq, seq + payload));
-	cum_ns = onramp_cum_ns(ctl, now);
-	onramp_tx_append(&ctl->ring, seq, seq + payload, now, tx_ns, cum_ns, ctl->byte_ns,
+		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
+	cum_ns = onramp_cum_ns(conn, now);
+	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns,
 			 &tcp_sk(skb->sk)->snd_una);
 	/* Few packets are the end of what was written: the others need not be compared. */
-	ctl->ring.all = tcp_hdr(skb)->psh &&
+	conn->ring.all = tcp_hdr(skb)->psh &&
 			READ_ONCE(tcp_sk(skb->sk)->write_seq) == seq + payload;
 	if (tracepoint_enabled(onramp_sent))
-		onramp_ctl_sent_trace(ctl, now, tx_ns, seq, seq + payload, cum_ns);
-	spin_unlock(&ctl->lock);
+		onramp_conn_sent_trace(conn, now, tx_ns, seq, seq + payload, cum_ns);
+	spin_unlock(&conn->lock);
 }
 
-#endif /* _SCH_ONRAMP_CTL_H */
+#endif /* _SCH_ONRAMP_CONN_H */

@@ -100,7 +100,7 @@ enum onramp_verdict {
 };
 
 /**
- * struct onramp_params - parameters in the units of the arithmetic
+ * struct onramp_ctrl_params - parameters in the units of the arithmetic
  * @mode:	enum onramp_mode
  * @gain:	g of the moving average (3), Q30, <= 1
  * @threshold_ns: T, ns, <= 10 s; with the error of the clocks already in it
@@ -109,7 +109,7 @@ enum onramp_verdict {
  * @stale_ns:	age at which a signal no longer counts, ns, <= 10 s
  * @let_go:	part of all pauses that is left out, Q30, <= 1
  */
-struct onramp_params {
+struct onramp_ctrl_params {
 	u8	mode;
 	u32	gain;
 	u32	let_go;
@@ -276,7 +276,7 @@ static inline void onramp_ctrl_forget(struct onramp_ctrl *f)
  * held. @want_ns > 0, <= 10 s.
  */
 static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
-					   const struct onramp_params *p, u64 now_ns,
+					   const struct onramp_ctrl_params *p, u64 now_ns,
 					   u64 sent_ns, u64 want_ns,
 					   struct onramp_result *res)
 {
@@ -301,7 +301,7 @@ static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
 
 /* Equation (3), if there is a packet B that G can be compared with. */
 static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
-				     const struct onramp_params *p,
+				     const struct onramp_ctrl_params *p,
 				     const struct onramp_sample *s,
 				     struct onramp_result *res)
 {
@@ -331,7 +331,7 @@ static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
 
 /* ONRAMP_UNDECIDED if it is plausible and news; otherwise the verdict. */
 static inline u8 onramp_ctrl_judge(const struct onramp_ctrl *f,
-				   const struct onramp_params *p,
+				   const struct onramp_ctrl_params *p,
 				   const struct onramp_sample *s)
 {
 	if (s->owd_ns > (s64)ONRAMP_MAX_NS || s->tx_ns > s->now_ns ||
@@ -359,7 +359,7 @@ static inline u8 onramp_ctrl_judge(const struct onramp_ctrl *f,
  * @res: what was decided and why
  */
 static inline void onramp_ctrl_update(struct onramp_ctrl *f,
-				      const struct onramp_params *p,
+				      const struct onramp_ctrl_params *p,
 				      const struct onramp_sample *s,
 				      struct onramp_result *res)
 {
@@ -408,7 +408,7 @@ static inline void onramp_ctrl_update(struct onramp_ctrl *f,
  * Return: the pause, ns.
  */
 static inline u64 onramp_ctrl_inherit(struct onramp_ctrl *f,
-				      const struct onramp_params *p, u64 owd_ns,
+				      const struct onramp_ctrl_params *p, u64 owd_ns,
 				      u64 at_ns, u64 now_ns)
 {
 	struct onramp_result res = {};

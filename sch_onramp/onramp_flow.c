@@ -26,7 +26,7 @@
 /* Flows that are forgotten when one is added, at most. */
 #define ONRAMP_GC_MAX		8
 
-/* A connection whose peer was evicted does without one for so long, ns. */
+/* After its peer was evicted a flow is not followed for this long, ns. */
 #define ONRAMP_EVICTED_NS	(60 * NSEC_PER_SEC)
 
 static struct kmem_cache *onramp_flow_cache;
@@ -56,7 +56,7 @@ void onramp_flow_cache_destroy(void)
 
 static bool onramp_skb_earlier(struct rb_node *node, const struct rb_node *other)
 {
-	return onramp_cb(rb_to_skb(node))->send_ns < onramp_cb(rb_to_skb(other))->send_ns;
+	return onramp_cb(rb_to_skb(node))->time_to_send < onramp_cb(rb_to_skb(other))->time_to_send;
 }
 
 /* onramp_flow_reorder() - queue a packet that leaves before the last one; qdisc's lock */
@@ -128,9 +128,9 @@ static bool onramp_key_less(struct rb_node *node, const struct rb_node *other)
 /* The flow goes, or is another one. */
 static void onramp_flow_release(struct onramp_flow *f)
 {
-	if (f->ctl)
-		onramp_ctl_put(f->ctl);
-	f->ctl = NULL;
+	if (f->conn)
+		onramp_conn_put(f->conn);
+	f->conn = NULL;
 }
 
 /* Forget flows on the way to where @key belongs that have been idle for long. */
@@ -164,7 +164,7 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 {
 	f->credit = q->cfg.initial_quantum;
 	f->hash = sk ? sk->sk_hash : 0;
-	f->next_tx_ns = 0;
+	f->time_next_packet = 0;
 	f->rate = 0;
 	onramp_flow_release(f);
 	f->tried = 0;
@@ -187,38 +187,38 @@ struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key)
 }
 
 /**
- * onramp_flow_detach() - take the control block from the flow of a connection
+ * onramp_flow_detach() - take a connection from its flow
  * @q: the qdisc
- * @ctl: control block, of which the caller holds a reference
+ * @conn: connection, of which the caller holds a reference
  *
- * One that waits for the end of a pause keeps it until then. If the peer was evicted, the
- * flow does not ask for another one for a while: others have their turn.
+ * A flow that waits for the end of a pause keeps it until then. If the peer was evicted, the
+ * flow does not get a connection again for a while, so that others have their turn.
  *
  * Context: the qdisc's lock.
  */
-void onramp_flow_detach(struct onramp_sched *q, struct onramp_ctl *ctl)
+void onramp_flow_detach(struct onramp_sched *q, struct onramp_conn *conn)
 {
-	struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(ctl->sk));
+	struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(conn->sk));
 
-	if (!f || f->ctl != ctl || f->state == ONRAMP_THROTTLED)
+	if (!f || f->conn != conn || f->state == ONRAMP_THROTTLED)
 		return;
-	f->ctl = NULL;
-	f->tried = READ_ONCE(ctl->peer->evicted) ?
+	f->conn = NULL;
+	f->tried = READ_ONCE(conn->peer->evicted) ?
 		onramp_tick(ktime_get_ns() + ONRAMP_EVICTED_NS) : 0;
-	refcount_dec(&ctl->refs);
+	refcount_dec(&conn->refs);
 }
 
 /**
  * onramp_flows_detach() - call onramp_flow_detach() for a qdisc that is in use or not
- * @gate: of the qdisc
- * @ctls: control blocks, of each of which the caller holds a reference
+ * @qref: of the qdisc
+ * @conns: connections, of each of which the caller holds a reference
  * @n: how many
  *
  * Context: RCU, process.
  */
-void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, unsigned int n)
+void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, unsigned int n)
 {
-	struct Qdisc *sch = READ_ONCE(gate->sch), *root;
+	struct Qdisc *sch = READ_ONCE(qref->sch), *root;
 	unsigned int i;
 
 	/* RCU keeps its memory, and the queue that it is of. */
@@ -230,22 +230,22 @@ void onramp_flows_detach(struct onramp_gate *gate, struct onramp_ctl **ctls, uns
 		return;
 	spin_lock_bh(qdisc_lock(root));
 	/*
-	 * Who takes the qdisc away without the lock calls onramp_gate_disarm() first. Who
+	 * Who takes the qdisc away without the lock calls onramp_qref_disarm() first. Who
 	 * puts it below another root waits for RCU before it is used there.
 	 */
-	spin_lock(&gate->lock);
-	if (gate->sch == sch && qdisc_root(sch) == root)
+	spin_lock(&qref->lock);
+	if (qref->sch == sch && qdisc_root(sch) == root)
 		for (i = 0; i < n; i++)
-			onramp_flow_detach(qdisc_priv(sch), ctls[i]);
-	spin_unlock(&gate->lock);
+			onramp_flow_detach(qdisc_priv(sch), conns[i]);
+	spin_unlock(&qref->lock);
 	spin_unlock_bh(qdisc_lock(root));
 }
 
 /**
- * onramp_flows_release() - take all control blocks from flows, after a change of settings
+ * onramp_flows_release() - take connections from flows, after a change of settings
  * @q: the qdisc
  *
- * With On-Ramp off of all, else of those whose peer is not near any more.
+ * With On-Ramp off from all flows, else from those whose peer is not near any more.
  *
  * Context: the qdisc's lock.
  */
@@ -256,8 +256,8 @@ void onramp_flows_release(struct onramp_sched *q)
 
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
-			if (q->cfg.mode != ONRAMP_MODE_OFF && f->ctl &&
-			    onramp_is_near(READ_ONCE(f->ctl->peer->rtt_us), q->cfg.peers))
+			if (q->cfg.mode != ONRAMP_MODE_OFF && f->conn &&
+			    onramp_is_near(READ_ONCE(f->conn->peer->rtt_us), q->cfg.peers))
 				continue;
 			onramp_flow_release(f);
 			f->tried = 0;
@@ -266,7 +266,7 @@ void onramp_flows_release(struct onramp_sched *q)
 }
 
 /**
- * onramp_flow_get_slow() - do onramp_flow_get() for a flow that is not the last one
+ * __onramp_flow_find_or_create() - find or create a flow that was not the last one
  * @q: the qdisc
  * @key: of onramp_flow_key()
  * @sk: its socket, or NULL
@@ -274,8 +274,8 @@ void onramp_flows_release(struct onramp_sched *q)
  * Context: the qdisc's lock.
  * Return: the flow, or NULL if there is no memory for it.
  */
-struct onramp_flow *onramp_flow_get_slow(struct onramp_sched *q, unsigned long key,
-					 struct sock *sk)
+struct onramp_flow *__onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key,
+						 struct sock *sk)
 {
 	struct rb_root *root = &q->table[hash_long(key, q->table_log)];
 	struct rb_node *node = rb_find(&key, root, onramp_key_cmp);

@@ -134,13 +134,13 @@ static struct onramp_link *onramp_link_find(const struct net_device *dev)
 }
 
 /**
- * onramp_link_get() - find or make the link of a new qdisc's device
+ * onramp_link_find_or_create() - find or create the link of a new qdisc's device
  * @dev: on this device, which it holds
  *
  * Context: RTNL.
  * Return: what is shared, or NULL for lack of memory.
  */
-struct onramp_link *onramp_link_get(struct net_device *dev)
+struct onramp_link *onramp_link_find_or_create(struct net_device *dev)
 {
 	struct onramp_link *link = onramp_link_find(dev);
 

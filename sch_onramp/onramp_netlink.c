@@ -171,7 +171,7 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
 
 	if (!s)
 		return NULL;
-	s->core = (struct onramp_params) {
+	s->core = (struct onramp_ctrl_params) {
 		.mode = cfg->mode,
 		/* 10^6 << 30 is below 2^50. */
 		.gain = div_u64(cfg->gain << ONRAMP_FRAC_SHIFT, 1000000),
@@ -216,7 +216,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	/* The highest threshold is for none. */
 	q->marks = cfg->ce_threshold < onramp_limits[TCA_ONRAMP_CE_THRESHOLD].max;
 	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
-	onramp_gate_set(q->gate, settings);
+	onramp_qref_set(q->qref, settings);
 	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers)
 		onramp_flows_release(q);
 	onramp_recheck_all(sch);
@@ -270,13 +270,13 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	int err;
 
 	qdisc_watchdog_init_clockid(&q->watchdog, sch, CLOCK_MONOTONIC);
-	q->waiting = RB_ROOT_CACHED;
+	q->delayed = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
 	q->last = &q->fast;
 	/* What has been made by then is destroyed with the qdisc if something fails. */
-	q->link = onramp_link_get(qdisc_dev(sch));
-	q->gate = onramp_gate_create(qdisc_dev(sch));
-	if (!q->link || !q->gate)
+	q->link = onramp_link_find_or_create(qdisc_dev(sch));
+	q->qref = onramp_qref_create(qdisc_dev(sch));
+	if (!q->link || !q->qref)
 		return -ENOMEM;
 	onramp_defaults(sch, &cfg);
 	err = onramp_parse(opt, &cfg, extack);
@@ -317,8 +317,8 @@ full:
 
 /* Statistics --------------------------------------------------------------- */
 
-/* The statistics that the counters of a gate and of a namespace are added to, 0: none. */
-static const u8 onramp_gate_attr[ONRAMP_G_STATS] = {
+/* The statistics that counters of a qdisc and of a namespace are added to, 0: none. */
+static const u8 onramp_qref_attr[ONRAMP_Q_STATS] = {
 	[ONRAMP_BELOW] = ONRAMP_STATS_ACKS_BELOW,
 	[ONRAMP_PAUSED] = ONRAMP_STATS_ACKS_PAUSED,
 	[ONRAMP_CAPPED] = ONRAMP_STATS_ACKS_CAPPED,
@@ -326,10 +326,10 @@ static const u8 onramp_gate_attr[ONRAMP_G_STATS] = {
 	[ONRAMP_STALE] = ONRAMP_STATS_ACKS_STALE,
 	[ONRAMP_DUPLICATE] = ONRAMP_STATS_ACKS_DUPLICATE,
 	[ONRAMP_IMPLAUSIBLE] = ONRAMP_STATS_ACKS_IMPLAUSIBLE,
-#define ONRAMP_GATE_STAT(id, stat)					\
-	[ONRAMP_G_##id] = ONRAMP_STATS_##stat,
-	ONRAMP_GATE_STATS
-#undef ONRAMP_GATE_STAT
+#define ONRAMP_QREF_STAT(id, stat)					\
+	[ONRAMP_Q_##id] = ONRAMP_STATS_##stat,
+	ONRAMP_QREF_STATS
+#undef ONRAMP_QREF_STAT
 };
 
 static const u8 onramp_net_attr[ONRAMP_N_STATS] = {
@@ -363,15 +363,15 @@ static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 }
 
 /* Sums over all CPUs, to statistics by ONRAMP_STATS_*. */
-static void onramp_collect_gate(const struct onramp_gate *gate, u64 *stats)
+static void onramp_collect_qref(const struct onramp_qref *qref, u64 *stats)
 {
 	u64 *owd, acks = 0, held_late_ns = 0;
 	int cpu, i;
 
 	owd = kcalloc(ONRAMP_OWD_CLASSES, sizeof(*owd), GFP_KERNEL);
 	for_each_possible_cpu(cpu) {
-		const struct onramp_gate_stats *from = per_cpu_ptr(gate->stats, cpu);
-		u64 n[ONRAMP_G_STATS], pause_max_ns, held_late_max_ns;
+		const struct onramp_qref_stats *from = per_cpu_ptr(qref->stats, cpu);
+		u64 n[ONRAMP_Q_STATS], pause_max_ns, held_late_max_ns;
 		unsigned int start;
 
 		do {
@@ -380,9 +380,9 @@ static void onramp_collect_gate(const struct onramp_gate *gate, u64 *stats)
 			pause_max_ns = from->pause_max_ns;
 			held_late_max_ns = from->held_late_max_ns;
 		} while (u64_stats_fetch_retry(&from->syncp, start));
-		for (i = 0; i < ONRAMP_G_STATS; i++)
-			stats[onramp_gate_attr[i]] += n[i];
-		held_late_ns += n[ONRAMP_G_HELD_LATE_NS];
+		for (i = 0; i < ONRAMP_Q_STATS; i++)
+			stats[onramp_qref_attr[i]] += n[i];
+		held_late_ns += n[ONRAMP_Q_HELD_LATE_NS];
 		stats[ONRAMP_STATS_PAUSE_MAX_NS] =
 			max(stats[ONRAMP_STATS_PAUSE_MAX_NS], pause_max_ns);
 		stats[ONRAMP_STATS_HELD_LATE_MAX_NS] =
@@ -403,22 +403,22 @@ static void onramp_collect_gate(const struct onramp_gate *gate, u64 *stats)
 		stats[ONRAMP_STATS_OWD_P99_NS] = onramp_owd_quantile(owd, acks, 99);
 	}
 	kfree(owd);
-	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(gate->last_owd_ns);
-	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(gate->last_baseline_ns);
-	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(gate->last_error_ns);
-	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(gate->last_threshold_ns);
-	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(gate->last_slack_ns);
-	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(gate->last_swing_ns);
+	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(qref->last_owd_ns);
+	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(qref->last_baseline_ns);
+	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(qref->last_error_ns);
+	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(qref->last_threshold_ns);
+	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(qref->last_slack_ns);
+	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(qref->last_swing_ns);
 	stats[ONRAMP_STATS_BETA] =
-		((u64)READ_ONCE(gate->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
+		((u64)READ_ONCE(qref->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 
-static void onramp_collect_net(const struct onramp_net *on, u64 *stats)
+static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
 {
 	int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		const struct onramp_net_stats *from = per_cpu_ptr(on->stats, cpu);
+		const struct onramp_net_stats *from = per_cpu_ptr(onet->stats, cpu);
 		u64 n[ONRAMP_N_STATS];
 		unsigned int start;
 
@@ -429,8 +429,8 @@ static void onramp_collect_net(const struct onramp_net *on, u64 *stats)
 		for (i = 0; i < ONRAMP_N_STATS; i++)
 			stats[onramp_net_attr[i]] += n[i];
 	}
-	stats[ONRAMP_STATS_PEERS] = atomic_read(&on->n_peers);
-	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&on->n_ctls);
+	stats[ONRAMP_STATS_PEERS] = atomic_read(&onet->n_peers);
+	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&onet->n_conns);
 }
 
 /**
@@ -453,7 +453,7 @@ int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	memcpy(stats, q->stats, sizeof(stats));
 	wake_ns = q->wake_ns;
 	sch_tree_unlock(sch);
-	onramp_collect_gate(q->gate, stats);
+	onramp_collect_qref(q->qref, stats);
 	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), stats);
 	now = ktime_get_ns();
 	stats[ONRAMP_STATS_NEXT_PACKET_DELAY] =

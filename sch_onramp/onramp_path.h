@@ -462,7 +462,7 @@ static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool ot
  * The caller serialises updates of a path.
  */
 static inline void onramp_path_update(struct onramp_path *p, struct onramp_view *v,
-				      struct onramp_ctrl *f, struct onramp_params *core,
+				      struct onramp_ctrl *f, struct onramp_ctrl_params *core,
 				      struct onramp_sample *s, const struct onramp_delay *d,
 				      struct onramp_trust *trust, struct onramp_result *res)
 {

@@ -118,7 +118,7 @@ static void onramp_peer_rekey(struct onramp_peer *peer)
 
 	lockdep_assert_held(&peer->lock);
 	or_addrs_pair(&peer->addrs, true, &pair);
-	or_port_key(peer->on->net, psk);
+	or_port_key(peer->onet->net, psk);
 	or_derive(psk, &pair, peer->nonce, key);
 	if (!memcmp(peer->key, key, sizeof(key)))
 		return;
@@ -147,8 +147,8 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	or_subscribe_encode(&s, msg);
 	or_sign(msg, sizeof(msg), peer->key);
 	spin_unlock(&peer->lock);
-	err = or_port_send(peer->on->net, &peer->addrs, msg, sizeof(msg), 0, 0, 0);
-	onramp_net_count(peer->on, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
+	err = or_port_send(peer->onet->net, &peer->addrs, msg, sizeof(msg), 0, 0, 0);
+	onramp_net_count(peer->onet, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
 }
@@ -156,21 +156,21 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 /* Open the port, once for each peer: it is counted. */
 static bool onramp_peer_open(struct onramp_peer *peer)
 {
-	struct onramp_net *on = peer->on;
+	struct onramp_net *onet = peer->onet;
 	int err;
 
 	if (peer->open)
 		return true;
-	err = or_port_open(on->net);
+	err = or_port_open(onet->net);
 	if (!err) {
 		peer->open = true;
 		return true;
 	}
 	local_bh_disable();
-	onramp_net_count(on, ONRAMP_N_PORT_ERRORS);
+	onramp_net_count(onet, ONRAMP_N_PORT_ERRORS);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, 0, 0, 0, err);
-	if (xchg(&on->port_error, err) != err)
+	if (xchg(&onet->port_error, err) != err)
 		pr_warn("cannot open UDP port %d (error %d): flows are sent without On-Ramp, as by fq\n",
 			OR_PORT, err);
 	return false;
@@ -222,7 +222,7 @@ static void onramp_peer_free(struct rcu_head *rcu)
 /* It is in no list, and its work does not run, or is what calls this. */
 static void onramp_peer_drop(struct onramp_peer *peer)
 {
-	struct onramp_net *on = peer->on;
+	struct onramp_net *onet = peer->onet;
 
 	/* Who had found it before may have asked for its work since that began. */
 	cancel_delayed_work(&peer->work);
@@ -230,7 +230,7 @@ static void onramp_peer_drop(struct onramp_peer *peer)
 		/* Who never answered has nothing to end. */
 		if (READ_ONCE(peer->answered))
 			onramp_peer_subscribe(peer, 0);
-		or_port_close(on->net);
+		or_port_close(onet->net);
 	}
 	call_rcu(&peer->rcu, onramp_peer_free);
 }
@@ -238,19 +238,19 @@ static void onramp_peer_drop(struct onramp_peer *peer)
 /* Nobody finds the peer any more, if only the table has it. */
 static bool onramp_peer_unlink(struct onramp_peer *peer, bool dying)
 {
-	struct onramp_net *on = peer->on;
+	struct onramp_net *onet = peer->onet;
 	bool gone;
 
-	spin_lock_bh(&on->lock);
-	gone = on->dying == dying && refcount_dec_if_one(&peer->refs);
+	spin_lock_bh(&onet->lock);
+	gone = onet->dying == dying && refcount_dec_if_one(&peer->refs);
 	if (gone) {
 		list_del(&peer->list);
 		if (!peer->evicted) {
-			rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
-			atomic_dec(&on->n_peers);
+			rhashtable_remove_fast(&onet->peers, &peer->node, onramp_peer_table);
+			atomic_dec(&onet->n_peers);
 		}
 	}
-	spin_unlock_bh(&on->lock);
+	spin_unlock_bh(&onet->lock);
 	return gone;
 }
 
@@ -263,32 +263,32 @@ static bool onramp_peer_evictable(const struct onramp_peer *peer)
 
 /*
  * Make room for a peer, if one of those that are next can go. It is found no more from then
- * on. Its connections let go of it when they are next looked at, see onramp_ctl_age(), and
+ * on. Its connections let go of it when they are next looked at, see onramp_conn_age(), and
  * then its work ends it.
  */
-static bool onramp_peer_evict(struct onramp_net *on)
+static bool onramp_peer_evict(struct onramp_net *onet)
 {
 	struct onramp_peer *peer;
 	unsigned int looks;
 	bool found = false;
 
-	spin_lock_bh(&on->lock);
+	spin_lock_bh(&onet->lock);
 	for (looks = 0; looks < ONRAMP_EVICT_LOOKS && !found; looks++) {
-		peer = list_first_entry_or_null(&on->list, struct onramp_peer, list);
+		peer = list_first_entry_or_null(&onet->list, struct onramp_peer, list);
 		if (!peer)
 			break;
 		found = onramp_peer_evictable(peer);
-		list_move_tail(&peer->list, found ? &on->evicted : &on->list);
+		list_move_tail(&peer->list, found ? &onet->evicted : &onet->list);
 	}
 	if (found) {
 		WRITE_ONCE(peer->evicted, true);
-		rhashtable_remove_fast(&on->peers, &peer->node, onramp_peer_table);
-		atomic_dec(&on->n_peers);
-		onramp_net_count(on, ONRAMP_N_EVICTED);
+		rhashtable_remove_fast(&onet->peers, &peer->node, onramp_peer_table);
+		atomic_dec(&onet->n_peers);
+		onramp_net_count(onet, ONRAMP_N_EVICTED);
 		trace_onramp_evict(peer);
 		mod_delayed_work(onramp_wq, &peer->work, 0);
 	}
-	spin_unlock_bh(&on->lock);
+	spin_unlock_bh(&onet->lock);
 	return found;
 }
 
@@ -318,26 +318,26 @@ static void onramp_peer_work(struct work_struct *work)
 
 /**
  * onramp_peer_find() - find the peer of a pair of addresses
- * @on: namespace
+ * @onet: namespace
  * @addrs: the addresses
  *
  * Context: RCU.
  * Return: it, or NULL.
  */
-struct onramp_peer *onramp_peer_find(struct onramp_net *on, const struct or_addrs *addrs)
+struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs)
 {
-	return rhashtable_lookup(&on->peers, addrs, onramp_peer_table);
+	return rhashtable_lookup(&onet->peers, addrs, onramp_peer_table);
 }
 
-static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
+static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 					      const struct or_addrs *addrs, u32 rtt_us)
 {
 	struct onramp_peer *peer;
 	int err;
 
-	if (atomic_inc_return(&on->n_peers) > READ_ONCE(onramp_max_peers) &&
-	    !onramp_peer_evict(on)) {
-		onramp_net_count(on, ONRAMP_N_FULL);
+	if (atomic_inc_return(&onet->n_peers) > READ_ONCE(onramp_max_peers) &&
+	    !onramp_peer_evict(onet)) {
+		onramp_net_count(onet, ONRAMP_N_FULL);
 		goto uncount;
 	}
 	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
@@ -346,7 +346,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
 	peer->addrs = *addrs;
 	/* The table's, and the caller's. */
 	refcount_set(&peer->refs, 2);
-	peer->on = on;
+	peer->onet = onet;
 	peer->rtt_us = rtt_us;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
@@ -357,12 +357,12 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
 	get_random_bytes(peer->key, sizeof(peer->key));
 	onramp_owd_init(&peer->owd);
 
-	spin_lock_bh(&on->lock);
-	err = on->dying ? -ESHUTDOWN :
-	      rhashtable_lookup_insert_fast(&on->peers, &peer->node, onramp_peer_table);
+	spin_lock_bh(&onet->lock);
+	err = onet->dying ? -ESHUTDOWN :
+	      rhashtable_lookup_insert_fast(&onet->peers, &peer->node, onramp_peer_table);
 	if (!err)
-		list_add_tail(&peer->list, &on->list);
-	spin_unlock_bh(&on->lock);
+		list_add_tail(&peer->list, &onet->list);
+	spin_unlock_bh(&onet->lock);
 	if (err)
 		goto free;
 	queue_delayed_work(onramp_wq, &peer->work, 0);
@@ -371,15 +371,15 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *on,
 free:
 	kfree(peer);
 no_memory:
-	onramp_net_count(on, ONRAMP_N_NO_MEMORY);
+	onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 uncount:
-	atomic_dec(&on->n_peers);
+	atomic_dec(&onet->n_peers);
 	return NULL;
 }
 
 /**
- * onramp_peer_get() - find or make the peer of a pair of addresses
- * @on: namespace
+ * onramp_peer_find_or_create() - find or create the peer of a pair of addresses
+ * @onet: namespace
  * @addrs: the addresses
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
  * @near_ns: a peer is what any connection has had a shorter RTT to, 0: each is
@@ -387,13 +387,14 @@ uncount:
  * Context: BH disabled.
  * Return: it, referenced, or NULL: it is not near, or for lack of memory or room.
  */
-struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs *addrs,
-				    u32 rtt_us, u64 near_ns)
+struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
+					       const struct or_addrs *addrs,
+					       u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
 	rcu_read_lock();
-	peer = onramp_peer_find(on, addrs);
+	peer = onramp_peer_find(onet, addrs);
 	/* Whichever is written last of two: a connection to come knows better. */
 	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
 		WRITE_ONCE(peer->rtt_us, rtt_us);
@@ -401,7 +402,7 @@ struct onramp_peer *onramp_peer_get(struct onramp_net *on, const struct or_addrs
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 	} else if (!peer) {
-		peer = onramp_peer_create(on, addrs, rtt_us);
+		peer = onramp_peer_create(onet, addrs, rtt_us);
 	} else if (!refcount_inc_not_zero(&peer->refs)) {
 		peer = NULL;
 	} else if (READ_ONCE(peer->idle)) {
@@ -485,27 +486,27 @@ static bool onramp_peer_challenged(struct onramp_peer *peer, const u8 *msg,
 static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 			    const u8 *msg, unsigned int len)
 {
-	struct onramp_net *on = onramp_net(net);
+	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer;
 	struct or_challenge c;
 
 	if (or_challenge_decode(msg, len, &c))
 		goto refuse;
-	peer = onramp_peer_find(on, addrs);
+	peer = onramp_peer_find(onet, addrs);
 	if (!peer || !refcount_inc_not_zero(&peer->refs))
 		goto refuse;
 	if (!onramp_peer_challenged(peer, msg, &c)) {
 		onramp_peer_put(peer);
 		goto refuse;
 	}
-	onramp_net_count(on, ONRAMP_N_CHALLENGES);
+	onramp_net_count(onet, ONRAMP_N_CHALLENGES);
 	set_bit(ONRAMP_PEER_ANSWERS, &peer->flags);
 	mod_delayed_work(onramp_wq, &peer->work, 0);
 	onramp_peer_put(peer);
 	return;
 
 refuse:
-	onramp_net_count(on, ONRAMP_N_CHALLENGES_REFUSED);
+	onramp_net_count(onet, ONRAMP_N_CHALLENGES_REFUSED);
 }
 
 /* /proc/net/onramp_peers --------------------------------------------------- */
@@ -609,61 +610,61 @@ static const struct seq_operations onramp_peers_ops = {
 
 static int __net_init onramp_net_init(struct net *net)
 {
-	struct onramp_net *on = onramp_net(net);
+	struct onramp_net *onet = onramp_net(net);
 	int err;
 
-	on->net = net;
-	spin_lock_init(&on->lock);
-	INIT_LIST_HEAD(&on->list);
-	INIT_LIST_HEAD(&on->evicted);
-	INIT_LIST_HEAD(&on->gates);
-	INIT_DELAYED_WORK(&on->age_work, onramp_ctl_age);
-	on->stats = netdev_alloc_pcpu_stats(struct onramp_net_stats);
-	if (!on->stats)
+	onet->net = net;
+	spin_lock_init(&onet->lock);
+	INIT_LIST_HEAD(&onet->list);
+	INIT_LIST_HEAD(&onet->evicted);
+	INIT_LIST_HEAD(&onet->qrefs);
+	INIT_DELAYED_WORK(&onet->age_work, onramp_conn_age);
+	onet->stats = netdev_alloc_pcpu_stats(struct onramp_net_stats);
+	if (!onet->stats)
 		return -ENOMEM;
-	err = rhashtable_init(&on->peers, &onramp_peer_table);
+	err = rhashtable_init(&onet->peers, &onramp_peer_table);
 	if (err)
 		goto free_stats;
-	err = rhashtable_init(&on->ctls, &onramp_ctl_table);
+	err = rhashtable_init(&onet->conns, &onramp_conn_table);
 	if (err)
 		goto destroy_peers;
 	err = -ENOMEM;
 	if (!proc_create_net("onramp_peers", 0444, net->proc_net, &onramp_peers_ops,
 			     sizeof(struct onramp_peers_iter)))
-		goto destroy_ctls;
+		goto destroy_conns;
 	return 0;
 
-destroy_ctls:
-	rhashtable_destroy(&on->ctls);
+destroy_conns:
+	rhashtable_destroy(&onet->conns);
 destroy_peers:
-	rhashtable_destroy(&on->peers);
+	rhashtable_destroy(&onet->peers);
 free_stats:
-	free_percpu(on->stats);
+	free_percpu(onet->stats);
 	return err;
 }
 
 /* Its devices are gone, and with them qdiscs and connections: only peers are left. */
 static void __net_exit onramp_net_exit(struct net *net)
 {
-	struct onramp_net *on = onramp_net(net);
+	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer, *next;
 
 	remove_proc_entry("onramp_peers", net->proc_net);
-	cancel_delayed_work_sync(&on->age_work);
-	spin_lock_bh(&on->lock);
-	on->dying = true;
-	list_splice_init(&on->evicted, &on->list);
-	spin_unlock_bh(&on->lock);
+	cancel_delayed_work_sync(&onet->age_work);
+	spin_lock_bh(&onet->lock);
+	onet->dying = true;
+	list_splice_init(&onet->evicted, &onet->list);
+	spin_unlock_bh(&onet->lock);
 	/* No work unlinks a peer from here on: the list stays as it is. */
-	list_for_each_entry_safe(peer, next, &on->list, list) {
+	list_for_each_entry_safe(peer, next, &onet->list, list) {
 		cancel_delayed_work_sync(&peer->work);
 		if (WARN_ON_ONCE(!onramp_peer_unlink(peer, true)))
 			continue;
 		onramp_peer_drop(peer);
 	}
-	rhashtable_destroy(&on->ctls);
-	rhashtable_destroy(&on->peers);
-	free_percpu(on->stats);
+	rhashtable_destroy(&onet->conns);
+	rhashtable_destroy(&onet->peers);
+	free_percpu(onet->stats);
 }
 
 static struct pernet_operations onramp_net_ops = {
@@ -676,7 +677,7 @@ static struct pernet_operations onramp_net_ops = {
 static const struct or_port_user onramp_port_acks = {
 	.type	= OR_TYPE_ACK,
 	.owner	= THIS_MODULE,
-	.rcv	= onramp_ctl_rcv,
+	.rcv	= onramp_conn_rcv,
 };
 
 static const struct or_port_user onramp_port_challenges = {

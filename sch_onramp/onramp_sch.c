@@ -35,7 +35,7 @@
  *
  * A flow that has been throttled takes its turn as an old one of its band, so that
  * waiting gives no priority. Fresh flows go first, for a quantum, and are then made old
- * even if they are empty: who sends one packet at a time can't starve the others.
+ * even if they are empty: a flow that sends one packet at a time can't starve the others.
  *
  * The rate of a flow is the lower one of sk_pacing_rate, which TCP and
  * SO_MAX_PACING_RATE set, and maxrate. TCP is told that it need not pace itself.
@@ -61,21 +61,21 @@
 #define ONRAMP_ROUNDS_FLOWS	16
 
 /*
- * Longest pause between two packets of a flow, ns. Its rate may have been raised long
+ * Longest gap between two packets of a flow, ns. Its rate may have been raised long
  * before an absurdly long one would end.
  */
-#define ONRAMP_PAUSE_MAX_NS	NSEC_PER_SEC
+#define ONRAMP_GAP_MAX_NS	NSEC_PER_SEC
 
 /*
- * What a flow whose pause has ended goes on at above what it had: that much of what it
- * had, 2^-3, so that it finds a rate that has become free within some RTTs; and of the
- * distance to its own rate, 2^-4. At most that much above its own rate, 2^-2.
+ * After a pause, a flow resumes at its recent rate plus the larger of 1/8 of that rate and
+ * 1/16 of the gap to sk_pacing_rate, capped at 5/4 of sk_pacing_rate. So it finds a rate
+ * that has become free within some RTTs.
  */
 #define ONRAMP_GROWTH_SHIFT	3
 #define ONRAMP_SHARE_SHIFT	4
 #define ONRAMP_DRAIN_SHIFT	2
 
-/* What it had is averaged over the shortest RTT, and so long at least and at most, ns. */
+/* The recent rate is averaged over the shortest RTT, within these bounds, ns. */
 #define ONRAMP_AVERAGE_MIN_NS	(1ULL << 18)
 #define ONRAMP_AVERAGE_MAX_NS	(1ULL << 24)
 
@@ -90,8 +90,8 @@
 #define ONRAMP_LATE_SHIFT	3
 
 /*
- * The time, exactly. To read the clock is a tenth of what a packet costs, so who can do
- * with a time that is past, q->now_ns, does, and each packet reads it once at most.
+ * The exact time. Reading the clock is a tenth of the cost of a packet, so each packet reads
+ * it once at most, and code that needs no exact time uses q->now_ns.
  */
 static u64 onramp_clock(struct onramp_sched *q)
 {
@@ -187,30 +187,30 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
 static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb,
 			       bool *held)
 {
-	u64 departure = max_t(u64, skb->tstamp, f->next_tx_ns), until_ns;
+	u64 departure = max_t(u64, skb->tstamp, f->time_next_packet), until_ns;
 
 	*held = false;
-	if (!f->ctl || !onramp_cb(skb)->headers)
+	if (!f->conn || !onramp_cb(skb)->headers)
 		return departure;
-	until_ns = atomic64_read(&f->ctl->until);
+	until_ns = atomic64_read(&f->conn->until);
 	if (until_ns <= departure)
 		return departure;
-	*held = until_ns > onramp_cb(skb)->send_ns;
+	*held = until_ns > onramp_cb(skb)->time_to_send;
 	return until_ns;
 }
 
 static bool onramp_earlier(struct rb_node *node, const struct rb_node *other)
 {
-	return rb_entry(node, struct onramp_flow, wait)->wait_ns <
-	       rb_entry(other, struct onramp_flow, wait)->wait_ns;
+	return rb_entry(node, struct onramp_flow, rate_node)->throttled_until <
+	       rb_entry(other, struct onramp_flow, rate_node)->throttled_until;
 }
 
 /* The flow is in no list any longer, and waits until its time. */
 static void onramp_throttle(struct onramp_sched *q, struct onramp_flow *f, u64 until_ns)
 {
 	f->state = ONRAMP_THROTTLED;
-	f->wait_ns = until_ns;
-	rb_add_cached(&f->wait, &q->waiting, onramp_earlier);
+	f->throttled_until = until_ns;
+	rb_add_cached(&f->rate_node, &q->delayed, onramp_earlier);
 	q->wake_ns = min(q->wake_ns, until_ns);
 	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]++;
 	q->stats[ONRAMP_STATS_THROTTLED]++;
@@ -227,9 +227,10 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 {
 	struct rb_node *next;
 
-	rb_erase_cached(&f->wait, &q->waiting);
-	next = rb_first_cached(&q->waiting);
-	q->wake_ns = next ? rb_entry(next, struct onramp_flow, wait)->wait_ns : U64_MAX;
+	rb_erase_cached(&f->rate_node, &q->delayed);
+	next = rb_first_cached(&q->delayed);
+	q->wake_ns = next ? rb_entry(next, struct onramp_flow, rate_node)->throttled_until :
+			    U64_MAX;
 	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]--;
 	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
@@ -237,18 +238,18 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 /* Flows whose pause has become shorter. */
 static void onramp_recheck(struct onramp_sched *q)
 {
-	struct onramp_ctl *ctl, *next;
+	struct onramp_conn *conn, *next;
 
-	if (likely(llist_empty(&q->gate->recheck)))
+	if (likely(llist_empty(&q->qref->recheck)))
 		return;
-	llist_for_each_entry_safe(ctl, next, llist_del_all(&q->gate->recheck), recheck) {
-		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(ctl->waiter));
+	llist_for_each_entry_safe(conn, next, llist_del_all(&q->qref->recheck), recheck) {
+		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(conn->waiter));
 
 		/* From here on it can be queued again. */
-		clear_bit(0, &ctl->queued);
-		if (f && f->ctl == ctl && f->state == ONRAMP_THROTTLED)
+		clear_bit(0, &conn->queued);
+		if (f && f->conn == conn && f->state == ONRAMP_THROTTLED)
 			onramp_unthrottle(q, f);
-		onramp_ctl_put(ctl);
+		onramp_conn_put(conn);
 	}
 }
 
@@ -263,8 +264,8 @@ void onramp_recheck_all(struct Qdisc *sch)
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct rb_node *node;
 
-	while ((node = rb_first_cached(&q->waiting)))
-		onramp_unthrottle(q, rb_entry(node, struct onramp_flow, wait));
+	while ((node = rb_first_cached(&q->delayed)))
+		onramp_unthrottle(q, rb_entry(node, struct onramp_flow, rate_node));
 }
 
 /* All flows whose time has come. */
@@ -274,14 +275,14 @@ static noinline void onramp_wake(struct onramp_sched *q, u64 now)
 
 	*late_ns += ((now - q->wake_ns) >> ONRAMP_LATE_SHIFT) - (*late_ns >> ONRAMP_LATE_SHIFT);
 	while (q->wake_ns <= now)
-		onramp_unthrottle(q, rb_entry(rb_first_cached(&q->waiting),
-					      struct onramp_flow, wait));
+		onramp_unthrottle(q, rb_entry(rb_first_cached(&q->delayed),
+					      struct onramp_flow, rate_node));
 }
 
 /* A packet leaves: mark it if it is late, be it by others' packets or by a timer. */
 static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departure, u64 now)
 {
-	departure = max(departure, onramp_cb(skb)->send_ns);
+	departure = max(departure, onramp_cb(skb)->time_to_send);
 	if (now - departure > q->cfg.ce_threshold && INET_ECN_set_ce(skb))
 		q->stats[ONRAMP_STATS_CE_MARK]++;
 }
@@ -300,23 +301,21 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 }
 
 /*
- * The rate that a TCP socket goes on at with what a pause has held, bytes/s: what it had
- * lately, pauses included, and an eighth more, or a sixteenth of what its own rate is
- * above that.
+ * The rate at which packets leave that a pause has held, bytes/s: the recent rate of the
+ * socket, pauses included, plus 1/8 of it or 1/16 of the gap to sk_pacing_rate.
  *
- * Its own rate, sk_pacing_rate, is cwnd / RTT and a fifth more, or twice as much. Under
- * On-Ramp what is in flight is well below cwnd, which goes on growing: several times the
- * share that a flow has of the path. With it, all flows of a path overshoot when their
- * pauses end. But it is much the same for all of them, so that the sixteenth lets those
- * that have less than their share catch up.
+ * TCP sets sk_pacing_rate to 1.2 or 2 times cwnd / RTT. Under On-Ramp the bytes in flight
+ * stay well below cwnd, which goes on growing: sk_pacing_rate is several times the share
+ * that a flow has of the path. At that rate all flows of a path would overshoot when their
+ * pauses end. But it is much the same for all of them, so 1/16 of the gap lets flows with
+ * less than their share catch up.
  *
- * What it had is at first what TCP saw delivered. From then on it is measured here, as
- * bytes that fade: TCP's samples are as old as what waits in this queue, which can be
- * many RTTs.
+ * The recent rate is at first the delivery rate that TCP measured. From then on it is
+ * measured here, as an exponential average: TCP's samples are as old as the packets that
+ * wait in this queue, which can be many RTTs.
  *
- * It may be above the socket's own rate, as otherwise what waits would never become
- * less: BBR, whose packets wait behind others of its own, does not see what its probes
- * for more would find.
+ * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
+ * BBR wait behind others of its own, so that its probes for more bandwidth find none.
  */
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 now)
@@ -349,20 +348,20 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 }
 
 /*
- * A packet has left: when its flow may go on. With an EDT the sender has seen to its
- * rate; only maxrate is left to keep then. But a pause lets all times pass that the
- * sender has set by then: what it held leaves at a rate, not in one burst.
+ * A packet has left: set the time of the flow's next packet. If the sender sets EDTs it
+ * paces itself, and only maxrate is enforced here. But during a pause those times pass, so
+ * the packets that it held leave at a rate, not in one burst.
  */
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure)
 {
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), pause, credit = 0, now;
+	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), gap, credit = 0, now;
 	bool late;
 
 	if (!q->cfg.pacing)
 		return;
-	late = f->ctl && onramp_cb(skb)->headers && departure > skb->tstamp;
-	/* What was held has left. */
+	late = f->conn && onramp_cb(skb)->headers && departure > skb->tstamp;
+	/* All packets that a pause held have left. */
 	if (!late)
 		f->rate = 0;
 	if ((!skb->tstamp || late) && skb->sk) {
@@ -386,23 +385,23 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 	if (rate == U64_MAX)
 		return;
 	/* A length of 32 bits times 10^9 has 62 bits. */
-	pause = len * NSEC_PER_SEC;
+	gap = len * NSEC_PER_SEC;
 	if (rate)
-		pause = div64_u64(pause, rate);
-	if (pause > ONRAMP_PAUSE_MAX_NS) {
-		pause = ONRAMP_PAUSE_MAX_NS;
+		gap = div64_u64(gap, rate);
+	if (gap > ONRAMP_GAP_MAX_NS) {
+		gap = ONRAMP_GAP_MAX_NS;
 		q->stats[ONRAMP_STATS_PACING_CAPPED]++;
 	}
 	now = onramp_clock(q);
 	/*
-	 * A late timer must not cost rate; half of the pause at least is kept. Where an EDT
+	 * A late timer must not cost rate; half of the gap at least is kept. Where an EDT
 	 * has passed there is no later one that makes up for a timer which is late by more
 	 * than that, as all are at high rates.
 	 */
-	if (f->next_tx_ns)
-		credit = min(late ? max(pause / 2, q->cfg.timer_slack) : pause / 2,
+	if (f->time_next_packet)
+		credit = min(late ? max(gap / 2, q->cfg.timer_slack) : gap / 2,
 			     now - departure);
-	f->next_tx_ns = now + pause - credit;
+	f->time_next_packet = now + gap - credit;
 }
 
 /* Enqueue ------------------------------------------------------------------ */
@@ -427,14 +426,15 @@ static bool onramp_busy(struct Qdisc *sch)
 }
 
 /*
- * Whether a packet could leave at once, before all that is here: then its flow does
- * not matter, and need not be looked for. Whatever onramp_departure_ns() holds a flow
- * back by must be seen to in here as well.
+ * Could a packet leave at once, before all others in the qdisc? Then its flow does not
+ * matter, and is not looked up. Each reason for which onramp_departure_ns() holds a flow
+ * back needs a check in here as well.
  */
 static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	const struct sock *sk = skb->sk;
+	u64 time_to_send;
 
 	if (q->cfg.maxrate)
 		return false;
@@ -444,20 +444,21 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb)
 		if (sch->q.qlen || onramp_tcp_headers(skb))
 			return false;
 	}
-	if (onramp_cb(skb)->send_ns > q->now_ns && onramp_cb(skb)->send_ns > onramp_clock(q))
+	time_to_send = onramp_cb(skb)->time_to_send;
+	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
 		return false;
 	/* TCP's packets have an EDT; all others have to keep SO_MAX_PACING_RATE. */
 	return !sk || !sk_fullsock(sk) || sk_is_tcp(sk) ||
 	       READ_ONCE(sk->sk_max_pacing_rate) == ~0UL;
 }
 
-/* A flow without a control block gets one, for data of a TCP connection. */
+/* Have On-Ramp follow a flow that it does not yet: data of a TCP connection. */
 static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 				   struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
-	struct onramp_ctl *ctl;
+	struct onramp_conn *conn;
 	u32 headers, rtt_us;
 
 	if (onramp_too_early(tried, tick) || !sk_is_tcp(skb->sk))
@@ -465,7 +466,7 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	headers = onramp_tcp_headers(skb);
 	if (!headers)
 		return;
-	/* Neither addresses nor port of another namespace's socket are this one's to use. */
+	/* Addresses and ports of a socket in another namespace mean nothing in this one. */
 	if (!net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch))))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
@@ -473,23 +474,23 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	if (rtt_us == U32_MAX && q->cfg.peers)
 		return;
 	f->tried = tick;
-	ctl = onramp_ctl_get(q->gate, skb, rtt_us, q->cfg.peers, onramp_clock(q));
-	if (!ctl) {
+	conn = onramp_conn_find_or_create(q->qref, skb, rtt_us, q->cfg.peers, onramp_clock(q));
+	if (!conn) {
 		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
 		return;
 	}
 	/* A connection that is closed by now may have had the same addresses and ports. */
-	if (ctl->sk && ctl->sk != f->key)
-		onramp_flow_detach(q, ctl);
-	onramp_ctl_own(ctl, skb->sk);
-	onramp_gate_arm(q->gate, sch);
-	f->ctl = ctl;
-	f->slot = onramp_ctl_slot(ctl);
+	if (conn->sk && conn->sk != f->key)
+		onramp_flow_detach(q, conn);
+	onramp_conn_own(conn, skb->sk);
+	onramp_qref_arm(q->qref, sch);
+	f->conn = conn;
+	f->slot = onramp_conn_slot(conn);
 	onramp_cb(skb)->headers = headers;
 }
 
 /*
- * The flow of a packet, or the fast queue, which also has to do if there is no memory.
+ * The flow of a packet, or the fast queue, also for lack of memory.
  *
  * Sockets that are paced here are told so, whichever queue their packets go to.
  */
@@ -508,16 +509,16 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
-	f = onramp_flow_get(q, key, sk);
+	f = onramp_flow_find_or_create(q, key, sk);
 	if (unlikely(!f)) {
 		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
-	if (f->ctl) {
+	if (f->conn) {
 		onramp_cb(skb)->headers = onramp_tcp_headers(skb);
 		/* Both are next needed when the packet leaves. */
-		onramp_ctl_prefetch(f->ctl);
-		prefetchw(&f->ctl->rec[f->slot]);
+		onramp_conn_prefetch(f->conn);
+		prefetchw(&f->conn->rec[f->slot]);
 	} else if (q->cfg.mode != ONRAMP_MODE_OFF && sk) {
 		onramp_attach(sch, f, skb);
 	}
@@ -532,10 +533,10 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 	if (f->state != ONRAMP_IDLE)
 		return;
 	/* It was idle until its packet may leave. */
-	if ((s64)(onramp_cb(skb)->send_ns - f->idle_ns) > (s64)q->cfg.refill_delay)
+	if ((s64)(onramp_cb(skb)->time_to_send - f->idle_ns) > (s64)q->cfg.refill_delay)
 		f->credit = max_t(s32, f->credit, q->cfg.quantum);
 	/* Having nothing to send says nothing about the rate that it may have. */
-	if ((s64)(onramp_cb(skb)->send_ns - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
+	if ((s64)(onramp_cb(skb)->time_to_send - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
 		f->rate = 0;
 	onramp_list_add(&q->bands[f->band].new_flows, f);
 }
@@ -544,7 +545,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
-	u64 send_ns;
+	u64 time_to_send;
 	u8 band;
 
 	band = onramp_band_of(q, skb);
@@ -553,27 +554,27 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		return compat_qdisc_drop(skb, sch, to_free, BAND_LIMIT);
 	}
 	q->exact = false;
-	send_ns = skb->tstamp ?: onramp_clock(q);
+	time_to_send = skb->tstamp ?: onramp_clock(q);
 	/* Negative times are far in the future then. */
-	if (unlikely(send_ns > q->now_ns + q->cfg.horizon) &&
-	    send_ns > onramp_clock(q) + q->cfg.horizon) {
+	if (unlikely(time_to_send > q->now_ns + q->cfg.horizon) &&
+	    time_to_send > onramp_clock(q) + q->cfg.horizon) {
 		if (q->cfg.horizon_drop) {
 			q->stats[ONRAMP_STATS_HORIZON_DROPS]++;
 			return compat_qdisc_drop(skb, sch, to_free, HORIZON_LIMIT);
 		}
 		q->stats[ONRAMP_STATS_HORIZON_CAPS]++;
-		send_ns = q->now_ns + q->cfg.horizon;
-		skb->tstamp = send_ns;
+		time_to_send = q->now_ns + q->cfg.horizon;
+		skb->tstamp = time_to_send;
 	}
-	onramp_cb(skb)->send_ns = send_ns;
+	onramp_cb(skb)->time_to_send = time_to_send;
 	onramp_cb(skb)->band = band;
-	/* Until its flow is known to have a control block. */
+	/* Until its flow is known to be followed. */
 	onramp_cb(skb)->headers = 0;
 
 	f = onramp_classify(sch, skb);
 	if (f != &q->fast) {
 		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
-		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->ctl) {
+		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->conn) {
 			q->stats[ONRAMP_STATS_FLOWS_PLIMIT]++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
@@ -671,7 +672,7 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 			return skb;
 		now = onramp_clock(q);
 		if (l->departure_ns > now && l->held) {
-			onramp_ctl_wait(f->ctl, q->gate, f->key, now);
+			onramp_conn_wait(f->conn, q->qref, f->key, now);
 			/* From now on changes are told; it may have changed before. */
 			l->departure_ns = onramp_departure_ns(f, skb, &l->held);
 		}
@@ -718,7 +719,7 @@ static noinline u64 onramp_wire_bound(struct onramp_sched *q, u64 on_the_way, u6
 	return atomic64_try_cmpxchg(&q->link->fifo_q, (s64 *)&end_q, bound_q) ? bound_q : end_q;
 }
 
-/* What leaves is added to the model of what waits for the wire. Return: when it starts. */
+/* Add a packet to the model of the queue before the wire. Return: when it starts on the wire. */
 static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 len, u64 time_q,
 			  u64 now)
 {
@@ -750,14 +751,14 @@ static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdis
 		onramp_link_restart(q->link);
 	}
 	*time_q = 0;
-	/* Nothing waits for a wire that there is not. */
+	/* Without a wire no queue is before it. */
 	if (!q->byte_ns)
 		return now << ONRAMP_FIFO_SHIFT;
 	*time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
 	return onramp_to_wire(q, sch, qdisc_pkt_len(skb), *time_q, now);
 }
 
-/* The same for a packet of a flow, with what On-Ramp notes of data. */
+/* The same for a packet of a flow; On-Ramp records it if it is data. */
 static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 			const struct onramp_leaving *l, u64 now)
 {
@@ -766,12 +767,12 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	u64 start_q, time_q;
 
 	start_q = onramp_wire(q, sch, l->skb, now, &time_q);
-	if (!headers || !f->ctl)
+	if (!headers || !f->conn)
 		return;
 	if (l->held)
-		onramp_ctl_held(f->ctl, q->gate, now);
-	onramp_ctl_sent(f->ctl, q->gate, l->skb, headers, q->line_bps, start_q, time_q, now);
-	f->slot = onramp_ctl_slot(f->ctl);
+		onramp_conn_held(f->conn, q->qref, now);
+	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q, now);
+	f->slot = onramp_conn_slot(f->conn);
 }
 
 /* A packet that needs no flow leaves. */
@@ -818,7 +819,7 @@ static __always_inline bool onramp_choose(struct Qdisc *sch, struct onramp_leavi
 	return true;
 }
 
-/* The packet that was chosen leaves: what follows from when it does. */
+/* Send the chosen packet: mark, record and pace it by the time at which it leaves. */
 static __always_inline struct sk_buff *onramp_leave(struct Qdisc *sch,
 						    const struct onramp_leaving *l)
 {
@@ -852,10 +853,10 @@ static void onramp_unpeek(struct Qdisc *sch)
 }
 
 /*
- * Who peeks may take the packet much later, when it has tokens for it; what follows from
- * when it leaves waits until then. Until then it is part of the queue, and its flow
- * stays: a flow is given up only after a later turn has found it empty. A pause that
- * begins meanwhile does not hold the packet, as who has seen it relies on it.
+ * The parent may take the packet much later, when it has tokens for it. The packet counts as
+ * queued until then, and its marks, record and pace are of that time. Its flow stays: a flow
+ * becomes idle only after a later turn has found it empty. A pause that begins meanwhile does
+ * not hold the packet, since the parent relies on it.
  */
 static struct sk_buff *onramp_peek(struct Qdisc *sch)
 {
@@ -896,14 +897,14 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	return onramp_leave(sch, &l);
 }
 
-/* The device goes down, or the qdisc goes: what is queued is thrown away. */
+/* The device goes down, or the qdisc is destroyed: drop all packets. */
 static void onramp_reset(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
-	/* Flows hold what the gate may name. */
-	if (q->gate)
-		onramp_gate_disarm(q->gate);
+	/* Flows hold connections that the qref may name. */
+	if (q->qref)
+		onramp_qref_disarm(q->qref);
 	if (q->peeked.skb) {
 		struct sk_buff *skb = q->peeked.skb;
 
@@ -913,7 +914,7 @@ static void onramp_reset(struct Qdisc *sch)
 	}
 	onramp_purge(sch);
 	memset(q->bands, 0, sizeof(q->bands));
-	q->waiting = RB_ROOT_CACHED;
+	q->delayed = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
 	qdisc_watchdog_cancel(&q->watchdog);
 }
@@ -924,7 +925,7 @@ static void onramp_destroy(struct Qdisc *sch)
 
 	onramp_reset(sch);
 	onramp_table_free(q->table);
-	onramp_gate_close(q->gate);
+	onramp_qref_close(q->qref);
 	onramp_link_put(q->link);
 }
 
@@ -949,12 +950,12 @@ static int __init onramp_module_init(void)
 
 	if (err)
 		return err;
-	err = onramp_ctl_cache_create();
+	err = onramp_conn_cache_create();
 	if (err)
 		goto destroy_flows;
 	err = onramp_link_module_init();
 	if (err)
-		goto destroy_ctls;
+		goto destroy_conns;
 	err = onramp_peer_module_init();
 	if (err)
 		goto exit_links;
@@ -967,8 +968,8 @@ exit_peers:
 	onramp_peer_module_exit();
 exit_links:
 	onramp_link_module_exit();
-destroy_ctls:
-	onramp_ctl_cache_destroy();
+destroy_conns:
+	onramp_conn_cache_destroy();
 destroy_flows:
 	onramp_flow_cache_destroy();
 	return err;
@@ -979,7 +980,7 @@ static void __exit onramp_module_exit(void)
 	unregister_qdisc(&onramp_qdisc_ops);
 	onramp_peer_module_exit();
 	onramp_link_module_exit();
-	onramp_ctl_cache_destroy();
+	onramp_conn_cache_destroy();
 	onramp_flow_cache_destroy();
 }
 

@@ -27,13 +27,13 @@ TRACE_DEFINE_ENUM(ONRAMP_IS_OFF);
 TRACE_DEFINE_ENUM(ONRAMP_STALE);
 TRACE_DEFINE_ENUM(ONRAMP_DUPLICATE);
 TRACE_DEFINE_ENUM(ONRAMP_IMPLAUSIBLE);
-TRACE_DEFINE_ENUM(ONRAMP_G_LEARNING);
-TRACE_DEFINE_ENUM(ONRAMP_G_UNSYNCED);
-TRACE_DEFINE_ENUM(ONRAMP_G_NO_MAP);
-TRACE_DEFINE_ENUM(ONRAMP_G_NOT_IN_FLIGHT);
-TRACE_DEFINE_ENUM(ONRAMP_G_AMBIGUOUS);
-TRACE_DEFINE_ENUM(ONRAMP_G_REPLAY);
-TRACE_DEFINE_ENUM(ONRAMP_G_OLD);
+TRACE_DEFINE_ENUM(ONRAMP_Q_LEARNING);
+TRACE_DEFINE_ENUM(ONRAMP_Q_UNSYNCED);
+TRACE_DEFINE_ENUM(ONRAMP_Q_NO_MAP);
+TRACE_DEFINE_ENUM(ONRAMP_Q_NOT_IN_FLIGHT);
+TRACE_DEFINE_ENUM(ONRAMP_Q_AMBIGUOUS);
+TRACE_DEFINE_ENUM(ONRAMP_Q_REPLAY);
+TRACE_DEFINE_ENUM(ONRAMP_Q_OLD);
 
 #define onramp_show_verdict(verdict)				\
 	__print_symbolic(verdict,				\
@@ -45,13 +45,13 @@ TRACE_DEFINE_ENUM(ONRAMP_G_OLD);
 			 { ONRAMP_STALE, "stale" },		\
 			 { ONRAMP_DUPLICATE, "duplicate" },	\
 			 { ONRAMP_IMPLAUSIBLE, "implausible" },	\
-			 { ONRAMP_G_LEARNING, "learning" },	\
-			 { ONRAMP_G_UNSYNCED, "unsynced" },	\
-			 { ONRAMP_G_NO_MAP, "no_map" },		\
-			 { ONRAMP_G_NOT_IN_FLIGHT, "not_in_flight" }, \
-			 { ONRAMP_G_AMBIGUOUS, "ambiguous" },	\
-			 { ONRAMP_G_REPLAY, "replay" },		\
-			 { ONRAMP_G_OLD, "old" })
+			 { ONRAMP_Q_LEARNING, "learning" },	\
+			 { ONRAMP_Q_UNSYNCED, "unsynced" },	\
+			 { ONRAMP_Q_NO_MAP, "no_map" },		\
+			 { ONRAMP_Q_NOT_IN_FLIGHT, "not_in_flight" }, \
+			 { ONRAMP_Q_AMBIGUOUS, "ambiguous" },	\
+			 { ONRAMP_Q_REPLAY, "replay" },		\
+			 { ONRAMP_Q_OLD, "old" })
 
 TRACE_DEFINE_ENUM(OR_ERR_SHORT);
 TRACE_DEFINE_ENUM(OR_ERR_LONG);
@@ -102,12 +102,12 @@ static inline u32 onramp_trace_ppm(u32 frac)
  */
 TRACE_EVENT(onramp_ack,
 
-	TP_PROTO(const struct onramp_ctl *ctl, const struct or_ack *ack,
+	TP_PROTO(const struct onramp_conn *conn, const struct or_ack *ack,
 		 const struct onramp_sample *s, const struct onramp_delay *d,
 		 const struct onramp_trust *trust, const struct onramp_result *res,
 		 u8 verdict),
 
-	TP_ARGS(ctl, ack, s, d, trust, res, verdict),
+	TP_ARGS(conn, ack, s, d, trust, res, verdict),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -135,8 +135,8 @@ TRACE_EVENT(onramp_ack,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
-		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
+		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
 		__entry->let_go = onramp_trace_ppm(trust->let_go);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
@@ -151,7 +151,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->p_rtt_ns = res->p_rtt_ns;
 		__entry->pause_ns = res->pause_ns;
 		__entry->beta_m = onramp_trace_ppm(res->beta_m);
-		__entry->beta = onramp_trace_ppm(ctl->ctrl.beta);
+		__entry->beta = onramp_trace_ppm(conn->ctrl.beta);
 		__entry->seq = ack->seq;
 		__entry->hold_ns = ack->hold_ns;
 		__entry->packets = ack->packets;
@@ -172,10 +172,10 @@ TRACE_EVENT(onramp_ack,
 /* The first packet of a path after a pause: did it find the queue empty? */
 TRACE_EVENT(onramp_pause_end,
 
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, bool empty, u64 owd_ns,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, bool empty, u64 owd_ns,
 		 u64 slack_ns),
 
-	TP_ARGS(ctl, now_ns, empty, owd_ns, slack_ns),
+	TP_ARGS(conn, now_ns, empty, owd_ns, slack_ns),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -187,8 +187,8 @@ TRACE_EVENT(onramp_pause_end,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
-		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
+		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
 		__entry->now_ns = now_ns;
 		__entry->owd_ns = owd_ns;
 		__entry->slack_ns = slack_ns;
@@ -224,11 +224,11 @@ TRACE_EVENT(onramp_reject,
 );
 
 /* A flow of a qdisc meets a pause, or its pause is over and a packet leaves. */
-DECLARE_EVENT_CLASS(onramp_gate,
+DECLARE_EVENT_CLASS(onramp_until,
 
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
 
-	TP_ARGS(ctl, now_ns, until_ns),
+	TP_ARGS(conn, now_ns, until_ns),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -238,8 +238,8 @@ DECLARE_EVENT_CLASS(onramp_gate,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
-		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
+		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
 		__entry->now_ns = now_ns;
 		__entry->until_ns = until_ns;
 	),
@@ -248,35 +248,35 @@ DECLARE_EVENT_CLASS(onramp_gate,
 		  __entry->dest, __entry->now_ns, __entry->until_ns)
 );
 
-DEFINE_EVENT(onramp_gate, onramp_hold,
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
-	TP_ARGS(ctl, now_ns, until_ns)
+DEFINE_EVENT(onramp_until, onramp_hold,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
+	TP_ARGS(conn, now_ns, until_ns)
 );
 
-DEFINE_EVENT(onramp_gate, onramp_release,
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
-	TP_ARGS(ctl, now_ns, until_ns)
+DEFINE_EVENT(onramp_until, onramp_release,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
+	TP_ARGS(conn, now_ns, until_ns)
 );
 
 /* A new connection starts with the delay of its path. */
-DEFINE_EVENT(onramp_gate, onramp_inherit,
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
-	TP_ARGS(ctl, now_ns, until_ns)
+DEFINE_EVENT(onramp_until, onramp_inherit,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
+	TP_ARGS(conn, now_ns, until_ns)
 );
 
 /* A pause became shorter while a flow waited for it. */
-DEFINE_EVENT(onramp_gate, onramp_shorter,
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 until_ns),
-	TP_ARGS(ctl, now_ns, until_ns)
+DEFINE_EVENT(onramp_until, onramp_shorter,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
+	TP_ARGS(conn, now_ns, until_ns)
 );
 
 /* Data leaves: tx is when it starts on the wire by the model. */
 TRACE_EVENT(onramp_sent,
 
-	TP_PROTO(const struct onramp_ctl *ctl, u64 now_ns, u64 tx_ns, u32 start, u32 end,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 tx_ns, u32 start, u32 end,
 		 u64 cum_ns),
 
-	TP_ARGS(ctl, now_ns, tx_ns, start, end, cum_ns),
+	TP_ARGS(conn, now_ns, tx_ns, start, end, cum_ns),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -289,8 +289,8 @@ TRACE_EVENT(onramp_sent,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
-		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
+		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
+		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
 		__entry->now_ns = now_ns;
 		__entry->tx_ns = tx_ns;
 		__entry->cum_ns = cum_ns;
@@ -377,12 +377,12 @@ TRACE_EVENT(onramp_evict,
 		  __entry->connections)
 );
 
-/* A control block is given up: its connection is closed, or its peer was evicted. */
+/* A connection is released: it is closed, or its peer was evicted. */
 TRACE_EVENT(onramp_closed,
 
-	TP_PROTO(const struct onramp_ctl *ctl),
+	TP_PROTO(const struct onramp_conn *conn),
 
-	TP_ARGS(ctl),
+	TP_ARGS(conn),
 
 	TP_STRUCT__entry(
 		__array(__u8, src, sizeof(struct sockaddr_in6))
@@ -391,9 +391,9 @@ TRACE_EVENT(onramp_closed,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &ctl->peer->addrs, false, ctl->key.sport);
-		onramp_trace_addr(__entry->dest, &ctl->peer->addrs, true, ctl->key.dport);
-		__entry->evicted = READ_ONCE(ctl->peer->evicted);
+		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
+		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		__entry->evicted = READ_ONCE(conn->peer->evicted);
 	),
 
 	TP_printk("src=%pISpc dest=%pISpc evicted=%u", __entry->src, __entry->dest,

@@ -215,7 +215,7 @@ ONRAMP_X(BETA, beta, PPM, \
 	 "beta of the last connection: effect of a pause on the delay, millionths") \
 ONRAMP_X(PEERS, peers, GAUGE, \
 	 "peers: hosts that data is sent to; of the namespace, as all until acks_no_flow") \
-ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections with a control block, which can be paused") \
+ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections that On-Ramp follows, and can pause") \
 ONRAMP_X(SUBSCRIBES, subscribes, COUNT, "SUBSCRIBEs sent") \
 ONRAMP_X(SUBSCRIBE_ERRORS, subscribe_errors, COUNT, "SUBSCRIBEs that could not be sent") \
 ONRAMP_X(PORT_ERRORS, port_errors, COUNT, "failed attempts to open the UDP port") \
@@ -254,7 +254,7 @@ ONRAMP_X(FAR, far, COUNT, "connections of the qdisc to far hosts: RTT not below 
 ONRAMP_X(PEERS_EVICTED, peers_evicted, COUNT, \
 	 "peers of the namespace evicted: they never answered, and another host needed room") \
 ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
-	 "control blocks of the namespace released: their connection was closed") \
+	 "connections of the namespace that are no longer followed: they were closed") \
 ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
 	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue") \
 ONRAMP_X(SWING_NS, swing_ns, GAUGE, \

@@ -39,7 +39,7 @@ struct fuzz_event {
 	}								\
 } while (0)
 
-static struct onramp_params p;
+static struct onramp_ctrl_params p;
 static struct onramp_ctrl f;
 static struct onramp_owd owd;
 static struct onramp_tx rec[RING];
@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(&head, data, n);
 	data += n;
 	size -= n;
-	p = (struct onramp_params) {
+	p = (struct onramp_ctrl_params) {
 		.mode = head.mode % 3, .gain = head.gain % (ONRAMP_ONE + 1),
 		.threshold_ns = head.threshold % (ONRAMP_MAX_NS + 1),
 		.max_pause_ns = head.max_pause % (ONRAMP_MAX_NS + 1),

@@ -30,7 +30,7 @@ good() {
 	# The last one is about a connection that stays open.
 	was=$(stat acks)
 	wait_for 20 again_and stats_reach acks $((was + 1))
-	# The control block of the other one goes within some seconds.
+	# On-Ramp no longer follows the other one after some seconds.
 	wait_for 60 connections_are 1
 }
 

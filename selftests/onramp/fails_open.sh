@@ -144,7 +144,7 @@ namespace_exits() {
 	modprobe sch_onramp
 }
 
-# Short connections by the thousand, each with a control block for as long as fq keeps its flow.
+# Short connections by the thousand, each followed for as long as fq keeps its flow.
 many() {
 	forget
 	# shellcheck disable=SC2086

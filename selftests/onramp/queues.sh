@@ -26,7 +26,7 @@ to_queue() {
 		action skbedit queue_mapping "$1"
 }
 
-# A connection that changes its queue keeps its control block, and its pauses.
+# A connection that changes its queue keeps its state, and its pauses.
 moves() {
 	tc -n "$A" qdisc replace dev a0 root handle 1: mq
 	# shellcheck disable=SC2086

@@ -15,13 +15,13 @@
 #define MS	1000000ULL
 #define BETA(x)	((u32)((x) * ONRAMP_ONE))
 
-static struct onramp_params p;
+static struct onramp_ctrl_params p;
 static struct onramp_ctrl f;
 static struct onramp_result r;
 
 static void setup(void)
 {
-	p = (struct onramp_params) {
+	p = (struct onramp_ctrl_params) {
 		.mode = ONRAMP_MODE_FINAL, .gain = ONRAMP_GAIN_DEFAULT,
 		.threshold_ns = 50 * US, .max_pause_ns = 10 * MS,
 		.stale_ns = 1000 * MS,

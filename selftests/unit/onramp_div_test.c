@@ -15,7 +15,7 @@
 #include "onramp_owd.h"
 
 /* External, so that everything they call is compiled. */
-void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_params *p,
+void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_ctrl_params *p,
 		     const struct onramp_sample *s, struct onramp_result *res)
 {
 	onramp_ctrl_update(f, p, s, res);

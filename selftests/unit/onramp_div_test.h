@@ -4,7 +4,7 @@
 #define _ONRAMP_DIV_TEST_H
 
 struct onramp_ctrl;
-struct onramp_params;
+struct onramp_ctrl_params;
 struct onramp_sample;
 struct onramp_result;
 struct onramp_owd;
@@ -12,7 +12,7 @@ struct onramp_owd;
 u64 div64_u64(u64 dividend, u64 divisor);
 u64 div_u64(u64 dividend, u32 divisor);
 s64 div_s64(s64 dividend, s32 divisor);
-void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_params *p,
+void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_ctrl_params *p,
 		     const struct onramp_sample *s, struct onramp_result *res);
 bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 		    s64 *excess_ns);

@@ -306,7 +306,7 @@ static void send_host(struct loop *l, struct host *h)
 static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct event *e)
 {
 	const struct loop_net *net = l->net;
-	struct onramp_params core = {
+	struct onramp_ctrl_params core = {
 		.mode = ONRAMP_MODE_FINAL, .gain = ONRAMP_GAIN_DEFAULT,
 		.max_pause_ns = 20000000, .stale_ns = 100000000,
 	};

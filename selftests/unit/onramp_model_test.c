@@ -37,7 +37,7 @@ static struct {
 } stat;
 
 struct run {
-	struct onramp_params p;
+	struct onramp_ctrl_params p;
 	struct model_params mp;
 	struct onramp_ctrl f;
 	struct model m;

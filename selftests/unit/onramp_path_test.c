@@ -12,7 +12,7 @@
 static struct onramp_path p;
 static struct onramp_view v;
 static struct onramp_ctrl f;
-static struct onramp_params core;
+static struct onramp_ctrl_params core;
 static struct onramp_trust trust;
 static struct onramp_result res;
 static u64 now;
@@ -46,7 +46,7 @@ static void ack_to(struct onramp_view *view, struct onramp_ctrl *ctrl,
 		.tx_cum_ns = cum_ns, .seq = ++seq,
 	};
 
-	core = (struct onramp_params) {
+	core = (struct onramp_ctrl_params) {
 		.mode = mode, .gain = ONRAMP_GAIN_DEFAULT,
 		.threshold_ns = d.is_auto ? 0 : 50 * US,
 		.max_pause_ns = 20 * MS, .stale_ns = SEC,
@@ -162,7 +162,7 @@ static void ack_after(u64 out_ns, u64 wire_ns, s64 owd_ns, u64 error_ns)
 		.trip = { .now_ns = now, .out_ns = now - out_ns, .tx_ns = now - wire_ns },
 	};
 
-	core = (struct onramp_params) { .threshold_ns = 50 * US, .stale_ns = SEC,
+	core = (struct onramp_ctrl_params) { .threshold_ns = 50 * US, .stale_ns = SEC,
 					.max_pause_ns = MS };
 	onramp_path_update(&p, &v, &f, &core, &s, &d, &trust, &res);
 }
