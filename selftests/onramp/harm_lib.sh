@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Cases in which On-Ramp must not cost anything, sourced by harm.sh and harm_matrix.sh as the
-# first thing they do. harm_case makes one, harm_run runs it.
+# Cases in which On-Ramp must not cost anything, sourced by harm.sh, busy.sh and harm_matrix.sh
+# as the first thing they do. harm_case makes one, harm_run runs it.
 #
 # Each run has namespaces of its own, so that no subscription, baseline or connection is
 # left from the one before.
@@ -134,6 +134,28 @@ harm_worst() {
 		}
 		printf "%.3f %.3f", first, rest
 	}'
+}
+
+# harm_compare CASE FLOWS FIRST REST [PAUSES]: shares that each of the first two seconds has at
+# least, and each one after them; pauses, at most.
+harm_compare() {
+	local off first rest pauses
+
+	harm_run "$1" "$2" off
+	off=$HARM_GOODPUT
+	harm_run "$1" "$2" final
+	pauses=$(shown pauses || echo 0)
+	echo "measured: $pauses pauses; off   $off Mbit/s"
+	echo "measured: final $HARM_GOODPUT Mbit/s"
+	read -r first rest <<<"$(harm_worst "$off" "$HARM_GOODPUT")"
+	expect "share in the first two seconds" "$first" -ge "$3"
+	expect "share after them" "$rest" -ge "$4"
+	[ $# -lt 5 ] || expect pauses "$pauses" -le "$5"
+}
+
+# case_of CASE FLOWS FIRST REST [PAUSES]
+case_of() {
+	ksft_case "${HARM_WHAT[$1]}, flows: $2" harm_compare "$@"
 }
 
 # Networks -------------------------------------------------------------------
