@@ -353,11 +353,11 @@ static void nic_ts_map_stamp(const struct nic_ts_stamp *stamp,
 		mapped->host_ns = 0;
 }
 
-static enum nic_ts_verdict nic_ts_entry_lookup(struct nic_ts_entry *e, u32 una,
-					       struct nic_ts_tx_record *tx,
-					       struct nic_ts_ack_record *ack,
-					       struct nic_ts_ack_record *part,
-					       struct nic_ts_rtt *rtt)
+static enum nic_ts_verdict nic_ts_entry_records(struct nic_ts_entry *e, u32 una,
+						struct nic_ts_tx_record *tx,
+						struct nic_ts_ack_record *ack,
+						struct nic_ts_ack_record *part,
+						struct nic_ts_rtt *rtt)
 {
 	enum nic_ts_verdict verdict;
 
@@ -421,7 +421,7 @@ enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
 	struct nic_ts_rtt of_part;
 
 	memset(rtt, 0, sizeof(*rtt));
-	verdict = nic_ts_entry_lookup(e, una, &tx, &ack, &part, rtt);
+	verdict = nic_ts_entry_records(e, una, &tx, &ack, &part, rtt);
 	if (verdict != NIC_TS_RTT_OK) {
 		nic_ts_entry_count(e, NIC_TS_NET_RTT_NO_TX + verdict - NIC_TS_RTT_NO_TX);
 		goto out;

@@ -20,17 +20,6 @@
 
 #include "nic_ts_ring.h"
 
-#ifndef _NIC_TS_TRACE_ONCE
-#define _NIC_TS_TRACE_ONCE
-
-static inline void nic_ts_trace_addr(u8 *to, const struct nic_ts_key *key, bool local)
-{
-	trace_sockaddr(to, key->family, local ? key->laddr : key->raddr,
-		       local ? key->lport : key->rport);
-}
-
-#endif /* _NIC_TS_TRACE_ONCE */
-
 TRACE_DEFINE_ENUM(NIC_TS_SRC_STACK);
 TRACE_DEFINE_ENUM(NIC_TS_SRC_DRIVER);
 TRACE_DEFINE_ENUM(NIC_TS_SRC_HW);
@@ -113,8 +102,7 @@ TRACE_EVENT(nic_ts_tx,
 	TP_ARGS(key, ifindex, seq, end_seq, ns, source, result),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(int, ifindex)
 		__field(u32, seq)
 		__field(u32, end_seq)
@@ -124,8 +112,7 @@ TRACE_EVENT(nic_ts_tx,
 	),
 
 	TP_fast_assign(
-		nic_ts_trace_addr(__entry->local, key, true);
-		nic_ts_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->ifindex = ifindex;
 		__entry->seq = seq;
 		__entry->end_seq = end_seq;
@@ -150,8 +137,7 @@ TRACE_EVENT(nic_ts_ack,
 	TP_ARGS(key, ifindex, ack_seq, stamp, result),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(int, ifindex)
 		__field(u32, ack_seq)
 		__field(u64, ns)
@@ -163,8 +149,7 @@ TRACE_EVENT(nic_ts_ack,
 	),
 
 	TP_fast_assign(
-		nic_ts_trace_addr(__entry->local, key, true);
-		nic_ts_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->ifindex = ifindex;
 		__entry->ack_seq = ack_seq;
 		__entry->ns = stamp->ns;
@@ -192,8 +177,7 @@ TRACE_EVENT(nic_ts_rtt,
 	TP_ARGS(key, una, verdict, pick, rtt),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(u32, una)
 		__field(int, verdict)
 		__field(int, pick)
@@ -209,8 +193,7 @@ TRACE_EVENT(nic_ts_rtt,
 	),
 
 	TP_fast_assign(
-		nic_ts_trace_addr(__entry->local, key, true);
-		nic_ts_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->una = una;
 		__entry->verdict = verdict;
 		__entry->pick = pick;
@@ -275,8 +258,7 @@ TRACE_EVENT(nic_ts_tx_done,
 	TP_ARGS(key, ifindex, seq, end_seq, hw_ns, domain, found),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(int, ifindex)
 		__field(u32, seq)
 		__field(u32, end_seq)
@@ -286,8 +268,7 @@ TRACE_EVENT(nic_ts_tx_done,
 	),
 
 	TP_fast_assign(
-		nic_ts_trace_addr(__entry->local, key, true);
-		nic_ts_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->ifindex = ifindex;
 		__entry->seq = seq;
 		__entry->end_seq = end_seq;

@@ -23,12 +23,6 @@
 #ifndef _OR_ACKER_TRACE_ONCE
 #define _OR_ACKER_TRACE_ONCE
 
-static inline void or_acker_trace_addr(u8 *to, const struct nic_ts_key *key, bool local)
-{
-	trace_sockaddr(to, key->family, local ? key->laddr : key->raddr,
-		       local ? key->lport : key->rport);
-}
-
 /* What became of a packet's flow. */
 enum or_acker_flow_event {
 	OR_ACKER_FLOW_IS_NEW,
@@ -115,8 +109,7 @@ TRACE_EVENT(or_acker_subscribe,
 	TP_ARGS(key, s, error, len),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(u32, count)
 		__field(u32, len)
 		__field(u16, lifetime_s)
@@ -125,8 +118,7 @@ TRACE_EVENT(or_acker_subscribe,
 	),
 
 	TP_fast_assign(
-		or_acker_trace_addr(__entry->local, key, true);
-		or_acker_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->count = s->count;
 		__entry->len = len;
 		__entry->lifetime_s = s->lifetime_s;
@@ -149,15 +141,13 @@ TRACE_EVENT(or_acker_flow,
 	TP_ARGS(key, event, flows),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(int, event)
 		__field(u32, flows)
 	),
 
 	TP_fast_assign(
-		or_acker_trace_addr(__entry->local, key, true);
-		or_acker_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->event = event;
 		__entry->flows = flows;
 	),
@@ -176,8 +166,7 @@ TRACE_EVENT(or_acker_ack,
 	TP_ARGS(key, ack, verdict, packets, credit, err),
 
 	TP_STRUCT__entry(
-		__array(__u8, local, sizeof(struct sockaddr_in6))
-		__array(__u8, remote, sizeof(struct sockaddr_in6))
+		trace_ends(local, remote)
 		__field(u64, rx_ns)
 		__field(u32, seq)
 		__field(u32, hold_ns)
@@ -190,8 +179,7 @@ TRACE_EVENT(or_acker_ack,
 	),
 
 	TP_fast_assign(
-		or_acker_trace_addr(__entry->local, key, true);
-		or_acker_trace_addr(__entry->remote, key, false);
+		trace_key_ends(__entry->local, __entry->remote, key);
 		__entry->rx_ns = ack->rx_ns;
 		__entry->seq = ack->seq;
 		__entry->hold_ns = ack->hold_ns;

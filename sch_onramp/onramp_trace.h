@@ -89,6 +89,12 @@ static inline void onramp_trace_addr(void *to, const struct or_addrs *addrs,
 		       htons(port));
 }
 
+static inline void onramp_trace_conn(void *src, void *dest, const struct onramp_conn *conn)
+{
+	onramp_trace_addr(src, &conn->peer->addrs, false, conn->key.sport);
+	onramp_trace_addr(dest, &conn->peer->addrs, true, conn->key.dport);
+}
+
 static inline u32 onramp_trace_ppm(u32 frac)
 {
 	return (u32)(((u64)frac * 1000000) >> ONRAMP_FRAC_SHIFT);
@@ -110,8 +116,7 @@ TRACE_EVENT(onramp_ack,
 	TP_ARGS(conn, ack, s, d, trust, res, verdict),
 
 	TP_STRUCT__entry(
-		__array(__u8, src, sizeof(struct sockaddr_in6))
-		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		trace_ends(src, dest)
 		__field(u64, now_ns)
 		__field(u64, rx_ns)
 		__field(u64, tx_ns)
@@ -135,8 +140,7 @@ TRACE_EVENT(onramp_ack,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
-		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->let_go = onramp_trace_ppm(trust->let_go);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
@@ -178,8 +182,7 @@ TRACE_EVENT(onramp_pause_end,
 	TP_ARGS(conn, now_ns, empty, owd_ns, slack_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, src, sizeof(struct sockaddr_in6))
-		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		trace_ends(src, dest)
 		__field(u64, now_ns)
 		__field(u64, owd_ns)
 		__field(u64, slack_ns)
@@ -187,8 +190,7 @@ TRACE_EVENT(onramp_pause_end,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
-		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->now_ns = now_ns;
 		__entry->owd_ns = owd_ns;
 		__entry->slack_ns = slack_ns;
@@ -231,15 +233,13 @@ DECLARE_EVENT_CLASS(onramp_until,
 	TP_ARGS(conn, now_ns, until_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, src, sizeof(struct sockaddr_in6))
-		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		trace_ends(src, dest)
 		__field(u64, now_ns)
 		__field(u64, until_ns)
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
-		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->now_ns = now_ns;
 		__entry->until_ns = until_ns;
 	),
@@ -279,8 +279,7 @@ TRACE_EVENT(onramp_sent,
 	TP_ARGS(conn, now_ns, tx_ns, start, end, cum_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, src, sizeof(struct sockaddr_in6))
-		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		trace_ends(src, dest)
 		__field(u64, now_ns)
 		__field(u64, tx_ns)
 		__field(u64, cum_ns)
@@ -289,8 +288,7 @@ TRACE_EVENT(onramp_sent,
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
-		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->now_ns = now_ns;
 		__entry->tx_ns = tx_ns;
 		__entry->cum_ns = cum_ns;
@@ -385,14 +383,12 @@ TRACE_EVENT(onramp_closed,
 	TP_ARGS(conn),
 
 	TP_STRUCT__entry(
-		__array(__u8, src, sizeof(struct sockaddr_in6))
-		__array(__u8, dest, sizeof(struct sockaddr_in6))
+		trace_ends(src, dest)
 		__field(u8, evicted)
 	),
 
 	TP_fast_assign(
-		onramp_trace_addr(__entry->src, &conn->peer->addrs, false, conn->key.sport);
-		onramp_trace_addr(__entry->dest, &conn->peer->addrs, true, conn->key.dport);
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->evicted = READ_ONCE(conn->peer->evicted);
 	),
 

@@ -17,7 +17,7 @@
 #include <linux/tracepoint.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
-#include <trace/events/net_probe_common.h>
+#include <trace_sockaddr.h>
 
 #include "lipd_core.h"
 
@@ -87,8 +87,7 @@ TRACE_EVENT(lipd_update,
 	TP_ARGS(sk, law, marked, counted, unmarked, old_x, x, bps, cap_bps, cwnd),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, old_x)
 		__field(u64, x)
 		__field(u64, bps)
@@ -101,9 +100,7 @@ TRACE_EVENT(lipd_update,
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->old_x = lipd_ppm(old_x);
 		__entry->x = lipd_ppm(x);
 		__entry->counted = counted;
@@ -130,8 +127,7 @@ TRACE_EVENT(lipd_set,
 	TP_ARGS(sk, why, old_x, x, bps, cap_bps, idle_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, old_x)
 		__field(u64, x)
 		__field(u64, bps)
@@ -141,9 +137,7 @@ TRACE_EVENT(lipd_set,
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->old_x = lipd_ppm(old_x);
 		__entry->x = lipd_ppm(x);
 		__entry->bps = bps;
@@ -166,17 +160,14 @@ TRACE_EVENT(lipd_echo,
 	TP_ARGS(sk, ce, first, ack),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u32, ack)
 		__field(bool, ce)
 		__field(bool, first)
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->ack = ack;
 		__entry->ce = ce;
 		__entry->first = first;
@@ -195,15 +186,12 @@ TRACE_EVENT(lipd_fallback,
 	TP_ARGS(sk, reason),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u8, reason)
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->reason = reason;
 	),
 
@@ -219,15 +207,12 @@ TRACE_EVENT(lipd_unpaced,
 	TP_ARGS(sk, ahead_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, ahead_ns)
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->ahead_ns = ahead_ns;
 	),
 

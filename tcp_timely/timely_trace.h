@@ -17,7 +17,7 @@
 #include <linux/tracepoint.h>
 #include <net/inet_sock.h>
 #include <net/sock.h>
-#include <trace/events/net_probe_common.h>
+#include <trace_sockaddr.h>
 
 #include "timely_core.h"
 #include "timely_source.h"
@@ -89,8 +89,7 @@ TRACE_EVENT(timely_update,
 		new_bps, cap_bps, res, neg_count, source),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, rtt_ns)
 		__field(u64, serialisation_ns)
 		__field(u64, prev_rtt_ns)
@@ -108,9 +107,7 @@ TRACE_EVENT(timely_update,
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->rtt_ns = rtt_ns;
 		__entry->serialisation_ns = serialisation_ns;
 		__entry->prev_rtt_ns = prev_rtt_ns;
@@ -145,16 +142,13 @@ TRACE_EVENT(timely_drop,
 	TP_ARGS(sk, reason, rtt_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(s64, rtt_ns)
 		__field(u8, reason)
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->rtt_ns = rtt_ns;
 		__entry->reason = reason;
 	),
@@ -173,8 +167,7 @@ DECLARE_EVENT_CLASS(timely_rate,
 	TP_ARGS(sk, old_bps, new_bps, cap_bps, active, idle_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, old_bps)
 		__field(u64, new_bps)
 		__field(u64, cap_bps)
@@ -183,9 +176,7 @@ DECLARE_EVENT_CLASS(timely_rate,
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->old_bps = old_bps;
 		__entry->new_bps = new_bps;
 		__entry->cap_bps = cap_bps;
@@ -222,8 +213,7 @@ TRACE_EVENT(timely_loss,
 	TP_ARGS(sk, timeout, undo, old_bps, new_bps),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, old_bps)
 		__field(u64, new_bps)
 		__field(bool, timeout)
@@ -231,9 +221,7 @@ TRACE_EVENT(timely_loss,
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->old_bps = old_bps;
 		__entry->new_bps = new_bps;
 		__entry->timeout = timeout;
@@ -254,15 +242,12 @@ TRACE_EVENT(timely_unpaced,
 	TP_ARGS(sk, ahead_ns),
 
 	TP_STRUCT__entry(
-		__array(__u8, saddr, sizeof(struct sockaddr_in6))
-		__array(__u8, daddr, sizeof(struct sockaddr_in6))
+		trace_ends(saddr, daddr)
 		__field(u64, ahead_ns)
 	),
 
 	TP_fast_assign(
-		memset(__entry->saddr, 0, sizeof(struct sockaddr_in6));
-		memset(__entry->daddr, 0, sizeof(struct sockaddr_in6));
-		TP_STORE_ADDR_PORTS(__entry, inet_sk(sk), sk);
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->ahead_ns = ahead_ns;
 	),
 
