@@ -178,7 +178,7 @@ static inline void nic_ts_driver_rx(struct sk_buff *skb, u64 ns)
  * nic_ts_driver_rx_frags() - capture a packet before napi_gro_frags(napi)
  * @skb:	what napi_get_frags() returned, filled: the packet from its Ethernet
  *		header on, all of it in fragments
- * @ns:		as there
+ * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
  *
  * Context: BH disabled, from the driver's poll function.
  */
@@ -378,8 +378,8 @@ static inline int nic_ts_hw_request(struct net *net, int ifindex)
 
 /**
  * nic_ts_hw_release() - undo a successful nic_ts_hw_request()
- * @net:	as there
- * @ifindex:	as there; it may be gone by now
+ * @net:	namespace of the device
+ * @ifindex:	device; it may be gone by now
  *
  * The last one restores the configuration that the first one found, unless
  * somebody changed it meanwhile.

@@ -361,9 +361,9 @@ static inline u64 or_cookie(const siphash_key_t *secret, const struct or_pair *p
  * or_cookie_valid() - verify that a cookie is of this address and nonce, and recent
  * @cookie: of a SUBSCRIBE
  * @secret: as for or_cookie()
- * @pair: as there
- * @scope: as there
- * @nonce: as there
+ * @pair: the addresses
+ * @scope: device of a link-local address, else 0
+ * @nonce: of the SUBSCRIBE
  * @now_s: current time, s, at least OR_COOKIE_PERIOD_S
  *
  * A cookie is valid for one to two periods.

@@ -216,9 +216,11 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 
 /**
  * nic_ts_driver_saw_rx() - implement nic_ts_driver_rx() and nic_ts_driver_rx_frags()
- * @skb:	as there
- * @ns:		as there
- * @frags:	it begins with its Ethernet header
+ * @skb:	the packet
+ * @ns:		CLOCK_MONOTONIC, ns; 0: read the clock
+ * @frags:	@skb begins with its Ethernet header, all of it in fragments
+ *
+ * Context: BH disabled.
  */
 void nic_ts_driver_saw_rx(struct sk_buff *skb, u64 ns, bool frags)
 {
@@ -403,8 +405,10 @@ static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
 
 /**
  * nic_ts_driver_sent() - implement nic_ts_driver_tx()
- * @skb:	as there
- * @ns:		as there
+ * @skb:	the packet
+ * @ns:		CLOCK_MONOTONIC, ns; 0: read the clock
+ *
+ * Context: BH disabled.
  */
 void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 {
@@ -438,8 +442,10 @@ void nic_ts_driver_sent(struct sk_buff *skb, u64 ns)
 
 /**
  * nic_ts_driver_done() - implement nic_ts_driver_tx_done()
- * @skb:	as there
- * @hw_ns:	as there
+ * @skb:	the packet
+ * @hw_ns:	time of the NIC's clock, ns
+ *
+ * Context: any but hard interrupt.
  */
 void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 {
@@ -469,16 +475,16 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
  * @name:	its name
  * @fn:		what it calls
  * @tp:		NULL: this kernel has none of that name
- * @on:		registered; by the work only
+ * @registered:	@fn is; by the work only
  */
 struct nic_ts_probe {
 	const char		*name;
 	void			*fn;
 	struct tracepoint	*tp;
-	bool			on;
+	bool			registered;
 };
 
-/* In this order: who ends a handoff is there before who begins one. */
+/* In this order: the probe that ends a handoff is registered before the one that begins it. */
 static struct nic_ts_probe nic_ts_probes[] = {
 	{ "net_dev_xmit", nic_ts_probe_xmit },
 	{ "napi_gro_receive_entry", nic_ts_probe_rx },
@@ -504,14 +510,14 @@ static void nic_ts_capture_on(void)
 	nic_ts_capture_incomplete = false;
 	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++) {
 		p = &nic_ts_probes[i];
-		if (!p->tp || p->on)
+		if (!p->tp || p->registered)
 			continue;
 		err = tracepoint_probe_register(p->tp, p->fn, NULL);
-		/* Who is without stamps falls back. */
+		/* Users without timestamps fall back. */
 		if (err)
 			pr_warn_ratelimited("tracepoint %s: error %d\n", p->name, err);
 		else
-			p->on = true;
+			p->registered = true;
 		nic_ts_capture_incomplete |= err == -ENOMEM;
 	}
 	static_branch_enable(&nic_ts_driver_key);
@@ -526,10 +532,10 @@ static void nic_ts_capture_off(void)
 	static_branch_disable(&nic_ts_driver_key);
 	for (i = ARRAY_SIZE(nic_ts_probes) - 1; i >= 0; i--) {
 		p = &nic_ts_probes[i];
-		if (!p->on)
+		if (!p->registered)
 			continue;
 		tracepoint_probe_unregister(p->tp, p->fn, NULL);
-		p->on = false;
+		p->registered = false;
 	}
 	tracepoint_synchronize_unregister();
 	for_each_possible_cpu(cpu) {
@@ -540,15 +546,15 @@ static void nic_ts_capture_off(void)
 
 static void nic_ts_capture_work(struct work_struct *work)
 {
-	bool on = atomic_read(&nic_ts_capture_users) && !READ_ONCE(nic_ts_capture_ended);
+	bool wanted = atomic_read(&nic_ts_capture_users) && !READ_ONCE(nic_ts_capture_ended);
 
-	if (on == nic_ts_capture_is_on && !nic_ts_capture_incomplete)
+	if (wanted == nic_ts_capture_is_on && !nic_ts_capture_incomplete)
 		return;
-	if (on)
+	if (wanted)
 		nic_ts_capture_on();
 	else
 		nic_ts_capture_off();
-	nic_ts_capture_is_on = on;
+	nic_ts_capture_is_on = wanted;
 	if (nic_ts_capture_incomplete)
 		schedule_delayed_work(to_delayed_work(work), NIC_TS_CAPTURE_RETRY);
 }

@@ -287,8 +287,8 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 
 /**
  * nic_ts_entry_attach() - implement nic_ts_flow_attach()
- * @sk:		as there
- * @gfp:	as there
+ * @sk:		connected TCP socket
+ * @gfp:	for the entry
  */
 struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 {
@@ -327,7 +327,7 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 
 /**
  * nic_ts_entry_detach() - implement nic_ts_flow_detach()
- * @flow:	as there
+ * @flow:	of nic_ts_flow_attach()
  */
 void nic_ts_entry_detach(struct nic_ts_flow *flow)
 {
@@ -406,9 +406,9 @@ static void nic_ts_entry_count(struct nic_ts_entry *e, enum nic_ts_net_stat id)
 
 /**
  * nic_ts_entry_rtt() - implement nic_ts_flow_rtt()
- * @flow:	as there
- * @una:	as there
- * @rtt:	as there
+ * @flow:	of nic_ts_flow_attach()
+ * @una:	snd_una: data below it is acknowledged
+ * @rtt:	the result
  */
 enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
 				     struct nic_ts_rtt *rtt)

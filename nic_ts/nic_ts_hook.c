@@ -119,9 +119,9 @@ EXPORT_SYMBOL_GPL(nic_ts_bus_get);
 
 /**
  * __nic_ts_driver_rx() - do nic_ts_driver_rx() and nic_ts_driver_rx_frags(), with the key on
- * @skb:	as there
- * @ns:		as there
- * @frags:	from its Ethernet header on, as in nic_ts_driver_rx_frags()
+ * @skb:	the packet
+ * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
+ * @frags:	@skb begins with its Ethernet header, all of it in fragments
  */
 void __nic_ts_driver_rx(struct sk_buff *skb, u64 ns, bool frags)
 {
@@ -137,8 +137,8 @@ EXPORT_SYMBOL_GPL(__nic_ts_driver_rx);
 
 /**
  * __nic_ts_driver_tx() - do nic_ts_driver_tx(), with the key on
- * @skb:	as there
- * @ns:		as there
+ * @skb:	the packet
+ * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
  */
 void __nic_ts_driver_tx(struct sk_buff *skb, u64 ns)
 {
@@ -154,8 +154,8 @@ EXPORT_SYMBOL_GPL(__nic_ts_driver_tx);
 
 /**
  * __nic_ts_driver_tx_done() - do nic_ts_driver_tx_done(), with the key on
- * @skb:	as there
- * @hw_ns:	as there
+ * @skb:	the packet
+ * @hw_ns:	time of the NIC's clock, ns
  */
 void __nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns)
 {

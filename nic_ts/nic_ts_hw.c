@@ -443,7 +443,7 @@ void nic_ts_hw_restore(struct nic_ts_dev *nd)
 }
 
 /**
- * nic_ts_hw_get() - add a request for hardware timestamps
+ * nic_ts_hw_get() - add a user of hardware timestamps
  * @nd:		device
  * @netlink:	the administrator's, of which there is one at most
  * @why:	set if it is refused for a reason
@@ -470,7 +470,7 @@ int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why)
 }
 
 /**
- * nic_ts_hw_put() - remove a request for hardware timestamps
+ * nic_ts_hw_put() - remove a user of hardware timestamps
  * @nd:		device
  * @netlink:	as for nic_ts_hw_get()
  *

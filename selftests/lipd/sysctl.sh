@@ -5,50 +5,28 @@
 #
 #	A a0 ---------- b0 B
 . "$(dirname "$0")/onramp.sh"
+. "$(dirname "$0")/params.sh"
 
-table=$KSFT_TMP/table
 dir=ipv4/lipd
-
-# in_shell NAME SCRIPT [ARG...]: many accesses for the price of one process.
-in_shell() {
-	local name=$1 script=$2
-	shift 2
-
-	in_ns "$name" bash -euc "cd /proc/sys/net/$dir; $script" bash "$@"
-}
-
-values() {
-	in_shell "$1" 'for f in *; do read -r value <"$f"; echo "$f $value"; done'
-}
 
 reset() {
 	in_shell "$1" 'while read -r name _ _ def _; do echo "$def" >"$name"; done' <"$table"
-	values "$1" | diff - "$KSFT_TMP/defaults"
-}
-
-defaults() {
-	values "$A" | diff - "$KSFT_TMP/defaults"
-	values "$B" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$1"
 }
 
 isolated() {
 	params_set "$A" $dir rate_levels_log2 10 rates discrete segment_bytes 8192
 	expect_same "A's N" "$(ns_get "$A" $dir/rate_levels_log2)" 10
 	expect_same "A's rates" "$(ns_get "$A" $dir/rates)" discrete
-	values "$B" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$B"
 	ns_add "$C"
-	values "$C" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$C"
 	reset "$A"
 }
 
 # A value that is written reads back.
 extremes() {
 	in_shell "$A" '
-	check() {
-		echo "$2" >"$1" || { echo "$1=$2 is refused"; exit 1; }
-		read -r got <"$1"
-		[ "$got" = "$2" ] || { echo "$1=$2 reads $got"; exit 1; }
-	}
 	while read -r name min max def words; do
 		if [ -n "$words" ]; then
 			check "$name" "${words##*|}"
@@ -65,13 +43,6 @@ extremes() {
 # What is not a number in the range is refused and changes nothing.
 garbage() {
 	in_shell "$A" '
-	n=0
-	bad() {
-		if printf "%b" "$2" 2>/dev/null >"$1"; then
-			echo "$1 took <$2> and is now $(cat "$1")"; exit 1
-		fi
-		n=$((n + 1))
-	}
 	while read -r name min max _ words; do
 		read -r before <"$name"
 		if [ -z "$words" ]; then
@@ -88,7 +59,7 @@ garbage() {
 	done
 	echo "$n values refused"
 	[ "$n" -ge 65 ]' <"$table"
-	values "$A" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$A"
 }
 
 # logged TEXT PARAMETER VALUE: the kernel limits the rate of these messages.
@@ -109,10 +80,7 @@ refusals() {
 }
 
 unprivileged() {
-	expect_same "the files' modes" "$(in_shell "$A" 'stat -c %a * | sort -u')" 644
-	refused in_ns "$A" "$KSFT_DIR/timely_helper" user 65534 \
-		bash -c "echo 9 >/proc/sys/net/$dir/rate_levels_log2"
-	values "$A" | diff - "$KSFT_TMP/defaults"
+	only_root_writes rate_levels_log2 9
 }
 
 # A writer of all parameters, while traffic reads them, N becoming less in mid-flow.
@@ -138,8 +106,7 @@ concurrent() {
 
 ksft_plan 7
 need_module tcp_lipd
-"$KSFT_DIR/lipd_params_table" >"$table"
-awk '{ print $1, $4 }' "$table" | sort >"$KSFT_TMP/defaults"
+params_table lipd_params_table
 C=$(ns_name C)
 net_pair
 ksft_case "every parameter is there, and no other, with its default" defaults

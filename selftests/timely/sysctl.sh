@@ -5,25 +5,9 @@
 #
 #	A a0 ---------- b0 B
 . "$(dirname "$0")/onramp.sh"
+. "$(dirname "$0")/params.sh"
 
-table=$KSFT_TMP/table
 dir=ipv4/timely
-
-# in_shell NAME SCRIPT [ARG...]: many accesses for the price of one process.
-in_shell() {
-	local name=$1 script=$2
-	shift 2
-
-	in_ns "$name" bash -euc "cd /proc/sys/net/$dir; $script" bash "$@"
-}
-
-values() {
-	in_shell "$1" 'for f in *; do read -r value <"$f"; echo "$f $value"; done'
-}
-
-default_values() {
-	awk '{ print $1, $4 }' "$table" | sort
-}
 
 reset() {
 	# Thigh first: the others must stay below it at every step.
@@ -39,21 +23,16 @@ reset() {
 		done
 		echo 500000 >t_high_ns
 		echo "$profile" >profile' <"$table"
-	values "$1" | diff - "$KSFT_TMP/defaults"
-}
-
-defaults() {
-	values "$A" | diff - "$KSFT_TMP/defaults"
-	values "$B" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$1"
 }
 
 isolated() {
 	timely_set "$A" profile paper t_low_ns 60000 mode patched segment_bytes 8192
 	expect_same "A's Tlow" "$(ns_get "$A" $dir/t_low_ns)" 60000
 	expect_same "A's mode" "$(ns_get "$A" $dir/mode)" patched
-	values "$B" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$B"
 	ns_add "$C"
-	values "$C" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$C"
 	cat /proc/sys/net/$dir/t_low_ns
 	reset "$A"
 }
@@ -64,11 +43,6 @@ extremes() {
 	in_shell "$A" '
 	echo paper >profile
 	echo 10000000000 >t_high_ns
-	check() {
-		echo "$2" >"$1" || { echo "$1=$2 is refused"; exit 1; }
-		read -r got <"$1"
-		[ "$got" = "$2" ] || { echo "$1=$2 reads $got"; exit 1; }
-	}
 	echo 536 >segment_bytes
 	echo 1048576 >max_outstanding_bytes
 	while read -r name min max def words; do
@@ -97,13 +71,6 @@ extremes() {
 garbage() {
 	in_shell "$A" '
 	two=$(printf "1000\n1000")
-	n=0
-	bad() {
-		if printf "%b" "$2" 2>/dev/null >"$1"; then
-			echo "$1 took <$2> and is now $(cat "$1")"; exit 1
-		fi
-		n=$((n + 1))
-	}
 	while read -r name min max _ words; do
 		read -r before <"$name"
 		if [ -z "$words" ]; then
@@ -128,7 +95,7 @@ garbage() {
 	done
 	echo "$n values refused"
 	[ "$n" -ge 280 ]' <"$table"
-	values "$A" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$A"
 }
 
 # With and without the newline, and with blanks around.
@@ -243,13 +210,7 @@ limits() {
 }
 
 unprivileged() {
-	expect_same "the files' modes" \
-		"$(in_shell "$A" 'stat -c %a * | sort -u')" 644
-	refused in_ns "$A" "$KSFT_DIR/timely_helper" user 65534 \
-		bash -c "echo 60000 >/proc/sys/net/$dir/t_low_ns"
-	in_ns "$A" "$KSFT_DIR/timely_helper" user 65534 \
-		cat /proc/sys/net/$dir/t_low_ns
-	values "$A" | diff - "$KSFT_TMP/defaults"
+	only_root_writes t_low_ns 60000
 }
 
 # A namespace goes while one of its files is open, and while one is written.
@@ -258,7 +219,7 @@ deletion() {
 	timely_set "$D" profile paper t_low_ns 70000
 	in_ns "$D" bash -c "exec 3</proc/sys/net/$dir/t_low_ns; ip netns del $D; cat <&3"
 	ns_add "$D"
-	values "$D" | diff - "$KSFT_TMP/defaults"
+	expect_defaults "$D"
 	timely_set "$D" profile paper
 	spawn in_ns "$D" bash -c "
 		while echo 60000 >/proc/sys/net/$dir/t_low_ns; do :; done"
@@ -345,8 +306,7 @@ profiles() {
 
 ksft_plan 12
 need_module
-"$KSFT_DIR/timely_params_table" >"$table"
-default_values >"$KSFT_TMP/defaults"
+params_table timely_params_table
 C=$(ns_name C)
 D=$(ns_name D)
 net_pair
