@@ -29,28 +29,28 @@ enum onramp_state {
  * struct onramp_flow - the packets of one socket, or of one hash value
  * @head: all packets but @reordered, in the order of both their arrival and their departure
  * @tail: last of @head, if there is any
- * @idle_ns: since when the flow is ONRAMP_IDLE, or a bit earlier; @tail is not used then
+ * @idle_ns: when the flow became ONRAMP_IDLE, or a bit earlier; @tail is not used then
  * @node: in a bucket
- * @key: what it is found by, see onramp_flow_key()
- * @hash: of the socket, to notice that its memory belongs to another one by now
+ * @key: of onramp_flow_key(), to find it by
+ * @hash: of the socket, to notice that another socket now has its memory
  * @qlen: packets in @reordered and @head
  * @credit: bytes that it may send in this round: a quantum or two at most, 2^22, and less
  *	than zero by one packet at most
  * @state: enum onramp_state
  * @band: that it is listed in, the one of its latest packet
  * @tried: without @conn: next attempt to get one is after this onramp_tick(); 0: at once
- * @slot: with @conn: where its next record goes, to be fetched
+ * @slot: with @conn: index of its next record, to prefetch it
  * @reordered: packets with an earlier EDT than one that had been queued before them
  * @next: in the list, ONRAMP_LISTED
- * @throttled_until: until when it is throttled, ONRAMP_THROTTLED
- * @rate_node: among the throttled ones, by @throttled_until
+ * @throttled_until: end of ONRAMP_THROTTLED
+ * @rate_node: in onramp_sched.delayed, by @throttled_until
  * @time_next_packet: the earliest departure by its rate, 0 before any
  * @conn: its connection; NULL: On-Ramp does not follow it, and does not pause it
- * @rate: what it had lately, units of 64 bytes/s, while what a pause held leaves; else 0
- * @rate_at: when that was, units of 64 ns; it wraps after four minutes
+ * @rate: its recent rate, units of 64 bytes/s, while packets leave that a pause held; else 0
+ * @rate_at: time of that rate, units of 64 ns; it wraps after four minutes
  *
- * The first 64 bytes are what looking for a flow and queueing a packet touch; both lines
- * come from memory together, as all of it is 128 bytes, aligned.
+ * Looking up a flow and queueing a packet touch the first 64 bytes only. Both lines come from
+ * memory together: the struct has 128 bytes, aligned.
  */
 struct onramp_flow {
 	struct sk_buff		*head;
@@ -160,18 +160,18 @@ struct onramp_leaving {
  * @rounds_skip: refills of flows until onramp_rounds() is tried again
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
- * @last: the flow that was last looked for, or @fast, whose key is no flow's
- * @peeked: what a qdisc above has asked for, and not taken yet
+ * @last: the flow that was last looked up, or @fast, whose key no flow has
+ * @peeked: the packet that the parent has peeked at, and not taken yet
  * @qref: what connections may touch of the qdisc
- * @link: what all queues of the device share
- * @now_ns: the time, as of the latest look at the clock
- * @exact: it has been looked at in this enqueue or dequeue
- * @precise: each dequeue has to look at it
+ * @link: of the device, shared by its queues
+ * @now_ns: the time when the clock was last read
+ * @exact: it was read in this enqueue or dequeue
+ * @precise: each dequeue has to read it
  * @marks: there is a threshold for marks
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
- * @given: bytes that left since the driver was last seen to be given some
- * @driver_queued: bytes that it had been given then, ever; it wraps
+ * @given: bytes that left this qdisc since @driver_queued last changed
+ * @driver_queued: BQL's count of bytes given to the driver; it wraps
  * @delayed: throttled flows
  * @wake_ns: the earliest time of those, U64_MAX if there is none
  * @watchdog: runs the qdisc at @wake_ns
@@ -206,9 +206,9 @@ struct onramp_sched {
 
 /**
  * struct onramp_cb - of a packet in the queue
- * @time_to_send: when its sender wants it to leave: its EDT, or when it was queued
- * @headers: bytes before its payload, of data that On-Ramp may hold back; 0: it is none
- * @band: that it is counted in
+ * @time_to_send: its EDT, or the time when it was queued
+ * @headers: bytes before its payload, if it is data that On-Ramp may pause; else 0
+ * @band: the band that counts it
  */
 struct onramp_cb {
 	u64	time_to_send;
@@ -231,7 +231,7 @@ static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
 /* onramp_sch.c */
 void onramp_recheck_all(struct Qdisc *sch);
 
-/* onramp_flow.tried is at most so far in the future, more than ONRAMP_EVICTED_NS. */
+/* onramp_flow.tried is at most this far in the future, more than ONRAMP_EVICTED_NS. */
 #define ONRAMP_TICKS_AHEAD	256
 
 /**
@@ -251,7 +251,7 @@ static inline u16 onramp_tick(u64 now)
  * @tried: onramp_flow.tried
  * @tick: of now
  *
- * Return: whether; a time of five hours ago passes for one to come for some minutes.
+ * Return: whether it is. @tried of five hours ago counts as a future time for some minutes.
  */
 static inline bool onramp_too_early(u16 tried, u16 tick)
 {
@@ -390,7 +390,7 @@ static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
  * onramp_flow_remove() - take the packet that leaves next out of its flow
  * @sch: the qdisc
  * @f: the flow
- * @skb: what onramp_flow_peek() has returned
+ * @skb: the packet that onramp_flow_peek() returned
  *
  * Context: the qdisc's lock.
  */

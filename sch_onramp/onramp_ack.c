@@ -14,11 +14,11 @@
  *	  decide (onramp_core.h), publish the end of the pause
  *	  shorter than before, and a flow waits for it: its qdisc looks again
  *
- * Whatever does not pass changes nothing and is counted, each reason apart. A pause that
- * nothing renews ends by itself, so whatever fails leaves a fair queue.
+ * An OR-ACK that fails a check changes nothing. Each reason has a counter. A pause that is
+ * not renewed ends by itself, so after any failure a fair queue is left.
  *
- * Nothing says which of two transmissions of the same data was received: OR-ACKs about
- * data that was sent again are ambiguous, and do nothing.
+ * OR-ACKs about data that was sent again are ambiguous and do nothing: they do not tell which
+ * transmission was received.
  *
  * Source: Liu et al., NSDI 2021, sections 3 and 4.1.
  */
@@ -28,8 +28,8 @@
 #include "onramp_trace.h"
 
 /*
- * After so long without an OR-ACK the counts of a connection start over, jiffies: half
- * of what the counts take to wrap, see struct or_replay.
+ * After this time without an OR-ACK the counts of a connection start over, jiffies: half of
+ * the time in which they wrap, see struct or_replay.
  */
 #define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
 
@@ -60,7 +60,10 @@ u64 onramp_owd_class_end(u32 class)
 	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
 }
 
-/* The excess over what an empty path takes; ONRAMP_UNDECIDED, or why there is none. */
+/*
+ * Compute the excess over the delay of the empty path; return ONRAMP_UNDECIDED, or the reason
+ * for which there is none.
+ */
 static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *ack,
 				u32 payload, struct onramp_delay *d)
 {
@@ -91,13 +94,13 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 }
 
 /*
- * The delay itself, by the time that both clocks are synchronised to; ONRAMP_UNDECIDED, or why
- * there is none.
+ * Compute the delay itself, by the time to which both clocks are synchronised; return
+ * ONRAMP_UNDECIDED, or the reason for which there is none.
  *
- * A receiver that says how far its clock is off means CLOCK_TAI or, of a stamp of its NIC,
- * the clock of that, which PTP keeps to TAI too, unless all NICs have a time of their own.
- * So CLOCK_TAI is compared with stamps of both kinds, and the clock of the NIC only with
- * those of NICs.
+ * The receiver's clock error is that of CLOCK_TAI or, with a timestamp of its NIC, that of the
+ * NIC's clock. PTP synchronises the latter to TAI too, unless all NICs share another time. So
+ * CLOCK_TAI is compared with both kinds of timestamps, and the NIC's clock only with timestamps
+ * of NICs.
  */
 static u8 onramp_delay_synced(const struct onramp_qref *qref,
 			      const struct onramp_settings *settings,
@@ -124,9 +127,9 @@ static u8 onramp_delay_synced(const struct onramp_qref *qref,
 }
 
 /*
- * The delay, and what follows from it for the connection; an enum onramp_verdict, or why
- * there is no delay. The path is locked from the one to the other: what a pause has done is
- * compared with what has left since.
+ * Compute the delay and decide for the connection; return an enum onramp_verdict, or the reason
+ * for which there is no delay. The path stays locked all the time: the effect of a pause is
+ * compared with the packets that have left since.
  */
 static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_settings *settings,
 			   const struct or_ack *ack, u32 payload, struct onramp_ctrl_params *core,
@@ -142,7 +145,7 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	if (d->absolute)
 		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
 	else if (conn->line_bps != peer->line_bps)
-		/* Another connection has seen that the rate is another one. */
+		/* Another connection has already noticed the new rate. */
 		verdict = ONRAMP_Q_LEARNING;
 	else
 		verdict = onramp_delay_relative(conn, ack, payload, d);
@@ -150,7 +153,7 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		goto unlock;
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
 	verdict = res->verdict;
-	/* For new connections, if it is newer than what they would get otherwise. */
+	/* New connections inherit the newest delay. */
 	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
 		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);
 		peer->last_owd_tx_ns = s->tx_ns;
@@ -165,7 +168,7 @@ unlock:
 	return verdict;
 }
 
-/* For people: what an OR-ACK that counted has said. */
+/* Add an OR-ACK that counted to the statistics. */
 static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay *d,
 			     const struct onramp_trust *trust, const struct onramp_result *res)
 {
@@ -187,9 +190,9 @@ static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay
 }
 
 /*
- * Payload of the packet that ends at @seq: all of a batch are full ones but the last. A
- * record that holds several batches may have others as well, and full ones in it
- * then pass for smaller ones, see onramp_tx_append().
+ * Payload of the packet that ends at @seq: in a batch only the last one is not full. In a
+ * record of several batches others may be short as well. Full ones then count as smaller
+ * ones, see onramp_tx_append().
  */
 static u32 onramp_conn_payload(const struct onramp_conn *conn, const struct onramp_tx *tx,
 			       u32 seq)
@@ -202,7 +205,7 @@ static bool onramp_counted(u8 verdict)
 	return verdict <= ONRAMP_IS_OFF;
 }
 
-/* What it says of the connection is to be believed; what does it say? */
+/* Decide by an OR-ACK whose tag and count are right. */
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
 	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
@@ -269,7 +272,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 		onramp_net_count(conn->peer->onet, ONRAMP_N_NO_FLOW);
 		return;
 	}
-	/* A receiver that asked for a proof may be a new one, and count from anywhere. */
+	/* A receiver that sent a CHALLENGE may have been restarted, and start at any count. */
 	anew = READ_ONCE(conn->peer->anew);
 	if (conn->anew != anew || time_after(jiffies, conn->acked + ONRAMP_REPLAY_AGE))
 		conn->replay = (struct or_replay) { .newest = 0 };
@@ -294,7 +297,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 	}
 	onramp_qref_add(conn->qref, verdict, 1);
 	spin_unlock(&conn->lock);
-	/* RCU keeps it, whoever drops the connection now. */
+	/* RCU keeps it, even if the connection is dropped now. */
 	if (recheck)
 		onramp_qref_recheck(recheck, conn);
 }

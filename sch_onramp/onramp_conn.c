@@ -29,11 +29,11 @@
 #define CREATE_TRACE_POINTS
 #include "onramp_trace.h"
 
-/* What is looked at for closed connections with RCU held, and what is then let go of. */
+/* Connections that onramp_conn_age() looks at under RCU at a time, and drops at a time. */
 #define ONRAMP_AGE_LOOK		256
 #define ONRAMP_AGE_BATCH	32
 
-/* Of so many connections, 2^16, a look takes some 10 ms of a CPU: not each second then. */
+/* Looking at 2^16 connections takes some 10 ms of a CPU: with more, do it less often. */
 #define ONRAMP_AGE_SHIFT	16
 
 static struct kmem_cache *onramp_conn_cache;
@@ -322,7 +322,7 @@ void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref)
 	WRITE_ONCE(conn->waiter, 0);
 }
 
-/* A new connection starts with what is known of its path. */
+/* Start a new connection with the last delay of its path. */
 static void onramp_conn_inherit(struct onramp_conn *conn, u64 now)
 {
 	const struct onramp_settings *settings;
@@ -402,7 +402,7 @@ static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 	onramp_conn_inherit(conn, now);
 	spin_unlock(&conn->lock);
 
-	/* Another qdisc may have been faster, or the table may be growing: later then. */
+	/* Another qdisc was faster, or the table is growing: the next packet tries again. */
 	if (rhashtable_lookup_insert_fast(&onet->conns, &conn->node, onramp_conn_table)) {
 		onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 		goto free;
@@ -425,7 +425,7 @@ uncount:
  * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
  *
- * The caller calls onramp_conn_own() with what this returns.
+ * The caller calls onramp_conn_own() with the result.
  *
  * Context: the qdisc's lock.
  * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
@@ -439,7 +439,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	struct or_addrs addrs;
 	struct onramp_conn *conn;
 
-	/* The many that find no place must not all look for it. */
+	/* When the table is full, do not look up each connection. */
 	if (atomic_read(&onet->n_conns) >= ONRAMP_CONNS_MAX) {
 		onramp_net_count(onet, ONRAMP_N_FULL);
 		return NULL;
@@ -472,8 +472,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk)
 {
 	/*
-	 * Read without a lock by onramp_conn_open(). One of the former socket and one of this
-	 * are of none: then the connection passes for closed, and its next data asks again.
+	 * onramp_conn_open() reads both without a lock. If it sees one value of the former socket
+	 * and one of this, it takes the connection for closed; the next data starts it again.
 	 */
 	WRITE_ONCE(conn->hash, sk->sk_hash);
 	WRITE_ONCE(conn->sk, (unsigned long)sk);
@@ -493,7 +493,7 @@ void onramp_conn_put(struct onramp_conn *conn)
 		return;
 	rhashtable_remove_fast(&onet->conns, &conn->node, onramp_conn_table);
 	atomic_dec(&onet->n_conns);
-	/* An OR-ACK that has found it may still be at work. */
+	/* An OR-ACK that has found it may still use it. */
 	spin_lock_bh(&conn->lock);
 	onramp_conn_account(conn, ktime_get_ns());
 	onramp_qref_put(conn->qref);
@@ -506,10 +506,9 @@ void onramp_conn_put(struct onramp_conn *conn)
 /* Closed connections ------------------------------------------------------- */
 
 /*
- * May the connection send data, again or for the first time? Its socket is in TCP's table
- * from before it does until it is closed. In there it is looked for by its address, and
- * only in the one chain that it can be in: nothing keeps it alive for this, and what now
- * has its memory does not pass for it.
+ * May the connection still send data? Its socket is in TCP's table until it is closed. Look
+ * for its address in the one chain that can hold it. So no reference is needed: a socket that
+ * reuses its memory is nearly always in another chain.
  */
 static bool onramp_conn_open(const struct onramp_conn *conn)
 {
@@ -529,13 +528,13 @@ begin:
 	sk_nulls_for_each_rcu(sk, node, &head->chain)
 		if ((unsigned long)sk == addr)
 			return (1U << READ_ONCE(sk->sk_state)) & open;
-	/* It was moved to another chain while its chain was gone along: the wrong end. */
+	/* The walk ended in another chain, since a socket was moved there meanwhile. */
 	if (get_nulls_value(node) != (hash & table->ehash_mask))
 		goto begin;
 	return false;
 }
 
-/* Up to ONRAMP_AGE_BATCH that are to go, each with a reference; sets @more. */
+/* Find up to ONRAMP_AGE_BATCH connections to drop, each with a reference; set @more. */
 static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onramp_conn **conns,
 					bool *more)
 {
@@ -554,7 +553,7 @@ static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onr
 		/* The table grows: some are seen twice. */
 		if (IS_ERR(conn))
 			continue;
-		/* Written with its lock, of the last second: it is open without a look. */
+		/* A connection that sent in the last second is open. Written under its lock. */
 		if (!READ_ONCE(conn->peer->evicted) &&
 		    (now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn)))
 			continue;
@@ -573,7 +572,7 @@ static void onramp_conns_drop(struct onramp_net *onet, struct onramp_conn **conn
 	unsigned int i, left = 0;
 
 	rcu_read_lock();
-	/* Nearly always it is the qdisc that sent last whose flow has it. */
+	/* Nearly always the qdisc that sent last has the flow. */
 	for (i = 0; i < n; i++) {
 		spin_lock_bh(&conns[i]->lock);
 		qref = conns[i]->qref;
@@ -636,8 +635,7 @@ void onramp_conn_age(struct work_struct *work)
  * @key: of the flow
  * @now: CLOCK_MONOTONIC, ns
  *
- * What @conn->until is after this is either what it waits for, or its qdisc is told of
- * the change.
+ * A change of @conn->until after this is told to the qdisc.
  *
  * Context: the qdisc's lock.
  */
@@ -664,7 +662,7 @@ void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 no
 	u64 until_ns = atomic64_read(&conn->until), late_ns;
 	struct onramp_qref_stats *stats;
 
-	/* The end may be another one by now. */
+	/* The end may have changed by now. */
 	late_ns = now > until_ns ? now - until_ns : 0;
 	stats = this_cpu_ptr(qref->stats);
 	u64_stats_update_begin(&stats->syncp);
@@ -682,8 +680,8 @@ void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 no
  * @headers: bytes before that
  * @line_bps: of the link, bytes/s; 0: unknown
  *
- * Times by two models of the wire can't be compared: what was recorded by the former one is
- * forgotten, and the baseline of the path with it.
+ * Times by two models of the wire can't be compared, so records by the former one and the
+ * baseline of the path are forgotten.
  *
  * Context: the connection's lock.
  */
@@ -697,7 +695,7 @@ void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_b
 	spin_lock(&peer->lock);
 	if (peer->line_bps != line_bps) {
 		peer->line_bps = line_bps;
-		/* As with another clock. */
+		/* As after a change of the clock. */
 		peer->has_domain = false;
 		peer->last_owd_at_ns = 0;
 	}

@@ -49,14 +49,14 @@
 #include "onramp_ring.h"
 
 /*
- * Most connections of a namespace. Those beyond are sent as by fq, and counted. One takes
+ * Most connections of a namespace. Further ones are sent as by fq, and counted. One takes
  * 2.6 KB.
  */
 #define ONRAMP_CONNS_MAX		(1 << 18)
 
 /*
- * Records of a connection. Back-to-back packets share one; of more batches in flight
- * than this only some are recorded, see struct onramp_txring.
+ * Records of a connection. Back-to-back packets share one. If more batches are in flight,
+ * only some are recorded, see struct onramp_txring.
  */
 #define ONRAMP_RECORDS		64
 
@@ -66,8 +66,8 @@
 DECLARE_TRACEPOINT(onramp_sent);
 
 /*
- * What happens to OR-ACKs, or else, of one qdisc: identifier, and the statistic of
- * ONRAMP_STATS that it is added to; UNSPEC: none. Those of enum onramp_verdict come first.
+ * Counters of one qdisc: identifier, and the statistic of ONRAMP_STATS that it is added to;
+ * UNSPEC: none. Those of enum onramp_verdict come first.
  */
 #define ONRAMP_QREF_STATS \
 	ONRAMP_QREF_STAT(LEARNING, ACKS_LEARNING) \
@@ -96,7 +96,7 @@ enum onramp_qref_stat {
 	ONRAMP_Q_STATS
 };
 
-/* The same, of a namespace. Those of enum or_error come first. */
+/* Counters of a namespace. Those of enum or_error come first. */
 #define ONRAMP_NET_STATS \
 	ONRAMP_NET_STAT(NO_PEER, ACKS_NO_PEER) \
 	ONRAMP_NET_STAT(NO_FLOW, ACKS_NO_FLOW) \
@@ -119,12 +119,12 @@ enum onramp_net_stat {
 };
 
 /**
- * struct onramp_settings - what a qdisc wants, for the controller
+ * struct onramp_settings - settings of a qdisc that its connections use
  * @core: of the decision; its threshold is 0 with threshold auto
  * @owd: enum onramp_owd_mode
  * @clock: enum onramp_clock, owd synced
  * @inherit: new connections start with the delay of their path
- * @bound: believe no delay that is longer than the round trip allows
+ * @bound: limit delays to what the round trip allows
  * @clock_error_ns: of that clock, owd synced
  * @rcu: to free it
  */
@@ -158,9 +158,9 @@ struct onramp_net_stats {
  * @list: in the list of all links
  * @dev: the device; a qdisc on it holds it
  * @users: qdiscs
- * @auto_bps: speed of its wire, bytes/s; 0 if it does not say, or has none
- * @fifo_q: end of what has left, see onramp_fifo.h
- * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT when that was compared with what is in flight
+ * @auto_bps: speed of its wire, bytes/s; 0: it has none, or does not report one
+ * @fifo_q: when the last packet that left will be on the wire, see onramp_fifo.h
+ * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT of the last comparison with the bytes in flight
  *
  * RTNL, except for @auto_bps, @fifo_q and @checked, which packets read and write.
  */
@@ -174,23 +174,23 @@ struct onramp_link {
 };
 
 /**
- * struct onramp_qref - what connections may touch of a qdisc, which may go before them
+ * struct onramp_qref - the part of a qdisc that connections may touch; it may outlive the qdisc
  * @refs: the qdisc, and connections
  * @onet: its namespace
  * @list: in onramp_net.qrefs, while there is a qdisc
- * @dev: of the qdisc, NULL when that is gone; to compare only
+ * @dev: of the qdisc, NULL once that is gone; to compare only
  * @lock: of @sch
  * @sch: the qdisc; NULL once it is reset, until it has a connection again
  * @recheck: connections whose pause has become shorter
  * @settings: replaced as a whole
  * @stats: per CPU
- * @last_owd_ns: of the last OR-ACK that counted; this and the next ones are for people,
- *		 and written without a lock
+ * @last_owd_ns: of the last OR-ACK that counted. This and the next fields are statistics,
+ *		 written without a lock
  * @last_baseline_ns: of its path, includes the difference of the clocks
- * @last_error_ns: that its delay may be too high by
- * @last_threshold_ns: T for it
- * @last_slack_ns: slack in that
- * @last_swing_ns: swing in that
+ * @last_error_ns: error bound of its delay
+ * @last_threshold_ns: its T
+ * @last_slack_ns: slack in its T
+ * @last_swing_ns: swing in its T
  * @last_beta: Q30
  * @rcu: to free it
  */
@@ -216,18 +216,18 @@ struct onramp_qref {
 
 /**
  * struct onramp_net - a namespace
- * @net: it
+ * @net: the namespace
  * @peers: by their addresses
  * @conns: by peer and ports
- * @lock: of all lists and @dying, and of who is the last to let a peer go
- * @list: all peers, from the one that is looked at next for one to evict
- * @evicted: those that are in @peers no more, and whose work has not ended
+ * @lock: protects the lists and @dying, and serialises dropping the last reference of a peer
+ * @list: all peers; the search for one to evict starts at the first
+ * @evicted: peers that are no longer in @peers, until their work ends
  * @qrefs: of its qdiscs, RCU
- * @dying: the namespace goes
+ * @dying: the namespace is being destroyed
  * @age_work: looks for connections that are closed, while there is any
  * @n_peers: how many
  * @n_conns: how many
- * @port_error: of the last attempt to open the port, to say it once
+ * @port_error: of the last attempt to open the port, to log it once
  * @stats: per CPU
  */
 struct onramp_net {
@@ -253,28 +253,28 @@ enum onramp_peer_flag {
 };
 
 /**
- * struct onramp_peer - where data is sent to, and from which address
+ * struct onramp_peer - a host that data is sent to, and the local address
  * @node: in onramp_net.peers
  * @addrs: the key
  * @refs: the table, and connections
  * @onet: its namespace
  * @list: in onramp_net.list or onramp_net.evicted
- * @work: sends SUBSCRIBEs, and lets the peer go when it is not needed any more
+ * @work: sends SUBSCRIBEs, and frees the peer when it is no longer needed
  * @open: @work has opened the port for it; only @work
  * @idle: it has no connection, as far as @work has seen
- * @silent: so many SUBSCRIBEs went without an OR-ACK that nothing is recorded for it
- * @heard: there was an OR-ACK with the right tag since the last SUBSCRIBE
- * @answered: there was any message with the right tag
- * @evicted: it has made room for another one: its connections let go of it
- * @rtt_us: shortest RTT of its connections, as these were made; U32_MAX: none had any
+ * @silent: too many SUBSCRIBEs had no answer; nothing is recorded for it
+ * @heard: an OR-ACK with the right tag has come since the last SUBSCRIBE
+ * @answered: a message with the right tag has ever come
+ * @evicted: it has made room for another peer; its connections are dropped
+ * @rtt_us: shortest RTT of its connections when On-Ramp met them; U32_MAX: unknown
  * @heard_at: jiffies of the last message with the right tag, if it has @answered
  * @flags: enum onramp_peer_flag, atomic
  * @lock: of all below, except for what only @work uses
  * @key: of tags
- * @old_key: the one before, while the peer may not know the new one
- * @has_old: there is one
+ * @old_key: the key before, while the peer may not know the new one
+ * @has_old: @old_key is valid
  * @cookie: of the last CHALLENGE with this nonce, else 0
- * @asked: count of the last SUBSCRIBE, 0: there was none
+ * @asked: count of the last SUBSCRIBE, 0: none was sent
  * @anew: CHALLENGEs so far; after each one the counts of OR-ACKs start over
  * @has_domain: @domain is valid
  * @domain: of the peer's clock
@@ -282,12 +282,12 @@ enum onramp_peer_flag {
  * @line_bps: of the link that @owd is of, bytes/s; 0: unknown
  * @owd: baseline
  * @last_owd_ns: the path's last delay, for new connections
- * @last_owd_at_ns: when that was known; 0: not yet
- * @last_owd_tx_ns: of which packet that is
- * @last_error_ns: how far it may be too high
- * @last_threshold_ns: T for it
- * @path: what else is known of the path
- * @nonce: that @key follows from, only @work
+ * @last_owd_at_ns: when its OR-ACK came; 0: none has
+ * @last_owd_tx_ns: when its packet was sent
+ * @last_error_ns: its error bound
+ * @last_threshold_ns: its T
+ * @path: routes, swing and slack of the path
+ * @nonce: @key is derived from it, only @work
  * @count: of SUBSCRIBEs, only @work
  * @next: jiffies of the next SUBSCRIBE by time, only @work
  * @tries: SUBSCRIBEs since the last OR-ACK, written by @work only
@@ -340,7 +340,7 @@ struct onramp_peer {
 	struct rcu_head		rcu;
 };
 
-/* struct onramp_conn_key - what a connection is found by, without padding */
+/* struct onramp_conn_key - key of the table of connections, without padding */
 struct onramp_conn_key {
 	unsigned long	peer;
 	u16		sport;
@@ -354,30 +354,30 @@ struct onramp_conn_key {
  * struct onramp_conn - a TCP connection that On-Ramp follows
  * @node: in onramp_net.conns
  * @key: its peer, and its ports
- * @refs: flows of qdiscs, onramp_qref.recheck, and who looks whether it is closed
- * @until: the end of the pause, a copy of @ctrl.until_ns for who does not lock
+ * @refs: flows of qdiscs, onramp_qref.recheck, and onramp_conn_age()
+ * @until: the end of the pause, a copy of @ctrl.until_ns to read without @lock
  * @ring: of @rec
  * @cum_ns: onramp_ctrl_cum_pause() of @ctrl from the end of the pause on
  * @byte_ns: time of a byte of payload, Q20 ns, for packets of @mss
- * @line_bps: what @byte_ns is of
+ * @line_bps: rate of the link for @byte_ns
  * @mss: payload of its full packets
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
- * @sk: address of its socket, to compare only, and key of its flow; what holds the socket
- *	are its packets, and they may all have left
+ * @sk: address of its socket, to compare only, and key of its flow. Only its packets hold the
+ *	socket, and they may all have left
  * @hash: of the socket
  * @qref: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until in the qdisc of @qref, or 0
  * @ctrl: the controller
- * @view: what it has seen of its path
+ * @view: the connection's own measurements of its path
  * @replay: counts of OR-ACKs
- * @acked: jiffies of the last one of these
+ * @acked: jiffies of the last OR-ACK
  * @anew: of the peer, when the last OR-ACK came
  * @epoch: of the peer, when the last OR-ACK came
- * @accounted_ns: of the time paused, what is in the statistics
- * @pause_from_ns: when the pause began, 0 if there is none, or it is in the statistics
+ * @accounted_ns: part of the time paused that is in the statistics
+ * @pause_from_ns: when the pause began; 0: none, or it is in the statistics
  * @recheck: in onramp_qref.recheck, which holds a reference
- * @queued: it is in there
+ * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
  * @rcu: to free it
  */
@@ -394,7 +394,7 @@ struct onramp_conn {
 	u64			byte_ns;
 	u64			line_bps;
 	u32			mss;
-	spinlock_t		lock;		/* all but what is above ring, and peer */
+	spinlock_t		lock;		/* all but peer, and the fields above ring */
 	struct onramp_peer	*peer;
 	struct onramp_qref	*qref;
 	unsigned long		waiter;
@@ -429,9 +429,9 @@ static inline u32 onramp_conn_slot(const struct onramp_conn *conn)
 }
 
 /**
- * onramp_is_near() - return whether a host is near enough to be asked for OR-ACKs
+ * onramp_is_near() - return whether a host is near enough to ask it for OR-ACKs
  * @rtt_us: shortest RTT, U32_MAX: unknown
- * @near_ns: what it has to be below, 0: any is near
+ * @near_ns: limit, 0: any host is near
  */
 static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 {
@@ -519,12 +519,12 @@ bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
 
 /**
  * onramp_tcp_headers() - return the length of the headers of a TCP socket's data
- * @skb: what a qdisc is given
+ * @skb: a packet in a qdisc
  *
- * Packets whose outermost headers are not the connection's own are none: what is in a
- * tunnel, encrypted, or behind extension headers. The receiver would not see them either.
+ * Packets in a tunnel, encrypted ones, and those with extension headers do not count: their
+ * outermost headers are not the connection's own. The receiver would not see them either.
  *
- * Return: bytes before its payload, 0 if it is none, or has none.
+ * Return: bytes before its payload; 0: it is no such packet, or has no payload.
  */
 static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 {
@@ -580,13 +580,13 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
 	u64 tx_ns, cum_ns;
 
-	/* Nobody answers: nothing that is recorded would be of use. */
+	/* Nobody answers, so a record would be of no use. */
 	if (READ_ONCE(conn->peer->silent))
 		return;
 	spin_lock(&conn->lock);
 	if (unlikely(conn->qref != qref))
 		onramp_conn_move(conn, qref);
-	/* Read without the lock by the qdisc that looks again. */
+	/* onramp_recheck() reads it without the lock. */
 	if (unlikely(conn->waiter))
 		WRITE_ONCE(conn->waiter, 0);
 	mss = skb_shinfo(skb)->gso_size ?: max(payload, conn->mss);
@@ -597,7 +597,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	cum_ns = onramp_cum_ns(conn, now);
 	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns,
 			 &tcp_sk(skb->sk)->snd_una);
-	/* Few packets are the end of what was written: the others need not be compared. */
+	/* Only a packet with PSH can be the last that was written. */
 	conn->ring.all = tcp_hdr(skb)->psh &&
 			READ_ONCE(tcp_sk(skb->sk)->write_seq) == seq + payload;
 	if (tracepoint_enabled(onramp_sent))

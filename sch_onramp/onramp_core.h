@@ -28,22 +28,22 @@
  * Source: Liu et al., "Breaking the Transience-Equilibrium Nexus: A New Approach
  * to Datacenter Packet Transport", NSDI 2021, sections 3.1, 3.2 and 4.1.
  *
- * What the paper leaves open, here:
+ * Where the paper leaves a choice:
  *  - beta starts at one, the strongest belief in the flow's own pauses: it
  *    pauses for the shortest time until it has measured.
- *  - An OR-ACK about a packet sent before B is about the past, and ignored.
+ *  - An OR-ACK about a packet that was sent before B is ignored.
  *  - B is no reference for (3) when it was sent more than stale_ns before G.
- *  - A pause that is shorter than T / 2 says nothing: what the flow itself sends between
- *    two OR-ACKs is of that order. If the queue is empty when G arrives, beta_m is one: the
- *    pause took all that was there, and was too long. If O_G is below T, beta does not
- *    fall, for the same reason. Else a pause that is too long makes beta smaller,
- *    and a small beta makes pauses longer: one flow alone loses a quarter of its link.
+ *  - A pause below T / 2 gives no beta_m: the data that the flow itself sends between two
+ *    OR-ACKs changes the delay as much. If the queue is empty when G arrives, beta_m is one:
+ *    the pause drained the whole queue, and was too long. If O_G is below T, beta does not
+ *    fall, for the same reason. Otherwise a pause that is too long would make beta smaller,
+ *    and a small beta makes pauses longer: one flow alone lost a quarter of its link.
  *  - No packet of a flow is held for longer than max_pause_ns: the time is
  *    counted from the first pause after a packet left, over all pauses that
  *    follow without one.
  *  - A new flow starts with the path's last delay, less the time since: a queue
  *    drains by at most 1 ns per ns.
- *  - Whatever is not plausible changes nothing, and a pause ends by itself.
+ *  - An implausible OR-ACK changes nothing, and a pause ends by itself.
  *
  * Nothing in this file depends on the kernel but fixed-size integers, fls64() and
  * div_u64(): it is compiled into the module, the unit tests and the fuzzer.
@@ -85,7 +85,7 @@ enum onramp_mode {
 	ONRAMP_MODE_OFF,	/* no pauses */
 };
 
-/* What an OR-ACK did; exported to tracepoints and counters. */
+/* Verdict on an OR-ACK; shown by tracepoints and counters. */
 enum onramp_verdict {
 	ONRAMP_BELOW,		/* delay below the threshold: nothing to do */
 	ONRAMP_PAUSED,		/* t_next_pkt set */
@@ -96,7 +96,7 @@ enum onramp_verdict {
 	ONRAMP_DUPLICATE,	/* about the last acked packet itself */
 	ONRAMP_IMPLAUSIBLE,	/* times out of order or out of range */
 	ONRAMP_VERDICTS,
-	ONRAMP_UNDECIDED = 0xff,	/* so far nothing speaks against it */
+	ONRAMP_UNDECIDED = 0xff,	/* none yet: it has passed all checks so far */
 };
 
 /**
@@ -107,7 +107,7 @@ enum onramp_verdict {
  * @empty_ns:	a queue is empty whose delay is below this, ns
  * @max_pause_ns: longest time that a packet is held, ns, <= 10 s
  * @stale_ns:	age at which a signal no longer counts, ns, <= 10 s
- * @let_go:	part of all pauses that is left out, Q30, <= 1
+ * @let_go:	share by which each pause is shortened, Q30, <= 1
  */
 struct onramp_ctrl_params {
 	u8	mode;
@@ -150,12 +150,12 @@ struct onramp_ctrl {
 };
 
 /**
- * struct onramp_sample - what an OR-ACK says about packet G
+ * struct onramp_sample - measurements of packet G, from its OR-ACK and its record
  * @now_ns:	current time
  * @tx_ns:	when G was sent
  * @tx_cum_ns:	onramp_ctrl_cum_pause() of that time, taken then
  * @sent_ns:	when any packet of the flow was last sent
- * @idle_ns:	since then it has had nothing to send: for how long, else 0
+ * @idle_ns:	time for which it has had nothing to send, else 0
  * @owd_ns:	O: one-way delay, or its excess over the path's baseline, without
  *		the sender's own serialisation; < 0 counts as 0
  * @seq:	sequence number after the last byte of G
@@ -233,12 +233,12 @@ static inline bool onramp_ctrl_paused(const struct onramp_ctrl *f, u64 now_ns)
 }
 
 /**
- * onramp_ctrl_set_pause() - replace what is left of the pause
+ * onramp_ctrl_set_pause() - replace the rest of the pause
  * @f: flow
  * @now_ns: current time
  * @until_ns: new end; the past ends the pause
  *
- * What is over is added to the sum first, which keeps it exact.
+ * The part that is over is added to the sum first, so the sum stays exact.
  */
 static inline void onramp_ctrl_set_pause(struct onramp_ctrl *f, u64 now_ns,
 					 u64 until_ns)
@@ -260,7 +260,7 @@ static inline void onramp_ctrl_init(struct onramp_ctrl *f)
 }
 
 /**
- * onramp_ctrl_forget() - have no packet B for the next OR-ACK
+ * onramp_ctrl_forget() - forget packet B
  * @f: flow
  *
  * For one-way delays that cannot be compared with earlier ones: another clock,
@@ -314,7 +314,7 @@ static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
 	res->p_bg_ns = s->tx_cum_ns - f->last_cum_ns;
 	res->beta_m = f->last_owd_ns > res->owd_ns ?
 		onramp_ratio(f->last_owd_ns - res->owd_ns, res->p_bg_ns) : 0;
-	/* A queue that has run empty cannot show all that the pause has taken from it. */
+	/* The queue has run empty: the pause could have taken more from it. */
 	if (res->owd_ns < p->empty_ns)
 		res->beta_m = ONRAMP_ONE;
 	else if (res->beta_m < f->beta && res->owd_ns < p->threshold_ns)
@@ -329,7 +329,7 @@ static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
 	}
 }
 
-/* ONRAMP_UNDECIDED if it is plausible and news; otherwise the verdict. */
+/* Return ONRAMP_UNDECIDED for a plausible OR-ACK with news, or the verdict on it. */
 static inline u8 onramp_ctrl_judge(const struct onramp_ctrl *f,
 				   const struct onramp_ctrl_params *p,
 				   const struct onramp_sample *s)
@@ -355,8 +355,8 @@ static inline u8 onramp_ctrl_judge(const struct onramp_ctrl *f,
  * onramp_ctrl_update() - process one OR-ACK
  * @f: flow
  * @p: parameters
- * @s: what it says
- * @res: what was decided and why
+ * @s: its measurements
+ * @res: the decision, and its inputs
  */
 static inline void onramp_ctrl_update(struct onramp_ctrl *f,
 				      const struct onramp_ctrl_params *p,
@@ -402,8 +402,7 @@ static inline void onramp_ctrl_update(struct onramp_ctrl *f,
  * @at_ns: when its OR-ACK came
  * @now_ns: current time
  *
- * Section 5.2.1 of the paper: spares the round trip that a first measurement
- * takes. beta stays as it is.
+ * Section 5.2.1 of the paper: saves the round trip of a first measurement. beta stays as it is.
  *
  * Return: the pause, ns.
  */

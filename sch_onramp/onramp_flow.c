@@ -7,9 +7,8 @@
  *		packets with an earlier EDT than one before them: a tree
  *
  * A flow stays in the table when its last packet has left, for the next one. When a
- * key is new, a few flows on the way to its place that have been idle for long are
- * forgotten: the table does not grow without any of it being in use, and nothing has to
- * run over it.
+ * key is new, a few flows on the way to its place that have been idle for long are freed. So
+ * the table does not fill with idle flows, and no timer has to walk it.
  */
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -125,7 +124,7 @@ static bool onramp_key_less(struct rb_node *node, const struct rb_node *other)
 	       rb_entry(other, struct onramp_flow, node)->key;
 }
 
-/* The flow goes, or is another one. */
+/* Drop the connection of a flow that goes, or that is another socket's now. */
 static void onramp_flow_release(struct onramp_flow *f)
 {
 	if (f->conn)
@@ -159,7 +158,7 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 	q->stats[ONRAMP_STATS_GC] += n;
 }
 
-/* What a flow begins with, when it is made and when its socket is another one. */
+/* Initialise a flow that is new, or whose key now belongs to another socket. */
 static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, struct sock *sk)
 {
 	f->credit = q->cfg.initial_quantum;
@@ -230,8 +229,8 @@ void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, u
 		return;
 	spin_lock_bh(qdisc_lock(root));
 	/*
-	 * Who takes the qdisc away without the lock calls onramp_qref_disarm() first. Who
-	 * puts it below another root waits for RCU before it is used there.
+	 * Code that takes the qdisc away without the lock calls onramp_qref_disarm() first. Code
+	 * that puts it below another root waits for RCU before it is used there.
 	 */
 	spin_lock(&qref->lock);
 	if (qref->sch == sch && qdisc_root(sch) == root)
@@ -359,7 +358,7 @@ void onramp_table_free(struct rb_root *table)
 	kvfree(table);
 }
 
-/* Dropping what is queued -------------------------------------------------- */
+/* Dropping packets -------------------------------------------------- */
 
 static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
 {

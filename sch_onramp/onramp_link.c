@@ -2,17 +2,16 @@
 /*
  * onramp: devices, shared by all qdiscs on them
  *
- * All queues of a device share its wire: the rate of it, and the model of what waits for
- * it, see onramp_fifo.h. The model helps where it is right, and where it is not it
- * makes packets leave later than they do. So
+ * All queues of a device share its wire: its rate, and the model of the queue before it, see
+ * onramp_fifo.h. Where the model is wrong it says that packets leave later than they do. So
  *
  *	the rate is the speed that the device reports, if it has a wire:
  *	  a device on top of others, like a VLAN or a bond, has one if all of them have one
  *	  a device of no bus, like a veth or a tun, has none; its speed is a constant
  *	  a device that a hypervisor makes has none; its speed is the hypervisor's choice
  *	the model begins anew when the rate changes
- *	the model is never further ahead than what the driver has been given and has not
- *	completed (BQL) takes on the wire
+ *	the model is never further ahead than the time that the bytes take on the wire which
+ *	the driver has been given and has not completed (BQL)
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -32,8 +31,8 @@ static const char * const onramp_virtual_buses[] = { "virtio", "vmbus", "xen" };
 static LIST_HEAD(onramp_links);
 
 /*
- * Does a wire limit what the device sends? A device that no bus has found is one that
- * software makes, and sends as fast as a CPU does.
+ * Does a wire limit the device? A device without a parent is made by software, and sends as
+ * fast as a CPU does.
  */
 static bool onramp_link_wired(struct net_device *dev)
 {
@@ -67,7 +66,7 @@ static void onramp_link_speed(struct onramp_link *link)
 
 	if (onramp_link_wired(link->dev))
 		bps = dev_speed_mbit(link->dev) * ONRAMP_MBIT;
-	/* Read by who sends; any speed that there was will do for a packet. */
+	/* Qdiscs read it without a lock; a packet may use the former speed. */
 	WRITE_ONCE(link->auto_bps, bps);
 }
 
@@ -75,8 +74,10 @@ static void onramp_link_speed(struct onramp_link *link)
  * onramp_link_restart() - forget the packets that wait for a wire whose rate has changed
  * @link: the device
  *
- * Context: any. What is really waiting then passes for sent, until it is: for the length of
- * the driver's queue packets seem to leave too early, never too late.
+ * The model then takes waiting packets for sent. So packets seem to leave too early, by the
+ * length of the driver's queue, never too late.
+ *
+ * Context: any.
  */
 void onramp_link_restart(struct onramp_link *link)
 {
@@ -90,7 +91,7 @@ void onramp_link_restart(struct onramp_link *link)
  * @bytes: set to them
  *
  * The counters are the driver's, read without its locks: the completed ones first, so that
- * what completes meanwhile counts as in flight.
+ * bytes that complete meanwhile count as in flight.
  *
  * Context: a qdisc of the device is in use.
  * Return: false if the driver does not count them.
@@ -138,7 +139,7 @@ static struct onramp_link *onramp_link_find(const struct net_device *dev)
  * @dev: on this device, which it holds
  *
  * Context: RTNL.
- * Return: what is shared, or NULL for lack of memory.
+ * Return: the link, with one user more, or NULL for lack of memory.
  */
 struct onramp_link *onramp_link_find_or_create(struct net_device *dev)
 {

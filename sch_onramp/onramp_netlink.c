@@ -8,7 +8,7 @@
 
 #include "onramp.h"
 
-/* Units in what is said of a bad value. */
+/* Units for error messages. */
 #define ONRAMP_UNIT_COUNT	""
 #define ONRAMP_UNIT_PACKETS	" packets"
 #define ONRAMP_UNIT_BYTES	" bytes"
@@ -164,7 +164,7 @@ static int onramp_parse(struct nlattr *opt, struct onramp_config *cfg,
 	return err;
 }
 
-/* What the controller needs of them. */
+/* The settings that connections use. */
 static struct onramp_settings *onramp_settings_create(const struct onramp_config *cfg)
 {
 	struct onramp_settings *s = kzalloc(sizeof(*s), GFP_KERNEL);
@@ -187,7 +187,7 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
 	return s;
 }
 
-/* Settings that have been checked take effect; nothing has if there is no memory. */
+/* Apply settings that have been checked, all of them or, for lack of memory, none. */
 static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 			 struct netlink_ext_ack *extack)
 {
@@ -220,7 +220,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers)
 		onramp_flows_release(q);
 	onramp_recheck_all(sch);
-	/* For who asks any qdisc for its length. */
+	/* For code that asks any qdisc for its length. */
 	WRITE_ONCE(sch->limit, cfg->limit);
 	onramp_trim(sch);
 	sch_tree_unlock(sch);
@@ -247,7 +247,7 @@ int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack 
 	err = err ?: onramp_commit(sch, &cfg, extack);
 	if (err)
 		return err;
-	/* What may go on by other settings does so now. */
+	/* Flows that may go on by the new settings do so now. */
 	rcu_read_lock();
 	__netif_schedule(qdisc_root(sch));
 	rcu_read_unlock();
@@ -273,7 +273,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	q->delayed = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
 	q->last = &q->fast;
-	/* What has been made by then is destroyed with the qdisc if something fails. */
+	/* If something fails, onramp_destroy() releases these. */
 	q->link = onramp_link_find_or_create(qdisc_dev(sch));
 	q->qref = onramp_qref_create(qdisc_dev(sch));
 	if (!q->link || !q->qref)
@@ -348,7 +348,7 @@ static const u8 onramp_net_attr[ONRAMP_N_STATS] = {
 #undef ONRAMP_NET_STAT
 };
 
-/* The delay that a share of all is not above: the upper end of its class. */
+/* A quantile of the delays: the upper end of its class. */
 static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 {
 	u64 sum = 0, wanted = div_u64(total * percent + 99, 100);

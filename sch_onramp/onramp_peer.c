@@ -26,10 +26,9 @@
  * may change at any time: it is asked for with each SUBSCRIBE.
  * Documentation/or-protocol.md has the rules.
  *
- * Who makes room: in the order of their age those are looked at, a few for each that is
- * new, that have never sent a message with the right tag, and either have no connection or
- * left all those SUBSCRIBEs unanswered. So hosts that do not take part, however many there
- * are, keep none out that does.
+ * When the table is full, a new peer evicts an old one: one that has never sent a message with
+ * the right tag, and that has no connection or is silent. The search goes on from the last
+ * one, a few peers each time. So hosts without On-Ramp, however many, keep no host with it out.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -44,7 +43,7 @@
 #include "onramp_conn.h"
 #include "onramp_trace.h"
 
-/* What a SUBSCRIBE asks for, s: three renewals, and a sender that was restarted waits. */
+/* Lifetime that a SUBSCRIBE asks for, s: three renewals. */
 #define ONRAMP_LIFETIME_S	60
 
 /* Renewal of a subscription that works, jiffies. */
@@ -176,7 +175,7 @@ static bool onramp_peer_open(struct onramp_peer *peer)
 	return false;
 }
 
-/* What is to be done for a peer with connections. Returns when to come back, jiffies. */
+/* Keep a peer with connections subscribed. Returns the delay until the next run, jiffies. */
 static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 {
 	bool heard = READ_ONCE(peer->heard), idle = peer->idle;
@@ -184,12 +183,12 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 
 	WRITE_ONCE(peer->idle, false);
 
-	/* This one is not by time, and changes nothing about when the next one is. */
+	/* An answer to a CHALLENGE does not move the next SUBSCRIBE by time. */
 	if (peer->open && test_and_clear_bit(ONRAMP_PEER_ANSWERS, &peer->flags)) {
 		onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
 		return time_after(peer->next, jiffies) ? peer->next - jiffies : 0;
 	}
-	/* What it was last asked for still holds, or it was asked often enough. */
+	/* The last SUBSCRIBE still holds, or the peer was asked often enough. */
 	if (idle && time_after(peer->next, jiffies))
 		return peer->next - jiffies;
 	if (!onramp_peer_open(peer)) {
@@ -219,15 +218,15 @@ static void onramp_peer_free(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct onramp_peer, rcu));
 }
 
-/* It is in no list, and its work does not run, or is what calls this. */
+/* Free a peer that is in no list. Its work does not run, or calls this. */
 static void onramp_peer_drop(struct onramp_peer *peer)
 {
 	struct onramp_net *onet = peer->onet;
 
-	/* Who had found it before may have asked for its work since that began. */
+	/* Its work may have been queued again since it began. */
 	cancel_delayed_work(&peer->work);
 	if (peer->open) {
-		/* Who never answered has nothing to end. */
+		/* A peer that never answered has no subscription to end. */
 		if (READ_ONCE(peer->answered))
 			onramp_peer_subscribe(peer, 0);
 		or_port_close(onet->net);
@@ -235,7 +234,7 @@ static void onramp_peer_drop(struct onramp_peer *peer)
 	call_rcu(&peer->rcu, onramp_peer_free);
 }
 
-/* Nobody finds the peer any more, if only the table has it. */
+/* Take a peer out of the table, if only that holds it. */
 static bool onramp_peer_unlink(struct onramp_peer *peer, bool dying)
 {
 	struct onramp_net *onet = peer->onet;
@@ -254,7 +253,7 @@ static bool onramp_peer_unlink(struct onramp_peer *peer, bool dying)
 	return gone;
 }
 
-/* It has never answered, and nobody needs it, or it was asked often enough. */
+/* May the peer be evicted? It has never answered, and has no connection or is silent. */
 static bool onramp_peer_evictable(const struct onramp_peer *peer)
 {
 	return !READ_ONCE(peer->answered) &&
@@ -262,9 +261,8 @@ static bool onramp_peer_evictable(const struct onramp_peer *peer)
 }
 
 /*
- * Make room for a peer, if one of those that are next can go. It is found no more from then
- * on. Its connections let go of it when they are next looked at, see onramp_conn_age(), and
- * then its work ends it.
+ * Evict one of the next peers, to make room. It is not found from then on. onramp_conn_age()
+ * drops its connections, and then its work frees it.
  */
 static bool onramp_peer_evict(struct onramp_net *onet)
 {
@@ -353,7 +351,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
 	peer->nonce_at = jiffies;
 	peer->next = jiffies;
-	/* Nobody knows it: no message has its tag before the first SUBSCRIBE. */
+	/* No message has the right tag before the first SUBSCRIBE: nobody knows this key. */
 	get_random_bytes(peer->key, sizeof(peer->key));
 	onramp_owd_init(&peer->owd);
 
@@ -382,7 +380,7 @@ uncount:
  * @onet: namespace
  * @addrs: the addresses
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
- * @near_ns: a peer is what any connection has had a shorter RTT to, 0: each is
+ * @near_ns: only a host with a connection below this RTT becomes a peer, 0: any does
  *
  * Context: BH disabled.
  * Return: it, referenced, or NULL: it is not near, or for lack of memory or room.
@@ -395,7 +393,7 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 
 	rcu_read_lock();
 	peer = onramp_peer_find(onet, addrs);
-	/* Whichever is written last of two: a connection to come knows better. */
+	/* Two writers at once: the next connection mends it. */
 	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
 		WRITE_ONCE(peer->rtt_us, rtt_us);
 	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
@@ -419,7 +417,7 @@ void onramp_peer_put(struct onramp_peer *peer)
 	refcount_dec(&peer->refs);
 }
 
-/* There was a message with the right tag. */
+/* Note a message with the right tag. */
 static void onramp_peer_answered(struct onramp_peer *peer)
 {
 	lockdep_assert_held(&peer->lock);
@@ -450,7 +448,7 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 	if (ok)
 		onramp_peer_answered(peer);
 	spin_unlock(&peer->lock);
-	/* Read without a lock by who sends; written by this only if it changes. */
+	/* The sending side reads it without a lock, so it is written only if it changes. */
 	if (ok && !READ_ONCE(peer->heard)) {
 		WRITE_ONCE(peer->heard, true);
 		WRITE_ONCE(peer->silent, false);
@@ -516,7 +514,7 @@ struct onramp_peers_iter {
 	struct rhashtable_iter rht;
 };
 
-/* The next one; the table may tell that it is growing, and then some come twice. */
+/* Return the next peer. While the table grows, some come twice. */
 static struct onramp_peer *onramp_peers_walk(struct rhashtable_iter *rht)
 {
 	struct onramp_peer *peer;
@@ -570,7 +568,7 @@ static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs
 		seq_printf(seq, "%pI6c ", addr);
 }
 
-/* All without a lock: what is there at about this time. */
+/* All values are read without a lock. */
 static int onramp_peers_show(struct seq_file *seq, void *v)
 {
 	const struct onramp_peer *peer = v;
@@ -643,7 +641,7 @@ free_stats:
 	return err;
 }
 
-/* Its devices are gone, and with them qdiscs and connections: only peers are left. */
+/* The devices are gone, and qdiscs and connections with them: only peers are left. */
 static void __net_exit onramp_net_exit(struct net *net)
 {
 	struct onramp_net *onet = onramp_net(net);

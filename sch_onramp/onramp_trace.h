@@ -103,8 +103,8 @@ static inline u32 onramp_trace_ppm(u32 frac)
 #endif /* _ONRAMP_TRACE_HELPERS */
 
 /*
- * An OR-ACK with the right tag, for a connection that there is. What was not looked at
- * any more is 0. owd: what was measured, base: of an empty path, nic: a stamp of the NIC.
+ * An OR-ACK with the right tag for a known connection. Values that were not computed are 0.
+ * owd: measured delay, base: delay of the empty path, nic: a timestamp of the NIC.
  */
 TRACE_EVENT(onramp_ack,
 
@@ -329,7 +329,7 @@ TRACE_EVENT(onramp_subscribe,
 		  __entry->count, __entry->lifetime_s, __entry->tries, __entry->error)
 );
 
-/* A connection to a host whose shortest RTT is not below what "peers" allows. */
+/* A connection to a host whose shortest RTT is not below "peers". */
 TRACE_EVENT(onramp_far,
 
 	TP_PROTO(const struct or_addrs *addrs, u32 rtt_us, u64 near_ns),
