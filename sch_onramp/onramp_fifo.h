@@ -2,26 +2,26 @@
 /*
  * The queue between the qdisc and the wire, modelled: pure functions on integers.
  *
- * A packet that leaves the qdisc waits in the NIC until all that left before it is on
- * the wire. That wait is the sender's own, and no congestion of the path:
+ * A packet that leaves the qdisc waits in the NIC until all packets before it are on the wire.
+ * That wait is the sender's own, and no congestion of the path:
  *
- *	start = max(now, end of what left before)
+ *	start = max(now, end of the packet before)
  *	end   = start + bytes on the wire * time of a byte
  *
- * Time of sending is start, so the wait is not in the one-way delay.
+ * The time of sending is start, so the wait is not in the one-way delay.
  *
- * A packet of a batch (GSO) is sent after those before it, at
+ * A packet in a batch (GSO) is sent at
  *
  *	start + payload up to its end * time of a byte of payload
  *
- * where a byte of payload takes longer than one on the wire, by the share of headers in
- * a full packet. What the last packet's headers are more than that share is added to
- * start, which makes single packets of any size exact.
+ * where a byte of payload includes the share of headers in a full packet. If the headers of the
+ * last packet exceed that share, the rest is added to start. So single packets of any size are
+ * exact.
  *
- * The link may be slower or faster than it says, by 100 ppm. Slower: the model loses its
- * backlog, and part of the wait counts as delay. Faster: its backlog grows. It is never
- * longer than what is really in flight explains, where the driver counts that
- * (onramp_fifo_bound()), and is forgotten at a limit.
+ * The real rate of the link may differ by 100 ppm. If it is slower, the model loses its backlog,
+ * and part of the wait counts as delay. If it is faster, the backlog grows. Where the driver
+ * counts the bytes in flight, they bound it (onramp_fifo_bound()); beyond a limit the model
+ * drops it.
  */
 #ifndef _ONRAMP_FIFO_H
 #define _ONRAMP_FIFO_H
@@ -36,21 +36,20 @@
 #define ONRAMP_FIFO_SHIFT	8
 
 /*
- * Longest backlog that is believed, ns: 20 ms, 25 MB at 10 Gbit/s. No NIC's ring is as
- * long.
+ * Longest backlog of the model, ns: 20 ms, 25 MB at 10 Gbit/s. No NIC's ring is as long.
  */
 #define ONRAMP_FIFO_MAX_NS	20000000ULL
 
 /*
- * The bound is looked at once in so many ns, 66 us: a rate that is wrong by 100 ppm adds
- * 7 ns in that time.
+ * The bound is checked once in 2^16 ns, 66 us: a rate that is wrong by 100 ppm adds 7 ns in
+ * that time.
  */
 #define ONRAMP_FIFO_CHECK_SHIFT	16
 
 /* On the wire, but not in the packet: preamble, check sequence, gap. */
 #define ONRAMP_WIRE_EXTRA	24U
 
-/* The shortest frame with those: 60 bytes and 24. */
+/* The shortest frame with these 24 bytes. */
 #define ONRAMP_WIRE_MIN		84U
 
 /**
@@ -75,10 +74,10 @@ static inline u64 onramp_fifo_time(u64 byte_ns, u32 bytes)
 
 /**
  * onramp_fifo_start() - return when a packet that leaves the qdisc starts on the wire
- * @end_q: end of what left before, Q8 ns
+ * @end_q: end of the packet before, Q8 ns
  * @now_ns: current time
  *
- * Return: Q8 ns; with that plus its time on the wire the model goes on.
+ * Return: Q8 ns. The caller adds the packet's time on the wire, for the next @end_q.
  */
 static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
 {
@@ -91,16 +90,15 @@ static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
 }
 
 /**
- * onramp_fifo_bound() - return the latest possible end of all that has left
+ * onramp_fifo_bound() - return the latest possible end of the packets in flight
  * @byte_ns: time of a byte on the wire, Q20 ns, < 2^40
- * @bytes: that have left the qdisc and are not known to be sent
+ * @bytes: bytes that have left the qdisc and are not known to be sent
  * @now_ns: current time
  *
- * Drivers count headers of a batch once or for each frame, and not the 24 bytes between
- * frames; an eighth more makes up for both but with the shortest frames.
+ * Drivers count the headers of a batch once or for each frame, and never the 24 bytes between
+ * frames. One eighth more makes up for both, except with the shortest frames.
  *
- * Return: Q8 ns. With more than 2^23 bytes it is that of so many; 2^40 times 2^23.2 has
- * 63.2 bits.
+ * Return: Q8 ns, for at most 2^23 bytes; 2^40 times 2^23.2 has 63.2 bits.
  */
 static inline u64 onramp_fifo_bound(u64 byte_ns, u64 bytes, u64 now_ns)
 {

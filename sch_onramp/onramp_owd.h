@@ -2,21 +2,19 @@
 /*
  * One-way delay without synchronised clocks: pure functions on integers.
  *
- * The receiver's clock minus the sender's is offset + drift * t, so what can be
- * measured of a packet sent at t is
+ * The receiver's clock minus the sender's is offset + drift * t. So a packet that is sent at t
+ * gives the measurement
  *
  *	d(t) = rx - tx = offset + drift * t + delay of the empty path + queue
  *
- * Everything but the queue is a slowly turning line below all samples. This file
- * keeps that line, the baseline, for each path, and
+ * Without the queue, this is a slowly turning line below all samples. This file keeps that
+ * line, the baseline, for each path. The threshold T applies to
  *
  *	excess = max(0, d(t) - baseline(t))
  *
- * is what the threshold T applies to.
- *
- *	time is cut into buckets; a bucket leaves its lowest sample. 32 of them are kept,
- *	of 2 ms each at first; when there are more, of each two neighbours the lower one,
- *	until a bucket is 17 ms, and all of them are half a second
+ *	time is cut into buckets of 2 ms; of each bucket its lowest sample is kept, a point
+ *	after 32 points: keep the lower one of each two neighbours, and double the bucket,
+ *	up to 17 ms; 32 points are half a second then
  *	at the end of a bucket:
  *		if 14 of the newest 16 points lie within 1 us of a line of the known
  *		slope above the baseline (a longer route):
@@ -30,40 +28,35 @@
  *			baseline = the lowest the points allow at 100 ppm, no slope
  *		else:
  *			baseline stays: its slope, and its level for up to 10 s
- *	a sample below the baseline takes it down at once; if it is lower by more
- *	than 8 us, only with two more that say the same in the same bucket, or in
- *	buckets with no other samples
- *	where most buckets have large packets smaller ones do not count: on each link
- *	that stores and forwards they take less time
+ *	a sample below the baseline lowers it at once; if it is lower by more than 8 us, it
+ *	needs two more such samples in the same bucket, or in buckets without other samples
+ *	where most buckets have large packets, smaller ones do not count: they take less
+ *	time on each link that stores and forwards
  *
- * Why support: while a queue is empty, delays are the same within the noise of the
- * stamps, whatever the load: at 80 % a fifth of all packets finds it so, and their
- * points are on one line. A queue that stands, as On-Ramp itself makes it stand near
- * T, leaves minima that wander. The first is evidence for a line, the second is
- * none. Stamps of NICs are good to tens of ns, and what is that close is rarely so by
- * accident; with those of software it takes more of them.
+ * Why support: packets that find the queue empty have the same delay, within the noise of the
+ * timestamps, and their points are on one line. Even at 80 % load these are a fifth of all
+ * packets. A standing queue, such as On-Ramp itself keeps near T, has minima that wander, and
+ * gives no evidence for a line. Timestamps of NICs are good to tens of ns, so few points that
+ * close are a coincidence; with timestamps of software it takes more points.
  *
  * Limits:
- *  - A path that is first used while it is congested, and stays so: the lowest delay
- *    that was seen is taken for that of the empty path. The excess is too low by
- *    what the queue never went below, until it does, once; never too high.
+ *  - A path that is congested from its first packet on: the lowest delay seen counts as that
+ *    of the empty path. The excess is too low, never too high, by the shortest queue so far.
  *  - A queue that stands still, to 1 us, for 14 of 16 buckets, as a full buffer
  *    does under an overload that no sender reacts to, is taken for a longer
- *    path. One that moves but never drains is told apart from the path for 10 s;
- *    after that the lowest samples are believed. Who needs more must drain the
- *    queue now and then: if all senders of a path pause for an excess delay when
- *    10 s have passed without support, the floor shows, as in BBR's ProbeRTT.
- *    Nothing here does so.
+ *    path. A queue that moves but never drains is told apart from the path for 10 s; after
+ *    that the lowest samples become the baseline. To do better, all senders of a path would
+ *    have to drain the queue now and then, as BBR's ProbeRTT does. Nothing here does so.
  *  - A longer route counts as queue until 14 buckets have shown it (0.3 s), a step
  *    of a clock likewise. Both stay within max_pause. The domain of a receiver's
  *    clock is in every OR-ACK: if it changes, the caller starts over.
  *  - Where the sender's link is faster than a later one its own batch queues there, and
- *    OR-ACKs are mostly of the 32nd packet since the last one: the least that such a one
- *    waits for others of its batch is taken for the path, 10 us on average of 28 from 40
- *    to 10 Gbit/s.
- *  - The excess of a packet with fewer bytes than others is too low by the time that
- *    they would take on each link that stores and forwards, but the first; where large
- *    ones are rare, theirs is too high by as much.
+ *    OR-ACKs are mostly of the 32nd packet since the last one. The shortest wait of such a
+ *    packet for others of its batch counts as delay of the path: from 40 to 10 Gbit/s, 10 us
+ *    of the 28 us that it is on average.
+ *  - The excess of a small packet is too low, by the time that the missing bytes would take on
+ *    each link that stores and forwards but the first. Where large packets are rare, their
+ *    excess is too high by as much.
  *  - While the baseline has no support its error grows; see onramp_owd_error().
  *
  * The idea of a line below all samples is that of Moon, Skelly and Towsley,
@@ -95,12 +88,11 @@
 #define ONRAMP_OWD_MIN_NS	(4 * ONRAMP_OWD_BUCKET_NS)
 
 /*
- * A point this close to a line supports it, ns: 128 << level. Stamps of NICs have noise
- * of tens of ns, those of software of a microsecond. The closer points are, the fewer
- * of them are a coincidence: of n points n / 3 at the first level, n / 2 at the last,
- * and 8 more than the level, if they confirm the baseline; n / 2 to 5n / 6 of 16 at
- * least, if they say something new. If there have been no more in half of all the time
- * that they are kept, all but one.
+ * A point this close to a line supports it, ns: 128 << level. Timestamps of NICs have noise of
+ * tens of ns, those of software of a microsecond. The closer the points, the fewer are needed.
+ * To confirm the baseline: of n points n / 3 at the first level to n / 2 at the last, and at
+ * least 8 plus the level. For a new line: n / 2 to 5n / 6, of at least 16 points. If half of
+ * the window has fewer than 16 points: all but one.
  */
 #define ONRAMP_OWD_LEVELS	4U
 #define ONRAMP_OWD_NEAR_NS	128
@@ -108,8 +100,8 @@
 #define ONRAMP_OWD_SUPPORT	8U
 
 /*
- * Buckets that had large packets, less 3 for each that had none, 0 to 48: it rises if
- * three of four have. From 12 on smaller packets do not count, until it is 0.
+ * Number of buckets with large packets, less 3 for each without, 0 to 48: it rises if more
+ * than three of four have one. From 12 on smaller packets do not count, until it is 0.
  */
 #define ONRAMP_OWD_LARGE_MAX	48
 #define ONRAMP_OWD_LARGE_ON	12
@@ -118,7 +110,7 @@
 /* A line confirms the baseline if its slope is that within this, Q32: 5 ppm. */
 #define ONRAMP_OWD_SLOPE_NEAR	21475
 
-/* A sample this far below the baseline needs ONRAMP_OWD_CONFIRM of its kind. */
+/* A sample this far below the baseline counts after ONRAMP_OWD_CONFIRM such samples. */
 #define ONRAMP_OWD_DROP_NS	8000
 #define ONRAMP_OWD_CONFIRM	3
 
@@ -126,9 +118,9 @@
 #define ONRAMP_OWD_HOLD_NS	10000000000ULL
 
 /*
- * Slope: ns per ns in signed Q32, resolution 2.3e-10. 200 ppm of drift is what
- * two clocks of +-100 ppm can have, twice what Ethernet allows: 858993 < 2^20.
- * Times evaluated are within 2^35 ns (34 s) of the reference: products < 2^55.
+ * Slope: ns per ns in signed Q32, resolution 2.3e-10. Two clocks of +-100 ppm drift apart by
+ * 200 ppm at most, twice as fast as Ethernet allows: 858993 < 2^20. Times evaluated are within
+ * 2^35 ns (34 s) of the reference: products < 2^55.
  */
 #define ONRAMP_OWD_SLOPE_SHIFT	32
 #define ONRAMP_OWD_SLOPE_MAX	858993
@@ -154,8 +146,8 @@ struct onramp_owd_point {
  * @samples:	counted up to ONRAMP_OWD_MIN_SAMPLES
  * @count:	points in @point, from @head backwards
  * @head:	where the next point goes
- * @low_count:	samples far below the baseline, in the open bucket, and in those before it
- *		that had no others
+ * @low_count:	samples far below the baseline, in the open bucket and in buckets before it
+ *		without other samples
  * @shift:	length of a bucket is 2^shift ns
  * @open:	the open bucket has a sample, @min
  * @supported:	the baseline has had support
@@ -195,7 +187,7 @@ struct onramp_owd {
 };
 
 /**
- * onramp_owd_init() - begin a path of which nothing is known
+ * onramp_owd_init() - begin a path whose delays are unknown
  * @o: path
  */
 static inline void onramp_owd_init(struct onramp_owd *o)
@@ -346,11 +338,10 @@ static inline struct onramp_owd_point onramp_owd_lowest(const struct onramp_owd 
 }
 
 /*
- * No slope yet: each point says how high the baseline can be at @t_ns at most, if the
- * clocks part as fast as two ordinary ones do, and so does the last guess, for points that
- * are forgotten; but that with clocks of any kind, or what has changed would never be
- * believed. Rather too high than too low: the excess is then too small, and nobody is
- * paused for it.
+ * No slope yet. Each point limits the baseline at @t_ns, at the drift of two ordinary clocks.
+ * So does the last guess, for points that are forgotten, but at the drift of any two clocks, or
+ * a change would never show. A baseline that is too high is better than one that is too low:
+ * the excess is then too small, and pauses nobody.
  */
 static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
 {
@@ -365,8 +356,8 @@ static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
 }
 
 /*
- * A better slope for a line: least squares over the points within @near_ns of it. Two
- * points that it may have come from can be as close as a bucket, and stamps have noise.
+ * A better slope for a line: least squares over the points within @near_ns of it. The line may
+ * come from two points as close as a bucket, and timestamps have noise.
  *
  * Times are in units of 1024 ns around the mean, < 2^20, residuals <= 2^10: sums of 32
  * products are below 2^45 and 2^35, the latter in Q32 and ns below 2^57.
@@ -402,8 +393,8 @@ static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
 }
 
 /*
- * Does a line confirm the baseline? Its slope has to be the same within 5 ppm, its level
- * within the tolerance, and both within what may have changed since there was support.
+ * Does a line confirm the baseline? Its slope has to be the same within 5 ppm, its level within
+ * the tolerance. Both limits grow with the time since the baseline last had support.
  */
 static inline bool onramp_owd_confirms(const struct onramp_owd *o,
 				       const struct onramp_owd_point *ref, s32 slope)
@@ -432,7 +423,7 @@ static inline u32 onramp_owd_enough(const struct onramp_owd *o, u32 level,
 	bool confirms = onramp_owd_confirms(o, ref, slope);
 	u32 n = o->count;
 
-	/* Few samples: all but one. Or it has only begun. */
+	/* Few samples in a long time: all but one. */
 	if (few && span_ns >= ONRAMP_OWD_WINDOW_NS / 2)
 		return max_t(u32, n - 1, confirms ? 3 : 6);
 	if (confirms)
@@ -468,9 +459,9 @@ static inline u32 onramp_owd_descend(struct onramp_owd *o, s32 slope,
 }
 
 /*
- * If enough of all points lie on a line, it is the baseline. Where to begin: with the
- * slope that is known, and with each edge of the hull that spans a quarter of all the
- * time; the first that finds enough points at the first level, or else the best one.
+ * If enough of all points lie on a line, it is the baseline. Try the known slope, and that of
+ * each edge of the hull that spans a quarter of the time. Take the first line with enough
+ * points at the first level, or else the best one.
  */
 static inline bool onramp_owd_fit(struct onramp_owd *o)
 {
@@ -508,8 +499,8 @@ static inline bool onramp_owd_fit(struct onramp_owd *o)
 }
 
 /*
- * If the newest points lie on a line of the known slope above the baseline, the
- * route is another: the drift of the clocks has nothing to do with it.
+ * If the newest points lie on a line of the known slope above the baseline, the route has
+ * changed: the drift of the clocks is the same on all routes.
  */
 static inline bool onramp_owd_reroute(struct onramp_owd *o)
 {
@@ -534,7 +525,7 @@ static inline bool onramp_owd_reroute(struct onramp_owd *o)
 static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 {
 	if (onramp_owd_reroute(o) || onramp_owd_fit(o)) {
-		/* The evidence is as old as the bucket, not as what ended it. */
+		/* The evidence is as old as the bucket, not as the sample that ended it. */
 		o->supported = true;
 		o->support_ns = o->min.t_ns;
 	} else if (!o->supported) {
@@ -553,9 +544,8 @@ static inline bool onramp_owd_ready(const struct onramp_owd *o, u64 t_ns)
 }
 
 /*
- * Does a sample count for the baseline? A packet that is stored and forwarded takes as
- * much longer, on each link, as it has more bytes. So large ones alone make the
- * baseline, where there are enough of them.
+ * Does a sample count for the baseline? On each link that stores and forwards, a packet with more
+ * bytes takes longer. So only large packets count, if there are enough of them.
  */
 static inline bool onramp_owd_counts(struct onramp_owd *o, u32 payload)
 {
@@ -579,7 +569,7 @@ static inline void onramp_owd_sizes(struct onramp_owd *o)
 		o->large -= min_t(u8, o->large, ONRAMP_OWD_LARGE_LESS);
 	o->full = false;
 	if (!o->sizes && o->large >= ONRAMP_OWD_LARGE_ON) {
-		/* What smaller ones have left is no evidence for larger ones. */
+		/* Points of smaller packets are no evidence for larger ones. */
 		o->sizes = true;
 		o->count = 0;
 		o->open = false;
@@ -607,7 +597,7 @@ static inline bool onramp_owd_lower(struct onramp_owd *o,
 	return true;
 }
 
-/* The time of a sample is in a later bucket than all before. */
+/* A sample begins a later bucket. */
 static inline void onramp_owd_advance(struct onramp_owd *o, u64 t_ns)
 {
 	if (o->open) {
@@ -670,10 +660,9 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
  * @o: path
  * @t_ns: time of sending
  *
- * What T is widened by in relative mode. Before there is support: 200 ppm over
- * two buckets and the tolerance. After: the tolerance, and what the drift may have
- * wandered since the last support; the quotient of the shift is time in units of
- * 1.07 s, at most 2^34: no overflow.
+ * In relative mode T grows by this. Before there is support it is the tolerance and 200 ppm of
+ * two buckets, then the tolerance and the possible wander of the drift since the last support.
+ * The shift gives time in units of 1.07 s, at most 2^34: no overflow.
  */
 static inline u64 onramp_owd_error(const struct onramp_owd *o, u64 t_ns)
 {

@@ -2,30 +2,28 @@
 /*
  * How far the delays of a path are believed: pure functions on integers.
  *
- * A one-way delay is made of two clocks and of a model of the sender's own wire. Each of
- * them can be wrong, by any amount. A round trip is measured by one clock, and needs no
- * model. So on every OR-ACK
+ * A one-way delay depends on two clocks and on a model of the sender's own wire. Each of them
+ * can be wrong, by any amount. A round trip needs one clock and no model. So on every OR-ACK
  *
  *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
  *	wire  = now - tx - hold		from the wire, by the model of it
  *	limit = min(rtt - lowest rtt, wire - lowest wire + error)	of 30 to 60 s
  *	O     = min(delay above the baseline, limit)
  *
- * and a delay that the round trip does not show pauses nobody. A flow that fills its own
- * link waits there, as long as a record of up to 128 KB takes: this is in rtt, and not in
- * wire. A wrong model moves wire and the one-way delay by the same, so that its limit is
- * never too low; where a model has made the lowest one too low, rtt is the limit. An
- * OR-ACK that comes before the model has its packet on the wire refutes the model: the
- * sample is refused before anything learns from it.
+ * and a delay that the round trip does not show pauses nobody. A flow that fills its own link
+ * waits there for a record of up to 128 KB: this is in rtt, but not in wire. A wrong model
+ * changes wire and the one-way delay by the same amount, so the limit by wire is never too low.
+ * Where a model has made the lowest wire too low, rtt is the limit. An OR-ACK that comes before
+ * its packet is on the wire, by the model, refutes the model: its sample is refused first.
  *
  * Connections between two addresses can take different routes, with one baseline. Each
  * keeps the lowest O of its last 67 to 134 ms, and so does the path:
  *
  *	O = O - (lowest O of the connection - lowest O of the path)
  *
- * A queue is first in, first out. A packet that a later one of its connection has overtaken
- * took a longer route, and what it came late by was no queue. Routes that swing, or that share
- * the packets of a connection, show themselves in that:
+ * A queue is first in, first out. So a packet that a later one of its connection has overtaken
+ * took a longer route, and its lateness was no queue. This shows routes that swing, or that
+ * share the packets of a connection:
  *
  *	swing = most that a packet was late by, at most its O, of 30 to 60 s
  *
@@ -35,10 +33,9 @@
  *	T    = unit + lowest rtt + swing + slack
  *
  * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
- * holds a unit when the first packet after the pause arrives. Where it arrives at an
- * empty queue nevertheless, the pause has cost throughput, whatever the reason: CPUs
- * that stall, timers that are late, a way back that is congested, a route that has become
- * longer. The slack follows from that:
+ * holds a unit when the first packet after the pause arrives. If that packet finds the queue
+ * empty nevertheless, the pause has cost throughput: a CPU stalled, a timer was late, the way
+ * back was congested, or the route has become longer. The slack follows from that:
  *
  *	first packet of the path after a pause of P, at least half of T; p = max(unit, P):
  *	  O of this packet and of five before it within unit / 8, each of the last one:
@@ -48,13 +45,13 @@
  *	  else:	slack = slack - p / 12 - slack / 24
  *	and slack = slack - slack / 16 in 268 ms
  *
- * It rises if more than a quarter of all pauses end at an empty queue. A delay that stays
- * where it is, whether the flow sends or not, is that of a longer route. A unit is at least
- * twice the mean step of O from one OR-ACK of the connection to the next, since steps are
- * noise, or batches that take long on a later, slower link.
+ * It rises if more than a quarter of all pauses end at an empty queue. A delay that is the same
+ * whether the flow sends or not is that of a longer route. A unit is at least twice the mean
+ * step of O from one OR-ACK of the connection to the next: such steps are noise, or batches
+ * that take long on a later, slower link.
  *
- * Others that fill the queue: the receiver sees that much of its data is of hosts without
- * On-Ramp, and says so in its OR-ACKs. Pauses would leave the link to these:
+ * Hosts without On-Ramp may fill the queue. The receiver sees that much of its data is theirs,
+ * and sets a bit in its OR-ACKs. Pauses would leave the link to them, so they are let go:
  *
  *	let go = 0 to 1, more while OR-ACKs say so, else less, all in 34 ms
  *	pause  = pause * (1 - let go)
@@ -62,9 +59,8 @@
  * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in
  * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
  * routes, swing, slack and letting go are not in the paper, in which all hosts have On-Ramp.
- *
- * Differences from the paper: without threshold auto only the limit and the routes; the
- * setting nobound takes the limit away.
+ * Without threshold auto only the limit and the routes differ from the paper; the setting
+ * nobound removes the limit.
  */
 #ifndef _ONRAMP_PATH_H
 #define _ONRAMP_PATH_H
@@ -79,8 +75,8 @@
 #define ONRAMP_ROUTE_LOW_NS	(1ULL << 26)
 
 /*
- * The receiver's clock may be fast, and its hold time too long: by less than this share,
- * as a shift. 2^-9 is 1953 ppm; adjtime() slews by 500.
+ * The receiver's clock may be fast, and its hold time too long, by less than this share, as a
+ * shift. 2^-9 is 1953 ppm; adjtime() slews by 500.
  */
 #define ONRAMP_HOLD_SHIFT	9
 
@@ -98,11 +94,11 @@
 #define ONRAMP_SLACK_AGE_NS	(1ULL << 28)
 #define ONRAMP_SLACK_AGE_SHIFT	4
 
-/* Ends of pauses that a lowest delay is of, at most half of them; and at least. */
+/* Number of ends of pauses over which the lowest delay is kept; and from which on it counts. */
 #define ONRAMP_RETURNS		16
 #define ONRAMP_RETURNS_MIN	4
 
-/* O that have to be near one another, before a pause that has not changed it either. */
+/* Number of O in a row that have to be near one another for a level delay. */
 #define ONRAMP_LEVEL_MIN	4
 
 /* Share of a new step of O in the mean, as a shift. */
@@ -189,16 +185,16 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
 }
 
 /**
- * struct onramp_path - what is known of a path, besides its baseline
+ * struct onramp_path - round trips, delays, swing and slack of a path
  * @rtt: round trips
  * @wire: the same without the wait for the own link
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
- * @swing: what packets were late by that a later one has overtaken, negative
+ * @swing: lateness of packets that a later one has overtaken, negative
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
- * @let_go: part of pauses that is left out, Q30, <= 1
+ * @let_go: share by which pauses are shortened, Q30, <= 1
  * @let_go_at_ns: when that was last changed
  */
 struct onramp_path {
@@ -215,12 +211,12 @@ struct onramp_path {
 };
 
 /**
- * struct onramp_view - what a connection has seen of its path
+ * struct onramp_view - measurements of a path by one connection
  * @owd: its O
  * @since_ns: when the first of them came, 0: none yet
  * @step_ns: mean step from one O to the next, if there was no pause between them
  * @return_now: lowest O after a pause, of the last @returns pauses
- * @return_before: the same, of the ONRAMP_RETURNS before those
+ * @return_before: the same of the ONRAMP_RETURNS pauses before those
  * @tx_ns: when the newest packet left, by the model; 0: none yet
  * @rx_ns: when that came, by the receiver's clock
  * @rx_owd_ns: its O
@@ -243,17 +239,17 @@ struct onramp_view {
 };
 
 /**
- * struct onramp_delay - what an OR-ACK and the record of its packet say
+ * struct onramp_delay - a delay, from an OR-ACK and the record of its packet
  * @trip: times, onramp_trip_possible()
  * @owd_ns: delay that the threshold applies to
- * @baseline_ns: what was taken off for that, to be shown
- * @error_ns: how far it may be too high
+ * @baseline_ns: baseline that @owd_ns is above, for statistics
+ * @error_ns: error bound of @owd_ns: it may be too high by this much
  * @rx_ns: when the packet came, by the receiver's clock
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @is_auto: threshold auto
- * @bound: no delay is longer than its round trip allows
+ * @bound: limit the delay to what its round trip allows
  * @others: much of the receiver's data is of hosts without On-Ramp
  */
 struct onramp_delay {
@@ -270,15 +266,15 @@ struct onramp_delay {
 };
 
 /**
- * struct onramp_trust - what was made of that
+ * struct onramp_trust - how far a delay was believed, and T for it
  * @limit_ns: longest delay that the round trip allows
- * @detour_ns: what the connection's route is longer than others of the path
- * @swing_ns: what packets of the path were late by
+ * @detour_ns: extra delay of the connection's route, against others of the path
+ * @swing_ns: swing of the path
  * @threshold_ns: T
  * @limited: the delay was cut to the limit by more than its error
- * @returned: the first packet after a pause,
- * @empty: which found an empty queue
- * @let_go: part of the pause that was left out, Q30, <= 1; 0 if the delay is not above T
+ * @returned: the packet was the first one after a pause
+ * @empty: it found an empty queue
+ * @let_go: share by which the pause was shortened, Q30, <= 1; 0 if the delay is not above T
  */
 struct onramp_trust {
 	u64	limit_ns;
@@ -305,7 +301,7 @@ static inline u64 onramp_auto_unit(u64 byte_ns)
 		     byte_ns >> (ONRAMP_BYTE_SHIFT - ONRAMP_AUTO_BATCH_SHIFT));
 }
 
-/* The delay that is believed: no longer than the round trip allows, without detours. */
+/* Limit the delay to what the round trip allows, and subtract the detour. */
 static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view *v,
 				      const struct onramp_delay *d, struct onramp_trust *trust)
 {
@@ -318,7 +314,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, now_ns, wire_ns);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
-	/* A threshold that is set by hand is one of the whole delay. */
+	/* A threshold that is set by hand applies to the whole delay. */
 	if (d->absolute && d->is_auto)
 		owd_ns -= onramp_low(&p->synced);
 	if (!d->absolute || d->is_auto) {
@@ -336,7 +332,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 		v->since_ns = now_ns;
 	onramp_low_add(&v->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
 	onramp_low_add(&p->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
-	/* Only what both have seen for as long can be compared. */
+	/* Both have to cover the same time. */
 	if (now_ns - v->since_ns >= ONRAMP_ROUTE_LOW_NS)
 		trust->detour_ns = (u64)max_t(s64, onramp_low(&v->owd) - onramp_low(&p->owd), 0);
 	return owd_ns - (s64)trust->detour_ns;
@@ -347,7 +343,7 @@ static inline bool onramp_near(u64 a_ns, u64 b_ns, u64 near_ns)
 	return a_ns <= b_ns + near_ns && b_ns <= a_ns + near_ns;
 }
 
-/* The lowest O of pauses' ends: is @owd_ns near it? And add it. */
+/* Add O at the end of a pause. Was it near the lowest of those before? */
 static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 near_ns)
 {
 	u64 low_ns = min_t(u64, v->return_now, v->return_before);
@@ -366,7 +362,7 @@ static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 nea
 	return near;
 }
 
-/* Is O where it has been for a while? @near: to the one before. */
+/* Has O been level for a while? @near: it is near the one before. */
 static inline bool onramp_view_level(struct onramp_view *v, bool near)
 {
 	bool level = near && v->level == ONRAMP_LEVEL_MIN;
@@ -392,7 +388,7 @@ static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool 
 		p->slack_ns -= min_t(u64, p->slack_ns, p->slack_ns / 24 + pause_ns / 12);
 }
 
-/* Has a packet of the connection overtaken another one? By how much, at most that one's O? */
+/* If a packet of the connection has overtaken another one, add its lateness, at most its O. */
 static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *v,
 				     const struct onramp_delay *d, u64 owd_ns)
 {
@@ -405,7 +401,7 @@ static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *
 		late_ns = d->rx_ns - v->rx_ns;
 		late_owd_ns = owd_ns;
 	}
-	/* A clock that was set shows in no round trip. */
+	/* A clock was set, which no round trip shows. */
 	if (late_ns > late_owd_ns + d->error_ns)
 		late_ns = 0;
 	onramp_low_add(&p->swing, ONRAMP_PATH_LOW_NS, d->trip.now_ns,
@@ -454,10 +450,10 @@ static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool ot
  * @v: connection
  * @f: its controller
  * @core: parameters; those of T are written
- * @s: what the OR-ACK says; owd_ns is written
+ * @s: measurements; owd_ns is written
  * @d: its delay
- * @trust: what was made of that
- * @res: what was decided
+ * @trust: how far the delay was believed
+ * @res: the decision
  *
  * The caller serialises updates of a path.
  */

@@ -5,7 +5,7 @@
  *	data leaves the qdisc:
  *	  starts on the wire when the newest record ends there: extend that record
  *	  otherwise: a new one, unless too many are in flight
- *	  sent before: what it overlaps has no time any more (Karn)
+ *	  sent before: records that it overlaps lose their time (Karn)
  *
  *	OR-ACK: the record that has the sequence number
  *
@@ -21,8 +21,8 @@
 #define ONRAMP_MAX_WINDOW	(1U << 30)
 
 /*
- * A packet shares the record before it if it starts on the wire within so many ns of
- * that one's end, and all of the record is no longer than two batches, bytes.
+ * A packet joins the record before it if it starts on the wire within this many ns of that
+ * record's end, and the record does not get longer than two batches, bytes.
  */
 #define ONRAMP_TX_MERGE_NS	16
 #define ONRAMP_TX_MERGE_BYTES	(1U << 17)
@@ -45,14 +45,14 @@ struct onramp_tx {
 };
 
 /*
- * Of so many records in flight a full ring keeps every second one; below so many it
- * goes back to more of them. The rest of a ring is for OR-ACKs that come later than
- * the ACK. Fractions of a ring, in quarters: halving and doubling stay between them.
+ * If more than three quarters of a full ring are in flight, it keeps every second record; at
+ * less than one quarter it records more again. The rest of the ring is for OR-ACKs that come
+ * later than the ACK. Halving and doubling stay between these bounds.
  */
 #define ONRAMP_TX_MANY		3
 #define ONRAMP_TX_FEW		1
 
-/* One of 2^12 batches of 64 KB is less than one in flight, whatever the window. */
+/* Of 2^12 batches of 64 KB fewer than one is in flight, at any window. */
 #define ONRAMP_TX_SHIFT_MAX	12
 
 /**
@@ -62,20 +62,19 @@ struct onramp_tx {
  * @head:	where the next one goes, counts up
  * @count:	valid records, <= @mask + 1
  * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
- * @all:	what was last sent was all that there was to send
- * @skipped:	how many were not recorded since the newest record, < 2^@shift
- * @next:	after all that was sent, if there is a record
- * @una:	before it, all was acknowledged when that was last looked at
+ * @all:	the flow had no more to send when it last sent
+ * @skipped:	packets that were not recorded since the newest record, < 2^@shift
+ * @next:	sequence number after the last packet sent, if there is a record
+ * @una:	snd_una when it was last read
  * @base:	not after the start of any record, nor much before that of the oldest
  * @sent_ns:	when anything was last sent
  * @end_ns:	about when the newest record ends on the wire, if there is one
  *
- * A packet that does not belong to the newest record reads no record, only these.
+ * A packet that does not join the newest record reads these fields only, and no record.
  *
- * A ring whose records are all in flight would forget the oldest one before its OR-ACK
- * comes, each time, and the flow would never pause. It keeps every second one, and
- * records every second one from then on. OR-ACKs about the others are unknown and do
- * nothing, but there are always some that are known.
+ * If all records were in flight, the ring would forget each one before its OR-ACK comes, and
+ * the flow would never pause. So it keeps every second record, and records every second packet
+ * from then on. OR-ACKs about the others do nothing, but some always find a record.
  */
 struct onramp_txring {
 	struct onramp_tx *rec;
@@ -138,12 +137,12 @@ static inline bool onramp_tx_in_flight(struct onramp_txring *r, u32 quarters,
 	end = onramp_tx_at(r, i)->end;
 	if ((s32)(end - r->una) <= 0)
 		return false;
-	/* It is of another cache line, and of another CPU: only if it matters. */
+	/* It is in a cache line of another CPU: read it only if it matters. */
 	r->una = READ_ONCE(*una);
 	return (s32)(end - r->una) > 0;
 }
 
-/* Is the next one to be recorded? Adapts how many are. */
+/* Shall the next packet be recorded? Adapts the share of packets that are. */
 static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
 {
 	u32 i;
@@ -172,7 +171,7 @@ static inline bool onramp_tx_wanted(struct onramp_txring *r, const u32 *una)
 	return true;
 }
 
-/* All that is kept fits into half of the sequence space. */
+/* Forget records more than the largest window before @end. */
 static inline void onramp_tx_forget(struct onramp_txring *r, u32 end)
 {
 	while (r->count) {
@@ -198,7 +197,7 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 	r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 	if ((s32)(end - start) <= 0)
 		return;
-	/* Further back than that is another connection of these ports. */
+	/* A number farther back is of another connection with these ports. */
 	if (r->count && r->next - start - 1 < ONRAMP_MAX_WINDOW) {
 		onramp_tx_spoil(r, start, end);
 		if ((s32)(end - r->next) <= 0)
@@ -218,7 +217,7 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 	r->count = min_t(u32, r->count + 1, r->mask + 1);
 }
 
-/* Does what starts on the wire at @tx_ns follow at once what ends at @end_ns? */
+/* Does a packet that starts on the wire at @tx_ns follow one that ends at @end_ns at once? */
 static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
 {
 	return tx_ns - end_ns + ONRAMP_TX_MERGE_NS <= 2 * ONRAMP_TX_MERGE_NS;
@@ -235,9 +234,8 @@ static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
  * @byte_time: of onramp_byte_time()
  * @una: see onramp_tx_add()
  *
- * A packet that starts on the wire when the one before it ends is as good as part of
- * its batch: onramp_own_ns() gives its time. So a ring is as long in bytes without GSO
- * as with it.
+ * A packet that starts on the wire when the one before it ends can join its batch:
+ * onramp_own_ns() gives its time. So a ring covers as many bytes without GSO as with it.
  */
 static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 				    u64 out_ns, u64 tx_ns, u64 cum_ns, u64 byte_time,
@@ -268,11 +266,11 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 }
 
 /**
- * onramp_tx_idle_ns() - return for how long the flow has had nothing to send
+ * onramp_tx_idle_ns() - return the time for which the flow has had nothing to send
  * @r: ring
  * @now_ns: current time
  *
- * Return: ns, 0 if it has, or what it sent last is not on the wire yet.
+ * Return: ns; 0: it has data, or its last packet is not on the wire yet.
  */
 static inline u64 onramp_tx_idle_ns(const struct onramp_txring *r, u64 now_ns)
 {
