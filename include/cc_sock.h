@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What congestion controls that pace share: sizes on the wire, segments, who paces.
+ * Helpers that paced congestion controls share: sizes on the wire, segments, pacing.
  *
  * All of it under the socket lock, unless it says otherwise.
  */
@@ -17,9 +17,8 @@
 #define CC_FRAMING		(8 + 4 + 12)
 
 /*
- * No more packets outstanding than fit in so many bytes with 2 KB for the rest of each:
- * the window is an int, and tcp_sndbuf_expand() multiplies it by twice the memory of a
- * packet, in an int as well.
+ * Most memory of packets outstanding, bytes, with 2 KB for the rest of each: the window is an
+ * int, and tcp_sndbuf_expand() multiplies it by twice the memory of a packet, in an int as well.
  */
 #define CC_MAX_MEMORY		(1U << 29)
 #define CC_PACKET_OVERHEAD	2048
@@ -28,10 +27,10 @@
 #define CC_RECOVERY_SEGS	2
 
 /*
- * What a socket may have waiting in a qdisc: its rate times 2^-14 s, 61 us, or two
- * segments. TCP's own 2^-10 s are 50 round trips of a datacenter; departure times in
- * them are fixed, so that for a millisecond a cut would have no effect. Shorter than
- * a NIC takes to report what it sent, it would limit the rate.
+ * A socket may have data for 2^-14 s, 61 us, at its rate waiting in a qdisc, or two segments.
+ * TCP's own 2^-10 s are 50 round trips of a datacenter. Waiting data has its departure times, so
+ * a cut would have no effect for a millisecond. A time shorter than NICs take to report
+ * completions would limit the rate.
  */
 #define CC_PACING_SHIFT		14
 #define CC_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
@@ -57,7 +56,7 @@ static inline u32 cc_wire_bytes(const struct sock *sk, u32 bytes)
  * @sk: socket
  * @line_bps: line rate, bytes/s, below 2^38; the payload of a packet is below 2^16
  *
- * Rates count payload, and of what a line carries that is a part.
+ * Rates count payload, which is only a part of the bytes on the wire.
  */
 static inline u64 cc_cap(const struct sock *sk, u64 line_bps)
 {
@@ -73,8 +72,8 @@ static inline u32 cc_max_packets(const struct sock *sk)
 }
 
 /*
- * cc_device_segs() - the device's own bound on what leaves in one go, as sk_setup_caps() has
- * it. release() may come without the socket lock, on a socket nobody else has.
+ * cc_device_segs() - the device's own bound on packets in one skb, as in sk_setup_caps().
+ * release() may come without the socket lock, on a socket that nobody else has.
  */
 static inline u32 cc_device_segs(struct sock *sk)
 {
@@ -94,8 +93,8 @@ static inline u32 cc_device_segs(struct sock *sk)
  * @sk: socket
  * @packets: 1 or more
  *
- * A segment is at most one skb: sk_gso_max_segs bounds what leaves in one go.
- * The stack sets it from the device whenever the route changes.
+ * A segment is at most one skb, whose size sk_gso_max_segs bounds. The stack sets that from the
+ * device whenever the route changes.
  */
 static inline void cc_bound_segment(struct sock *sk, u32 packets)
 {
@@ -116,10 +115,10 @@ static inline void cc_unbound_segment(struct sock *sk)
 /*
  * cc_repair_bps() - the least rate of a recovery, bytes/s; 0 outside of one
  *
- * While lost data is repaired there may be no signal to raise the rate by, and at the
- * floor each packet would wait for a millisecond. So one packet for each round
- * trip at least, what any window would allow; the newest RTT that loss detection
- * knows is of retransmissions, too. As the queue grows, so does the RTT.
+ * While TCP repairs losses there may be no signal to raise the rate, and at the lowest rate each
+ * packet would wait for a millisecond. So send at least one packet for each round trip, as with
+ * any window. The newest RTT of loss detection includes retransmissions. As the queue grows, so
+ * does the RTT.
  */
 static inline u64 cc_repair_bps(const struct sock *sk)
 {
@@ -149,9 +148,8 @@ static inline int cc_egress(struct sock *sk)
 
 /*
  * Have packets left before their departure time? A packet that waits for it in a qdisc
- * is charged to the socket. If those that are due later have more payload than that,
- * some wait nowhere. Reads the charge before the clock: a packet that left in between
- * was due.
+ * is charged to the socket. If the packets that are due later have more payload than the charge,
+ * some have left. Read the charge before the clock: a packet that left in between was due.
  */
 static inline bool cc_left_early(const struct sock *sk)
 {
@@ -161,7 +159,7 @@ static inline bool cc_left_early(const struct sock *sk)
 	u64 now_ns = tcp_clock_ns();
 	u32 due = 0;
 
-	/* Sorted by departure. What a qdisc holds are two or three. */
+	/* Sorted by departure. A qdisc holds two or three of them. */
 	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
 		if (skb->skb_mstamp_ns <= now_ns)
 			break;
@@ -178,15 +176,15 @@ static inline bool cc_left_early(const struct sock *sk)
  * @rs: of an ACK, or NULL
  * @ahead_ns: if true is returned, how far departure times were ahead of the clock
  *
- * fq says that it paces when it meets a socket, and nobody takes that back: neither a
- * qdisc that replaces it, nor a route that leads past it. Then TCP gives departure
- * times that nobody obeys, ever further ahead of the clock, takes them for send times,
- * and finds RTTs below zero. When fq comes back, it holds or drops whatever is sent.
+ * fq sets SK_PACING_FQ when it first sees a socket, and nobody clears it: neither a qdisc that
+ * replaces fq, nor a route that leads past it. Then TCP sets departure times that nobody obeys,
+ * ever farther ahead of the clock, takes them for send times, and finds RTTs below zero. When fq
+ * comes back, it holds or drops all packets.
  *
- * So TCP paces again, until a qdisc says anew that it does, and the departure times
- * are those of the clock. RTTs of what is in flight are unknown.
+ * So let TCP pace again, until a qdisc sets SK_PACING_FQ anew, and set the departure times back
+ * to the clock. RTTs of data in flight are unknown.
  *
- * Return: whether that was so.
+ * Return: whether TCP took over.
  */
 static inline bool cc_take_pacing(struct sock *sk, const struct rate_sample *rs,
 				  u64 *ahead_ns)
@@ -205,7 +203,7 @@ static inline bool cc_take_pacing(struct sock *sk, const struct rate_sample *rs,
 	*ahead_ns = tp->tcp_wstamp_ns - min(tp->tcp_wstamp_ns, now_ns);
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
 	tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, now_ns);
-	/* Loss detection compares them with what is sent from here on. */
+	/* Loss detection compares them with packets that are sent from here on. */
 	list_for_each_entry_reverse(skb, &tp->tsorted_sent_queue, tcp_tsorted_anchor) {
 		if (skb->skb_mstamp_ns <= now_ns)
 			break;
@@ -220,8 +218,8 @@ static inline bool cc_take_pacing(struct sock *sk, const struct rate_sample *rs,
  * @sk: socket
  * @bps: rate, bytes/s, below 2^38
  *
- * A limit beside a rate is no window for a congestion control that has no rate: to begin
- * with it has what the rate sends in a round trip, and does not double it.
+ * A congestion control without a rate cannot use the limit beside a rate as its window. So it
+ * starts with the data that the rate sends in a round trip, and without slow start.
  */
 static inline void cc_leave_window(struct sock *sk, u64 bps)
 {

@@ -47,11 +47,11 @@ struct ecn_echo {
 	u8	ce;
 };
 
-/* What is to be done about a packet that came. */
+/* Reaction to a packet that came. */
 enum ecn_echo_verdict {
 	ECN_ECHO_SAME,		/* acknowledge it at once, with the same ECE as before */
 	ECN_ECHO_CHANGED,	/* ... with another ECE than before */
-	ECN_ECHO_FIRST,		/* the same, and the delayed ACK of what came before first */
+	ECN_ECHO_FIRST,		/* the same, after the delayed ACK of the packets before */
 };
 
 /**

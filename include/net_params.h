@@ -3,8 +3,8 @@
  * Parameters of a network namespace, as a directory of sysctls: each is a number within a
  * range, or one of two words, whose value is its index.
  *
- * Values are text here, whatever their width. A refused value changes nothing, and the
- * kernel's log says what is allowed.
+ * Values of any width are text here. A refused value changes nothing, and the kernel's log
+ * names the values that are allowed.
  *
  * Included by the one file of a module that has such a directory.
  */

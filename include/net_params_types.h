@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What net_params.h makes a directory of.
+ * Parameters of a network namespace, see net_params.h.
  */
 #ifndef _NET_PARAMS_TYPES_H
 #define _NET_PARAMS_TYPES_H

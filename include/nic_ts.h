@@ -3,7 +3,7 @@
  * nic_ts, the timestamp bus: when packets passed the NIC.
  *
  *	drivers, tracepoints --> nic_ts.ko --> TX records and ACK stamps per flow
- *	    capture points                 --> every packet, to who asked for it
+ *	    capture points                 --> every packet, to its receivers
  *
  * Three parties meet here, none of which needs another one to be loaded:
  *
@@ -12,17 +12,16 @@
  *				of clocks: nic_ts_clock_map(), nic_ts_dev_clock()
  *	the bus			nic_ts_bus_register()
  *
- * What they share is nic_ts_hook.ko: a static key, a pointer under RCU and a
- * notifier chain, and no code that does anything by itself. Drivers and users
- * link against it alone; depmod and modprobe load it with them. As long as
- * nic_ts.ko is not loaded, or nobody uses stamps, a driver's hook is a NOP, and
- * a user is told -ENODEV and goes on without the bus.
+ * They share nic_ts_hook.ko: a static key, a pointer under RCU and a notifier chain, and no code
+ * that does anything by itself. Drivers and users link against it alone; depmod and modprobe
+ * load it with them. As long as nic_ts.ko is not loaded, or nobody uses timestamps, a driver's
+ * hook is a NOP, and a user gets -ENODEV and works without the bus.
  *
  * nic_ts.ko can come at any time: users that want to begin then register a
  * notifier. It can go when nobody uses it: a flow that is attached, a registered
- * receiver and requested hardware stamps hold a reference on the module. So
- * what a call returned stays valid until it is given back, and there is no
- * event for the bus going away.
+ * receiver and requested hardware stamps hold a reference on the module. So the
+ * result of a call stays valid until the user gives it back, and the bus needs no
+ * event for its end.
  *
  * All failures leave the user where it was without the bus. None of the calls
  * for the packet path sleeps.
@@ -69,7 +68,7 @@ struct nic_ts_bus;
  *		nic_ts_flow_pause(), copied into each TX record
  * @aged:	taken out of the table, see nic_ts_flow_aged()
  *
- * Shared by all who attach to the same connection.
+ * All users that attach to the same connection share it.
  */
 struct nic_ts_flow {
 	const struct nic_ts_bus	*bus;
@@ -78,7 +77,7 @@ struct nic_ts_flow {
 };
 
 /**
- * struct nic_ts_receiver - somebody who wants the stamp of every TCP packet
+ * struct nic_ts_receiver - a user that gets every TCP packet of a device, with its timestamp
  * @rx:		called for each TCP packet that came in on the device, before
  *		GRO, with BH disabled, under RCU. May not sleep, may not
  *		change the packet. @skb->data is the network header.
@@ -101,7 +100,7 @@ struct nic_ts_receiver {
 };
 
 /**
- * struct nic_ts_bus - what nic_ts.ko offers; called by the functions below
+ * struct nic_ts_bus - functions of nic_ts.ko, which those below call
  * @owner:		nic_ts.ko
  * @flow_attach:	see nic_ts_flow_attach()
  * @flow_detach:	see nic_ts_flow_detach()
@@ -176,8 +175,8 @@ static inline void nic_ts_driver_rx(struct sk_buff *skb, u64 ns)
 
 /**
  * nic_ts_driver_rx_frags() - capture a packet before napi_gro_frags(napi)
- * @skb:	what napi_get_frags() returned, filled: the packet from its Ethernet
- *		header on, all of it in fragments
+ * @skb:	of napi_get_frags(), filled: the packet from its Ethernet header on, all of it
+ *		in fragments
  * @ns:		CLOCK_MONOTONIC, ns; 0: the bus reads the clock
  *
  * Context: BH disabled, from the driver's poll function.
@@ -228,7 +227,7 @@ static inline void nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns)
  *
  * Capture begins as soon as the tracepoints are registered, which happens
  * asynchronously for the first user: segments of the first milliseconds may
- * have no record. All who attach to a connection share one entry.
+ * have no record. All users that attach to a connection share one entry.
  *
  * Context: any but hard interrupt.
  * Return: the flow, or NULL: no bus, no memory, table full, or not an address
@@ -249,7 +248,7 @@ static inline struct nic_ts_flow *nic_ts_flow_attach(const struct sock *sk,
 }
 
 /**
- * nic_ts_flow_detach() - give back what nic_ts_flow_attach() returned
+ * nic_ts_flow_detach() - drop the flow of nic_ts_flow_attach()
  * @flow:	the flow, or NULL
  *
  * Context: any but hard interrupt.
@@ -272,14 +271,13 @@ static inline void nic_ts_flow_detach(struct nic_ts_flow *flow)
  * @rtt:	filled in with NIC_TS_RTT_OK; of the others, @rtt->seq and
  *		@rtt->end_seq with NIC_TS_RTT_NO_ACK, _AMBIGUOUS and _INVALID
  *
- * Of the segments that end at or before @una the newest is taken, and the
- * first ACK that covered its end: not the last one, so that it does not matter
- * how long ACKs waited in a backlog or that GRO made one of many. Both stamps
- * are of one clock, the best one that both have: the NIC's; else the NIC's taken
- * to CLOCK_MONOTONIC by a valid map; else software's.
+ * It takes the newest segment that ends at or before @una, and the first ACK that covered its
+ * end. So it does not matter how long ACKs waited in a backlog, or that GRO merged them. Both
+ * timestamps are of one clock, the best one that both have: the NIC's; else the NIC's, taken to
+ * CLOCK_MONOTONIC by a valid map; else software's.
  *
- * The same segment is found again until a newer one is complete: who wants each
- * only once remembers @rtt->end_seq.
+ * It finds the same segment again until a newer one is complete. A user that wants each segment
+ * once compares @rtt->end_seq.
  *
  * Context: any but hard interrupt; takes spinlocks of the flow.
  */
@@ -360,8 +358,8 @@ static inline void nic_ts_rx_unregister(struct nic_ts_receiver *receiver)
  *
  * Context: process, may sleep; takes RTNL.
  * Return: 0; -ENODEV: no bus, or no such device; -EOPNOTSUPP: it cannot, or not
- * for all packets; -EBUSY: it is configured for somebody else; or what the
- * driver said.
+ * for all packets; -EBUSY: it is configured for somebody else; or an error of
+ * the driver.
  */
 static inline int nic_ts_hw_request(struct net *net, int ifindex)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * nic_ts: what a packet, a stamp and a flow are. Integers only, so that the
+ * nic_ts: types of a packet, a timestamp and a flow. Integers only, so that the
  * unit tests and the fuzzer are built from the same text.
  */
 #ifndef _NIC_TS_TYPES_H
@@ -82,7 +82,7 @@ struct nic_ts_stamp {
 	u8	source;
 };
 
-/* What nic_ts_flow_rtt() found. */
+/* Result of nic_ts_flow_rtt(). */
 enum nic_ts_verdict {
 	NIC_TS_RTT_OK,
 	NIC_TS_RTT_NO_TX,	/* no record of the segment: overwritten, or never seen */
@@ -109,10 +109,9 @@ enum nic_ts_verdict {
  * @tx_source:	where @tx_ns was taken, enum nic_ts_source
  * @rx_source:	where @rx_ns was taken
  *
- * A segment is what was given to the driver in one go: up to 64 KB with TSO,
- * one packet without. A receiver delays the ACK of a single packet, so that
- * @rx_ns - @tx_ns is an upper bound where @end_seq - @part_seq is one packet;
- * @part_ns - @tx_ns is the time of what came before that.
+ * A segment is the data of one skb for the driver: up to 64 KB with TSO, one packet without. A
+ * receiver delays the ACK of a single packet. So @rx_ns - @tx_ns is an upper bound if
+ * @end_seq - @part_seq is one packet; @part_ns - @tx_ns is the RTT of the data before that.
  */
 struct nic_ts_rtt {
 	u64	tx_ns;

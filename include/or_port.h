@@ -5,14 +5,14 @@
  * often both.
  *
  *	user	or_port_register(&user)		one for each type of message
- *		or_port_open(net)		-> user.rcv() for what comes in
+ *		or_port_open(net)		-> user.rcv() for each message that arrives
  *		or_port_send(net, ...)
  *		or_port_close(net)
  *		or_port_unregister(&user)
  *
- * Messages are taken before any socket sees them. What nobody wants is counted in
- * /proc/net/or_port and dropped; nothing is ever answered from here. The pre-shared key of a
- * namespace is net.or_port.key, for both sides.
+ * or_port takes messages before any socket sees them. It drops those without a user, counts them
+ * in /proc/net/or_port, and never answers. net.or_port.key is the pre-shared key of a namespace,
+ * for both sides.
  * include/or_proto.h has the format.
  */
 #ifndef _OR_PORT_H
@@ -61,7 +61,7 @@ static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struc
 }
 
 /**
- * struct or_port_user - who handles a type of message
+ * struct or_port_user - handler of a type of message
  * @type:	enum or_type
  * @owner:	module of @rcv
  * @rcv:	called for each message of the type, under RCU with BH disabled:

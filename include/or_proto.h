@@ -381,8 +381,8 @@ static inline bool or_cookie_valid(u64 cookie, const siphash_key_t *secret,
 /* Messages ----------------------------------------------------------------- */
 
 /*
- * What all have in common. @fixed: their length without other addresses; @record: what may
- * follow once or more often, 0: nothing; @flags: bits of byte 1 that have a meaning.
+ * Check the parts that all messages share. @fixed: length without other addresses; @record: length
+ * of a record that may follow once or more often, 0: none; @flags: bits of byte 1 in use.
  */
 static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type type,
 				     size_t fixed, size_t record, u8 flags)
@@ -407,13 +407,13 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 	len -= fixed + room[addrs];
 	if (len && (!record || len % record))
 		return OR_ERR_LONG;
-	/* As the document has it, but this host has not asked for it. */
+	/* The protocol has it, but this host has not announced that it takes it. */
 	return addrs || len ? OR_ERR_UNSUPPORTED : OR_OK;
 }
 
 /**
  * or_ack_encode() - encode an OR-ACK, without its tag
- * @a: what it says; values beyond their range are saturated
+ * @a: its fields; values beyond their range are saturated
  * @msg: OR_ACK_LEN bytes
  */
 static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
@@ -436,10 +436,10 @@ static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
  * or_ack_decode() - decode an OR-ACK
  * @msg: a datagram
  * @len: its length
- * @a: what it says, if it is valid; else not touched
+ * @a: its fields, if it is valid; else not touched
  *
- * Its tag and its count are not checked: what they are checked against depends on
- * what it says. Until then nothing it says is to be believed.
+ * This does not check the tag and the count, since these need the fields. Until the caller has
+ * checked both, it must not believe the message.
  */
 static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 					  struct or_ack *a)
@@ -474,7 +474,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 
 /**
  * or_subscribe_encode() - encode a SUBSCRIBE, without its tag
- * @s: what it says
+ * @s: its fields
  * @msg: OR_SUBSCRIBE_LEN bytes
  */
 static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
@@ -494,7 +494,7 @@ static inline void or_subscribe_encode(const struct or_subscribe *s, u8 *msg)
  * or_subscribe_decode() - decode a SUBSCRIBE
  * @msg: a datagram
  * @len: its length
- * @s: what it says, if it is valid; else not touched
+ * @s: its fields, if it is valid; else not touched
  *
  * Neither its tag nor its cookie is checked, see or_subscribe_accept().
  */
@@ -519,7 +519,7 @@ static inline enum or_error or_subscribe_decode(const u8 *msg, size_t len,
 
 /**
  * or_challenge_encode() - encode a CHALLENGE, without its tag
- * @c: what it says
+ * @c: its fields
  * @msg: OR_CHALLENGE_LEN bytes
  */
 static inline void or_challenge_encode(const struct or_challenge *c, u8 *msg)
@@ -537,7 +537,7 @@ static inline void or_challenge_encode(const struct or_challenge *c, u8 *msg)
  * or_challenge_decode() - decode a CHALLENGE
  * @msg: a datagram
  * @len: its length
- * @c: what it says, if it is valid; else not touched
+ * @c: its fields, if it is valid; else not touched
  *
  * The tag is not checked.
  */
@@ -615,7 +615,7 @@ static inline enum or_error or_replay_accept(struct or_replay *w, u32 count)
 /* Subscriptions ------------------------------------------------------------ */
 
 /**
- * struct or_subscription - what a receiver knows of a sender of data
+ * struct or_subscription - a receiver's state of a sender of data
  * @key:	of its tags, or_derive()
  * @replay:	counts of its SUBSCRIBEs
  * @until_s:	when it ends, s; 0: there is none

@@ -15,7 +15,7 @@
 
 /**
  * trace_sockaddr() - fill in a sockaddr
- * @to:		room for a struct sockaddr_in6; what is not used of it becomes 0
+ * @to:		room for a struct sockaddr_in6; unused bytes of it become 0
  * @family:	AF_INET or AF_INET6
  * @addr:	the address, of one or four words
  * @port:	the port

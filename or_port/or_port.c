@@ -7,11 +7,10 @@
  *	out	message -> route -> UDP and IP headers -> the stack
  *
  * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
- * open. It is never read: what comes in is taken at the encapsulation hook, so there
- * is no queue that can fill. What goes out does not pass through it: sending works
- * from softirq, and takes no lock.
+ * open. Nothing reads it: the encapsulation hook takes each datagram, so no queue can fill.
+ * Messages are sent without it, so that sending works from softirq and takes no lock.
  *
- * net.or_port.key is the key that hosts share, if they do: for both users of the port.
+ * net.or_port.key is the pre-shared key, if hosts have one, for both users of the port.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -183,7 +182,7 @@ EXPORT_SYMBOL_GPL(or_port_unregister);
 
 /* In ----------------------------------------------------------------------- */
 
-/* Who sent @skb to whom; @skb->data is the UDP header. False: to more than one. */
+/* Write the addresses of a datagram; @skb->data is its UDP header. False: it is not unicast. */
 static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 {
 	memset(addrs, 0, sizeof(*addrs));
@@ -260,7 +259,7 @@ drop:
 
 /* Out ---------------------------------------------------------------------- */
 
-/* An skb with @msg and the UDP header, and @room for what comes before it. */
+/* Make an skb with @msg and the UDP header, and @room for the headers before it. */
 static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int room)
 {
 	struct sk_buff *skb;
@@ -401,8 +400,8 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
  * Context: BH disabled, or process. Not from ndo_start_xmit() or under a lock of a
  * qdisc: the message goes through both.
  * Return: 0; -ENOTCONN: the namespace is not open; -EAFNOSUPPORT: it is without
- * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or what routing says, -EINVAL for
- * a source that is none of this host.
+ * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or an error of routing, -EINVAL for
+ * a source that is no address of this host.
  */
 int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark)
@@ -500,8 +499,8 @@ static void or_port_release(struct or_port_net *pn)
  * it is open for IPv4 alone.
  *
  * Context: process, may sleep.
- * Return: 0; -EADDRINUSE: a program has the port, which is logged; or what
- * creating a socket says.
+ * Return: 0; -EADDRINUSE: a program has the port, which is logged; or an error of
+ * creating a socket.
  */
 int or_port_open(struct net *net)
 {
@@ -579,7 +578,7 @@ static int or_port_key_parse(char *text, u8 *key)
 	if (strlen(text) == 2 * OR_KEY_LEN && !hex2bin(key, text, OR_KEY_LEN) &&
 	    memchr_inv(key, 0, OR_KEY_LEN))
 		return 0;
-	/* Not what was written: it may be most of a key. */
+	/* Do not log the text: it may be most of a key. */
 	pr_info_ratelimited("key: expected 32 hexadecimal digits, not all 0, or none\n");
 	return -EINVAL;
 }

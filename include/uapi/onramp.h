@@ -4,7 +4,7 @@
  *
  *	TCA_KIND			"onramp"
  *	TCA_OPTIONS			nested; RTM_NEWQDISC and dumps
- *	  TCA_ONRAMP_VERSION		u32, ONRAMP_UAPI_VERSION of who sent it
+ *	  TCA_ONRAMP_VERSION		u32, ONRAMP_UAPI_VERSION of the sender
  *	  TCA_ONRAMP_PRIOMAP		16 bytes: the band of each priority
  *	  TCA_ONRAMP_LIMIT ...		u64 each, ONRAMP_PARAMS below
  *	TCA_STATS2
@@ -13,8 +13,8 @@
  *
  * A request with one bad value changes nothing. Attributes are only ever added, at the
  * end, and then ONRAMP_UAPI_VERSION grows by one: the module refuses requests of a
- * newer version than its own, since it could not do what they ask for. Who reads dumps
- * skips what it does not know. Attributes are in the byte order of the host.
+ * newer version than its own, which it could not carry out. Readers of dumps skip unknown
+ * attributes. Attributes are in the byte order of the host.
  *
  * Integers only, so that it builds in userspace as it is.
  */
@@ -45,7 +45,7 @@
  *	WORD	one of a list of words, by its number in there
  *
  * Up to WEIGHT2 names, meanings, defaults and ranges are those of fq in Linux 6.12;
- * Documentation/sch_onramp.md lists what differs. New ones go to the end: their order is
+ * Documentation/sch_onramp.md lists the differences. New ones go to the end: their order is
  * the interface.
  */
 #define ONRAMP_PARAMS \
