@@ -3,8 +3,8 @@
  * nic_ts, capture: packets in, stamps out.
  *
  *	RX  driver hook, or tracepoint at the entry of GRO or of the stack
- *	    parse -> flow? or somebody who wants all packets? -> stamp:
- *	    clock, and what the NIC wrote into the skb -> ACK ring, callbacks
+ *	    parse -> a flow, or a receiver of all packets? -> timestamp: clock, and the
+ *	    NIC's timestamp in the skb -> ACK ring, callbacks
  *
  *	TX  net_dev_start_xmit  parse -> flow? -> stamp -> TX ring, or, if the driver has
  *	                        called its hook for the last one: left to the hook
@@ -12,13 +12,12 @@
  *	    net_dev_xmit        that packet is over; refused? take it back; still left?
  *	                        stamp -> TX ring
  *
- * A packet is looked up once in each direction. What the driver hook saw, the
- * tracepoint after it does not take again, and what the tracepoint looked up the
- * driver hook after it gets handed over. Both happen on one CPU, one right after
- * the other, so that the address of the skb tells.
+ * A packet is looked up once in each direction. On RX the tracepoint skips a packet that the
+ * driver hook took before; on TX it hands its lookup over to the driver hook after it. Both run
+ * on one CPU, one right after the other, so the address of the skb identifies the packet.
  *
- * The tracepoints are registered, and the drivers' hooks switched on, while
- * there are flows or receivers, and are NOPs else.
+ * Tracepoints are registered and drivers' hooks switched on while flows or receivers exist; at
+ * other times they are NOPs.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -56,7 +55,7 @@ struct nic_ts_handoff {
 
 static DEFINE_PER_CPU(struct nic_ts_handoff, nic_ts_handoff);
 
-/* What the driver hook captured last on this CPU; compared only. */
+/* The packet that the driver hook captured last on this CPU; compared only. */
 static DEFINE_PER_CPU(const struct sk_buff *, nic_ts_rx_last);
 
 static int nic_ts_copy(const void *ctx, u32 off, void *to, u32 len)
@@ -127,7 +126,7 @@ static int nic_ts_packet_l3(const struct net_device *dev, const struct sk_buff *
 	return 0;
 }
 
-/* The flow of a packet. What is in no L3 domain pays for these if somebody uses one. */
+/* The flow of a packet. L3 domains cost time only if a socket uses one. */
 static struct nic_ts_entry *nic_ts_packet_flow(const struct nic_ts_dev *nd,
 					       const struct sk_buff *skb,
 					       const struct nic_ts_packet *p)
@@ -146,8 +145,8 @@ static void nic_ts_ack(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 ack_se
 	struct nic_ts_sent sent;
 
 	/*
-	 * Without tx_lock, so that receiving does not wait for sending. Both only move on:
-	 * of two moments, they refuse what one of them does.
+	 * Without tx_lock, so that receiving does not wait for sending. Both values only grow:
+	 * if they are of two moments, an ACK is refused that one of the moments would refuse.
 	 */
 	sent.from = READ_ONCE(e->sent.from);
 	sent.to = READ_ONCE(e->sent.to);
@@ -383,7 +382,7 @@ static void nic_ts_probe_xmit(void *data, struct sk_buff *skb, int rc,
 	rcu_read_unlock();
 }
 
-/* The driver's time for what the tracepoint has just recorded. */
+/* Replace the time that the tracepoint has just recorded by the driver's. */
 static void nic_ts_tx_improve(struct nic_ts_dev *nd, struct nic_ts_entry *e,
 			      u32 seq, u32 end_seq, u64 ns)
 {
@@ -473,7 +472,7 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
 /**
  * struct nic_ts_probe - a tracepoint of the kernel
  * @name:	its name
- * @fn:		what it calls
+ * @fn:		function that it calls
  * @tp:		NULL: this kernel has none of that name
  * @registered:	@fn is; by the work only
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nic_ts, clocks: their maps to CLOCK_MONOTONIC, and what ends one.
+ * nic_ts, clocks: their maps to CLOCK_MONOTONIC, and the events that end a map.
  *
  *	userspace --map--> clock --(valid, not too old)--> host time, error
  *	                     ^     <-------- and back ---------
@@ -200,7 +200,7 @@ int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
  * nic_ts_clock_from_host() - apply the map backwards
  * @domain:	the clock
  * @host_ns:	CLOCK_MONOTONIC
- * @clock_ns:	what the clock shows then, as it goes now
+ * @clock_ns:	time of the clock then, at its present rate
  * @error_ns:	how wrong it can be
  *
  * Context: any.
@@ -256,7 +256,7 @@ enum nic_ts_clock_state nic_ts_clock_show(u32 domain, struct nic_ts_map *map)
  * @after_ns:	it was made after this, CLOCK_MONOTONIC; 0: that is not known
  * @now_ns:	and before this
  * @last_ns:	last one believed of its queue, 0: none
- * @epoch:	what the stamp carries
+ * @epoch:	of the timestamp
  *
  * With a valid map, a stamp from the future, or from before the packet was
  * handed over, tells at once that the clock jumped; else a row of stamps that

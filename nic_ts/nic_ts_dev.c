@@ -34,7 +34,7 @@ static const char * const nic_ts_parse_names[NIC_TS_PARSE_MAX] = {
 /**
  * nic_ts_dev_stat_name() - return the name of a device's counter
  * @id:		enum nic_ts_dev_stat
- * @buf:	for those that are put together
+ * @buf:	for names with a prefix
  * @size:	of @buf, 32 is enough
  */
 const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size)
@@ -166,8 +166,8 @@ no_memory:
 }
 
 /*
- * The clock of a device goes with it, but not with a VLAN or another port that has it. What
- * a bond has is that of a port which it once had.
+ * The clock of a device goes with it, but not while a VLAN or another port has it. A bond has the
+ * clock of a port that it once had.
  */
 static void nic_ts_dev_vanished(const struct nic_ts_dev *gone)
 {
@@ -380,7 +380,7 @@ int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_n
  * nic_ts_dev_init() - begin with the devices that exist, and follow all that come and go
  *
  * Context: process; the notifier replays NETDEV_REGISTER.
- * Return: 0, or what went wrong.
+ * Return: 0 or a negative errno.
  */
 int nic_ts_dev_init(void)
 {

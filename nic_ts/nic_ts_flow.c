@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nic_ts, the flow table: one entry for each connection that somebody attached
- * to, with its TX records and ACK stamps.
+ * nic_ts, the flow table: one entry for each connection with a user, with its TX records and ACK
+ * timestamps.
  *
  *	attach ---> entry in the table ---> packets find it, both directions
  *	                 | idle for flow_age_s
  *	                 v
- *	            out of the table, aged; the user keeps what it has
+ *	            out of the table, aged; the user keeps the entry
  *	detach ---> freed after a grace period, with the last user
  *
  * Only attached connections have entries, so that a SYN flood makes none.
@@ -23,8 +23,8 @@
 #include "nic_ts_trace.h"
 
 /*
- * TX records, and ACK stamps, of a flow: 64 segments of 16 KB are 1 MB, what
- * 100 Gbit/s hold in 80 us. 5.5 KB of memory.
+ * TX records and ACK timestamps of a flow. 64 segments of 16 KB are 1 MB, which 100 Gbit/s send in
+ * 80 us. 5.5 KB of memory.
  */
 static unsigned int tx_records = 64;
 module_param(tx_records, uint, 0444);
@@ -227,7 +227,7 @@ static void nic_ts_flow_full(struct nic_ts_net *nn)
 	nic_ts_count(nn, NIC_TS_NET_FULL);
 	if (time_before(jiffies, last + NIC_TS_FULL_WALK))
 		return;
-	/* One of those that come here at once. */
+	/* Of several callers at once, one searches. */
 	if (cmpxchg(&nn->full_walk, last, jiffies) == last)
 		mod_delayed_work(system_wq, &nn->age_work, 0);
 }
@@ -498,7 +498,7 @@ void nic_ts_entry_hw(struct nic_ts_entry *e, struct nic_ts_dev *nd, u32 seq,
 		WRITE_ONCE(nd->tx_source, NIC_TS_SRC_HW);
 }
 
-/* Unhash what is idle; with @all, everything. */
+/* Unhash idle entries; with @all, all entries. */
 static void nic_ts_flow_age(struct nic_ts_net *nn, bool all)
 {
 	unsigned long age = max(READ_ONCE(flow_age_s), 1U) * HZ;

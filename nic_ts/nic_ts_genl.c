@@ -113,7 +113,7 @@ static int nic_ts_clock_fill(struct sk_buff *msg, const void *what)
 	return 0;
 }
 
-/* The clock that a request names; 0: none that there is. */
+/* The clock that a request names; 0: it does not exist. */
 static u32 nic_ts_clock_of(struct genl_info *info)
 {
 	u32 domain;
@@ -464,7 +464,7 @@ static int nic_ts_flow_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct nic_ts_entry *e;
 
 	rhashtable_walk_start(iter);
-	/* What did not fit is where the walk stopped. */
+	/* The walk stopped at the entry that did not fit. */
 	for (e = rhashtable_walk_peek(iter); e; e = rhashtable_walk_next(iter)) {
 		/* The table is resized: some may come twice. */
 		if (IS_ERR(e))

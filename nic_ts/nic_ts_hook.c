@@ -5,7 +5,7 @@
  *	driver   -> static key, off -> NOP
  *	                        on  -> bus under RCU -> nic_ts.ko
  *	user     -> bus under RCU, with a reference on its module, or none
- *	nic_ts.ko -> takes the place, and tells those who wait for it
+ *	nic_ts.ko -> registers, and notifies waiting users
  *
  * It is apart from nic_ts.ko so that a patched driver or tcp_timely loads this,
  * which does nothing, and not that.
@@ -23,7 +23,7 @@ EXPORT_SYMBOL_GPL(nic_ts_driver_key);
 const struct nic_ts_bus __rcu *nic_ts_bus;
 EXPORT_SYMBOL_GPL(nic_ts_bus);
 
-/* Writers of nic_ts_bus, and who is told of it. */
+/* Protects writing nic_ts_bus; and the chain that is notified of it. */
 static DEFINE_MUTEX(nic_ts_hook_mutex);
 static BLOCKING_NOTIFIER_HEAD(nic_ts_chain);
 

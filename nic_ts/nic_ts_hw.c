@@ -50,8 +50,8 @@ COMPAT_DEV_HWTSTAMP(nic_ts_hwtstamp);
 
 /**
  * struct nic_ts_slot - a TX stamp under way
- * @key:	generation and number of the slot, what the packet carries; 0: free
- * @sk:		owner of the packet, who lives as long as the packet does
+ * @key:	generation and number of the slot, which the packet carries; 0: free
+ * @sk:		owner of the packet, which lives as long as the packet does
  * @destructor:	its destructor
  * @e:		flow, with a reference
  * @nd:		device, with a reference
@@ -73,7 +73,7 @@ struct nic_ts_slot {
 static struct nic_ts_slot nic_ts_slots[NIC_TS_SLOTS];
 static u32 nic_ts_slot_gen;
 
-/* nic_ts_slots and the like; freed in whatever context a driver frees in. */
+/* Protects nic_ts_slots; taken in any context in which a driver frees packets. */
 static DEFINE_SPINLOCK(nic_ts_slot_lock);
 
 static struct socket *nic_ts_socket;
@@ -110,7 +110,7 @@ undo:
 	return NULL;
 }
 
-/* Free a slot; returns what was in it. */
+/* Free a slot; return its former contents. */
 static struct nic_ts_slot nic_ts_slot_free(struct nic_ts_slot *slot)
 {
 	struct nic_ts_slot old;
@@ -129,7 +129,7 @@ static void nic_ts_tx_destructor(struct sk_buff *skb)
 	u32 key = skb_shinfo(skb)->tskey;
 	struct nic_ts_slot old;
 
-	/* Whoever unloads the module waits for readers before its code goes. */
+	/* Unloading the module waits for readers before its code goes. */
 	rcu_read_lock();
 	old = nic_ts_slot_free(&nic_ts_slots[key & (NIC_TS_SLOTS - 1)]);
 	if (!old.stamped)
@@ -265,7 +265,7 @@ static void nic_ts_drain_queue(void)
 	while ((skb = skb_dequeue(&nic_ts_socket->sk->sk_error_queue))) {
 		u64 hw_ns = ktime_to_ns(skb_hwtstamps(skb)->hwtstamp);
 
-		/* What is no stamp of ours did not ask for one. */
+		/* Only timestamps that this module requested. */
 		if (hw_ns && SKB_EXT_ERR(skb)->ee.ee_origin == SO_EE_ORIGIN_TIMESTAMPING)
 			nic_ts_tx_stamp(SKB_EXT_ERR(skb)->ee.ee_data, hw_ns);
 		kfree_skb(skb);
@@ -410,7 +410,7 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 		nd->hw_changed = true;
 	}
 	nd->hw_set = cfg;
-	/* Whoever had it on already, ptp4l say, needs the places itself. */
+	/* If a program had it on already, such as ptp4l, it needs the slots itself. */
 	WRITE_ONCE(nd->hw_tx, !tx_was_on && cfg.tx_type == HWTSTAMP_TX_ON);
 	WRITE_ONCE(nd->hw_rx, true);
 	return 0;
@@ -500,7 +500,7 @@ int __init nic_ts_hw_init(void)
 		return err;
 	sk = nic_ts_socket->sk;
 	lock_sock(sk);
-	/* Stamps alone, without the packet, and with what it carried as a key. */
+	/* Timestamps without the packet, and with the key of its slot. */
 	WRITE_ONCE(sk->sk_tsflags, SOF_TIMESTAMPING_TX_HARDWARE |
 		   SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_OPT_ID |
 		   SOF_TIMESTAMPING_OPT_TSONLY);

@@ -8,8 +8,8 @@
  *
  *	(1) the NIC's clock; (2) patched driver; (3) tracepoints, any driver
  *
- * Where a packet is seen in several places the best stamp is kept, with the clock
- * that it is of. What is made of it, and for whom, is in include/nic_ts.h.
+ * Of a packet that is seen in several places, nic_ts keeps the best timestamp, with its clock.
+ * include/nic_ts.h describes the users of timestamps.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -44,7 +44,7 @@ static const struct nic_ts_bus nic_ts_this_bus = {
 	.driver_tx_done	= nic_ts_driver_done,
 };
 
-/* What the flows of a namespace that is gone count into. */
+/* Flows of a namespace that is gone count here. */
 static DEFINE_PER_CPU(struct nic_ts_net_stats, nic_ts_gone_stats);
 
 static int __net_init nic_ts_net_init(struct net *net)
@@ -70,8 +70,8 @@ free_stats:
 
 /*
  * A socket of the kernel holds no reference on its namespace, and may be closed in an
- * exit method that comes after this one's: from here on it is given no flow, and what it
- * counts goes nowhere. The caller waits for RCU readers before it calls any exit method.
+ * exit method that comes after this one's: from here on it gets no flow, and its counts are
+ * lost. The caller waits for RCU readers before it calls any exit method.
  */
 static void __net_exit nic_ts_net_pre_exit(struct net *net)
 {

@@ -22,7 +22,7 @@
 #endif
 #include "nic_ts_types.h"
 
-/* Largest rate error of a clock, 10^-12: 500 ppm, what NTP may slew. */
+/* Largest rate error of a clock, 10^-12: 500 ppm, the most that NTP slews. */
 #define NIC_TS_MAX_RATE_PPT	500000000LL
 
 /* Largest growth of the error bound, 10^-9: 500 ppm, a clock nobody measured. */
@@ -87,7 +87,7 @@ static inline s32 nic_ts_map_inverse(s32 rate_q40)
  * @drift_ppb:		growth of the error, 10^-9
  * @max_age_ns:		furthest from @ref_clock_ns that it holds, <= 2^42 ns
  *
- * Return: NULL, or what was wrong and what is allowed.
+ * Return: NULL, or an error message with the values that are allowed.
  */
 static inline const char *nic_ts_map_init(struct nic_ts_map *map,
 					  u64 ref_clock_ns, u64 ref_host_ns,
@@ -245,7 +245,7 @@ static inline bool nic_ts_map_agrees(const struct nic_ts_map *old,
 /* Unbelievable stamps in a row that make it the clock that jumped. */
 #define NIC_TS_TRACK_STRIKES	4
 
-/* What became of a hardware stamp. */
+/* Verdict on a hardware timestamp. */
 enum nic_ts_hw_verdict {
 	NIC_TS_HW_OK,
 	NIC_TS_HW_DISORDER,	/* older than the one before on its queue */
@@ -255,7 +255,7 @@ enum nic_ts_hw_verdict {
 };
 
 /**
- * struct nic_ts_track - what a clock's offset to CLOCK_MONOTONIC can be
+ * struct nic_ts_track - bounds of a clock's offset to CLOCK_MONOTONIC
  * @low:	smallest (host - clock) of all that were seen: no stamp is later
  *		than software sees it. ns, modulo 2^64
  * @host_ns:	when @low was seen, CLOCK_MONOTONIC, ns; 0: nothing seen yet

@@ -29,8 +29,8 @@
 #define NIC_TS_MAX_EXT		4
 
 /*
- * What became of a packet; all but the first leave it alone. Row: identifier,
- * name of the counter, what it counts.
+ * Result of parsing a packet; all but the first leave it alone. Row: identifier,
+ * name of the counter, its meaning.
  */
 #define NIC_TS_PARSE_RESULTS \
 	NIC_TS_PARSE(OK, ParsedTcp, \
@@ -129,7 +129,7 @@ nic_ts_parse_tcp(const struct nic_ts_view *v, u32 off, u32 len, bool rx,
 /*
  * Nearly every packet, in less than half the time of the long way: IPv4 and TCP, all
  * of both headers in the linear part, no IP options, not a fragment. Other packets, and
- * those that contradict themselves, go the long way, which tells them apart.
+ * those that contradict themselves, take the slow path, which tells them apart.
  */
 static __always_inline bool nic_ts_parse_plain(const struct nic_ts_view *v, u32 off,
 					       bool rx, struct nic_ts_packet *p)

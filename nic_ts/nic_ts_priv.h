@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * nic_ts: what the parts of the module share.
+ * nic_ts: shared by the parts of the module.
  *
  * nic_ts_parse.h	headers of a packet -> connection, sequence numbers
  * nic_ts_map.h	maps of clocks, and whether a timestamp is believable
@@ -40,9 +40,8 @@
 #include "nic_ts_ring.h"
 
 /*
- * Counters of a device, since it is known: identifier, name, what it counts, which the
- * documentation's table has from here. After these come the results of the
- * parser, for RX and for TX.
+ * Counters of a device, since nic_ts knows it: identifier, name, meaning; the documentation's
+ * table is made from here. After these come the results of the parser, for RX and for TX.
  */
 #define NIC_TS_DEV_STATS \
 	NIC_TS_STAT(RX_STACK, RxStampedByStack, \
@@ -198,7 +197,7 @@ struct nic_ts_net {
 /**
  * struct nic_ts_dev_cpu - of a device, on one CPU
  * @cnt:	counters
- * @track:	what its clock's offset can be, as seen here; BH is disabled
+ * @track:	bounds of its clock's offset, as seen on this CPU; BH is disabled
  * @epoch:	of that clock, when @track was begun
  */
 struct nic_ts_dev_cpu {
@@ -269,12 +268,12 @@ struct nic_ts_dev {
 
 /**
  * struct nic_ts_entry - a flow
- * @flow:	what users see
+ * @flow:	the part that users see
  * @node:	in the flow table
  * @key:	by which it is found, with @l3
  * @l3:		ifindex of the L3 master (VRF) that its sockets are bound to; 0: none
  * @ref:	one for all users, one per TX hardware stamp under way
- * @users:	who attached; nic_ts_flow_lock
+ * @users:	number of users attached; nic_ts_flow_lock
  * @nn:		its namespace; valid while there are users
  * @seen:	jiffies of its last packet
  * @asked:	a TX hardware stamp is under way; bit 0, atomic
@@ -283,8 +282,8 @@ struct nic_ts_dev {
  * @sent:	nic_ts_tx_sent() of @tx, read without the lock for each ACK
  * @ack_lock:	protects @ack
  * @ack:	ACKs
- * @stats:	what nic_ts_flow_rtt() said so far, as NIC_TS_NET_RTT_NO_TX and on
- * @tx_source:	of the newest RTT, enum nic_ts_source; said only
+ * @stats:	results of nic_ts_flow_rtt() so far, from NIC_TS_NET_RTT_NO_TX on
+ * @tx_source:	of the newest RTT, enum nic_ts_source; for dumps only
  * @rx_source:	of the newest RTT
  * @rcu:	looked up under RCU
  * @records:	of @tx, then of @ack

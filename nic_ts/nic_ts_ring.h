@@ -45,8 +45,8 @@ static inline void nic_ts_stamp_copy(struct nic_ts_stamp *to, const struct nic_t
 }
 
 /*
- * What a ring holds spans less than this many bytes of sequence space, so that
- * comparing any two is right.
+ * The records of a ring span less than this many bytes of sequence space, so any two of them can
+ * be compared.
  */
 #define NIC_TS_RING_SPAN	(1U << 30)
 
@@ -75,8 +75,8 @@ struct nic_ts_tx_record {
  * @base:	the first of them that is still valid
  * @mask:	number of records less 1, a power of two less 1
  * @max_end:	highest sequence number sent, if @head is not 0
- * @amb_end:	what ends up to here may be acknowledged late, since something
- *		before was sent again; if @ambiguous
+ * @amb_end:	ACKs up to here may be late, since earlier data was sent again; if
+ *		@ambiguous
  * @ambiguous:	@amb_end is valid
  * @rec:	@mask + 1 records
  */
@@ -121,7 +121,7 @@ static inline struct nic_ts_tx_record *nic_ts_tx_find(const struct nic_ts_tx_rin
 	return lo ? nic_ts_tx_at(r, r->base + lo - 1) : NULL;
 }
 
-/* All up to @end was sent; what is too far behind to be compared is forgotten. */
+/* All data up to @end was sent. Forget records that are too far behind to be compared. */
 static inline void nic_ts_tx_advance(struct nic_ts_tx_ring *r, u32 end)
 {
 	while (r->base != r->head &&
@@ -138,8 +138,8 @@ static inline void nic_ts_tx_advance(struct nic_ts_tx_ring *r, u32 end)
  * @stamp:	when
  * @cum_pause_ns: pauses of the flow until then
  *
- * What was sent before makes all that is in flight ambiguous (Karn): an ACK of
- * something later may have waited for it.
+ * Data that is sent again makes all data in flight ambiguous (Karn): an ACK of later data may have
+ * waited for it.
  */
 static inline enum nic_ts_tx_result
 nic_ts_tx_push(struct nic_ts_tx_ring *r, u32 seq, u32 end_seq,
@@ -312,17 +312,17 @@ static inline struct nic_ts_sent nic_ts_tx_sent(const struct nic_ts_tx_ring *r)
 	};
 }
 
-/* Is @seq the end of a part of what was sent? */
+/* Is @seq the end of a part of the data that was sent? */
 static inline bool nic_ts_sent_covers(const struct nic_ts_sent *sent, u32 seq)
 {
 	return seq - sent->from - 1 < sent->to - sent->from;
 }
 
-/* What became of an ACK. */
+/* Result of recording an ACK. */
 enum nic_ts_ack_result {
 	NIC_TS_ACK_RECORDED,
 	NIC_TS_ACK_OLD,		/* says nothing that an earlier one did not */
-	NIC_TS_ACK_UNSENT,	/* of what was not seen going out */
+	NIC_TS_ACK_UNSENT,	/* of data that was not seen going out */
 };
 
 /**
@@ -349,7 +349,7 @@ nic_ts_ack_push(struct nic_ts_ack_ring *r, const struct nic_ts_sent *sent, u32 a
 	if (r->head != r->base) {
 		newest = nic_ts_ack_at(r, r->head - 1)->ack_seq;
 		if (!nic_ts_sent_covers(sent, newest)) {
-			/* All are of what has no record any more. */
+			/* All are of data without a record. */
 			r->base = r->head;
 			r->lost = false;
 		} else if (!nic_ts_before(newest, ack_seq)) {
@@ -387,7 +387,7 @@ static inline u32 nic_ts_ack_index(const struct nic_ts_ack_ring *r, u32 seq)
  * nic_ts_ack_find() - find the first ACK that covered a segment
  * @r:		ring
  * @end_seq:	end of the segment
- * @una:	what TCP has accepted as acknowledged, at or after @end_seq
+ * @una:	snd_una, which TCP has accepted, at or after @end_seq
  * @rec:	the ACK
  *
  * The ACK that acknowledged @una is one that covered the segment, so the first of them

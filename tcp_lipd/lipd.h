@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tcp_lipd: what the parts of the module share.
+ * tcp_lipd: shared by the parts of the module.
  *
  * lipd_core.h	the laws, integers only
  * ecn_echo.h	(include/) one echo for each mark, integers only
- * cc_sock.h	(include/) what congestion controls that pace share
+ * cc_sock.h	(include/) helpers that paced congestion controls share
  * lipd_tcp.c	the tcp_congestion_ops: marks in, pacing rate out
  * lipd_net.c	per network namespace: parameters, devices, counters
  * lipd_trace.h	tracepoints
@@ -79,7 +79,7 @@ struct lipd_stats {
 	unsigned long cnt[LIPD_STAT_MAX];
 };
 
-/* What the parameter rates can be set to. */
+/* Values of the parameter rates. */
 enum lipd_rates {
 	LIPD_RATES_CONTINUOUS,
 	LIPD_RATES_DISCRETE,

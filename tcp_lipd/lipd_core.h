@@ -12,7 +12,7 @@
  *	ibaimd	x = min(2 * x, N)	x = max(x / (1 + (x/N)^2), 1)
  *
  * In rates: LIPD adds a packet time to the delay between packets for a mark, and takes it
- * back in T_rec = 1 / R_min, whatever the rate is. FIMD halves the rate, and doubles it in
+ * back in T_rec = 1 / R_min, at any rate. FIMD halves the rate, and doubles it in
  * T_rec. AIMD halves it and adds R_min in T_rec. From R_min to R_max, without a mark:
  *
  *			N = 256, packets of 2.048 us
@@ -275,8 +275,8 @@ static inline u32 lipd_burst(u32 packets, u32 share)
  * @mss: payload of a packet, bytes, 1 or more
  * @burst: packets that leave in one go at R_max
  *
- * What R_max sends in the RTT, and two bursts: one on its way out, one whose ACK is on its
- * way back. 2^38 * 2^24 < 2^63.
+ * This is the data that R_max sends in the RTT, and two bursts: one on its way out, one whose ACK
+ * is on its way back. 2^38 * 2^24 < 2^63.
  */
 static inline u32 lipd_window(u64 max_bps, u32 rtt_us, u32 mss, u32 burst)
 {

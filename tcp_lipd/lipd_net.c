@@ -19,7 +19,7 @@
 
 unsigned int lipd_net_id __read_mostly;
 
-/* What sockets have of a namespace that is gone: the defaults. */
+/* Sockets of a namespace that is gone use these: the defaults. */
 static struct lipd_conf lipd_gone_conf __ro_after_init;
 static DEFINE_PER_CPU(struct lipd_stats, lipd_gone_stats);
 
@@ -169,7 +169,7 @@ static int __net_init lipd_net_init(struct net *net)
 	};
 	if (!proc_create_net_single("lipd", 0444, net->proc_net, lipd_stats_show, NULL))
 		goto free_stats;
-	/* Last: who sets a parameter replaces ln->conf. */
+	/* Last: setting a parameter replaces ln->conf. */
 	err = net_params_register(&ln->params, net, "net/ipv4/lipd");
 	if (err)
 		goto remove_proc;
@@ -186,7 +186,7 @@ free_conf:
 
 /*
  * Sockets of users are closed by now, those of the kernel perhaps not: from here on they
- * have what stays. The caller waits for RCU readers before it calls any exit method.
+ * use the defaults. The caller waits for RCU readers before it calls any exit method.
  */
 static void __net_exit lipd_net_pre_exit(struct net *net)
 {
@@ -203,7 +203,7 @@ static void __net_exit lipd_net_pre_exit(struct net *net)
 	kfree_rcu(old, rcu);
 }
 
-/* What a socket may still read is @ln itself, which is freed after all exit methods. */
+/* A socket may still read @ln itself, which is freed after all exit methods. */
 static void __net_exit lipd_net_exit(struct net *net)
 {
 	struct lipd_net *ln = lipd_net(net);

@@ -27,15 +27,15 @@
  * qdisc is replaced by one that does not.
  *
  * Differences from the paper, because TCP is not InfiniBand:
- *  - Loss halves the rate once per round trip, whatever the law. Undone when TCP finds it
- *    was spurious. Lost data is repaired at one packet for each round trip at least.
+ *  - Loss halves the rate once per round trip, under any law. Undone when TCP finds it was
+ *    spurious. Lost data is repaired at one packet for each round trip at least.
  *  - One mark of a round trip counts, or marks_per_rtt. A window of one packet has no more.
- *  - The window is what fills the empty path, because the path may be longer than one
- *    packet, and software batches; window_packets sets another.
+ *  - The window fills the empty path, because the path may be longer than one packet, and
+ *    software batches; window_packets sets another.
  *  - At Rmax several packets leave in one go, see lipd_burst().
- *  - The delay behind a packet is that of the rate at which it left, as InfiniBand's; but
- *    of what waits in a qdisc there may be 61 us.
- *  - A packet counts as one, whatever its size.
+ *  - The delay behind a packet follows from the rate at which it left, as with InfiniBand; but
+ *    data for 61 us may wait in a qdisc.
+ *  - Packets of any size count as one.
  *  - State persists within a connection, not from one to the next.
  *  - TCP does not pace the first ten packets of a connection.
  *
@@ -487,7 +487,7 @@ static u32 lipd_ssthresh(struct sock *sk)
 	return tcp_sk(sk)->snd_ssthresh;
 }
 
-/* What sk_gso_max_segs allows at once; a retransmission does not wait behind new data. */
+/* As many as sk_gso_max_segs allows; but a retransmission does not wait behind new data. */
 static u32 lipd_min_tso_segs(struct sock *sk)
 {
 	/* TCP is about to send, and asks nothing else of us before it does. */
@@ -514,7 +514,7 @@ static size_t lipd_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 		return 0;
 	memset(&info->dctcp, 0, sizeof(info->dctcp));
 	info->dctcp.dctcp_enabled = 1;
-	/* data_race: what is shown may be old, and nothing depends on it */
+	/* data_race: the value shown may be old, and nothing depends on it */
 	info->dctcp.dctcp_ce_state = data_race(ls->echo.ce);
 	info->dctcp.dctcp_ab_ecn = READ_ONCE(ls->marked) * mss;
 	info->dctcp.dctcp_ab_tot = READ_ONCE(ls->packets) * mss;
@@ -545,7 +545,7 @@ static struct tcp_congestion_ops lipd_ops[LIPD_LAWS] __read_mostly = {
 	[LIPD_LAW_AIMD]	= LIPD_OPS("ibaimd"),
 };
 
-/* What runs where these cannot; never registered, so never chosen. */
+/* Runs where these cannot; never registered, so never chosen. */
 static struct tcp_congestion_ops lipd_reno __read_mostly = {
 	.name		= "lipd-reno",
 	.owner		= THIS_MODULE,

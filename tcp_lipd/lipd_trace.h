@@ -152,7 +152,7 @@ TRACE_EVENT(lipd_set,
 		  __entry->idle_ns)
 );
 
-/* The receiver: CE is not what it was. first: an ACK of what came before went out first. */
+/* The receiver: CE has changed. first: an ACK of the packets before went out first. */
 TRACE_EVENT(lipd_echo,
 
 	TP_PROTO(const struct sock *sk, bool ce, bool first, u32 ack),
