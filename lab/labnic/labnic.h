@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of one end of a labnic pair. What it models is told in labnic_main.c.
+ * State of one end of a labnic pair. labnic_main.c describes the model.
  *
  * Locks, outer to inner; each is taken with bottom halves off:
  *
  *	RTNL		configuration, carrier, up and down
  *	tx.lock		rings and wire of the direction this end sends in
- *	rxq.lock	of the *other* end: what is on that wire or in its RX ring
+ *	rxq.lock	of the *other* end: frames on that wire or in its RX ring
  *	pfc.lock	of the *other* end: pause frames on that wire; leaf
  *	stamps.lock	TX stamps in flight; leaf
  *	phc.lock	the hardware clock; leaf
@@ -109,7 +109,7 @@ struct labnic_rxq_stats { LABNIC_RXQ_STATS; };
  * @bytes: for BQL
  * @descs: descriptors it takes
  * @cut: it is in labnic_txq.segs, too
- * @prio: what it can be paused by
+ * @prio: priority by which it can be paused
  * @stamp: clone to stamp, holding a slot, or NULL
  */
 struct labnic_tx_cb {
@@ -140,7 +140,7 @@ struct labnic_rx_cb {
 /**
  * struct labnic_stamp_cb - of a TX stamp in flight
  * @due_ns: when it is delivered
- * @raw_ns: what it says, on CLOCK_MONOTONIC_RAW: the two clocks drift apart
+ * @raw_ns: its time on CLOCK_MONOTONIC_RAW: the two clocks drift apart
  * @miss: it is not delivered after all
  */
 struct labnic_stamp_cb {
@@ -154,7 +154,7 @@ struct labnic_stamp_cb {
 /**
  * struct labnic_txq - TX queue; under tx.lock
  * @ring: packets not wholly on the wire, in order
- * @segs: what is left to send of the first of them, if it had to be cut
+ * @segs: segments left to send of the first of them, if it had to be cut
  * @used: descriptors of these, and of the packet in labnic_tx.sent
  * @done_packets: to report to BQL
  * @done_bytes: and their bytes
@@ -217,7 +217,7 @@ struct labnic_tx {
 /**
  * struct labnic_pfc - priority flow control of one end
  * @want: priorities that the other end is to hold back; under tx.lock
- * @told: what the last pause frame to it said; under tx.lock
+ * @told: priorities in the last pause frame to it; under tx.lock
  * @paused: priorities that this end holds back; written under tx.lock
  * @enabled: @want may come to be something else than 0
  * @since_ns: @paused_ns has the time until then

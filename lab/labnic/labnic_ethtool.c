@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * labnic: what ethtool asks and sets.
+ * labnic: operations of ethtool.
  */
 #include <linux/ethtool.h>
 #include <linux/math64.h>

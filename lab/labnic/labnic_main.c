@@ -2,11 +2,11 @@
 /*
  * labnic: a network interface for tests that behaves like hardware
  *
- * Two of them make a link, created together like a veth pair, movable between
- * namespaces. Everything has the times of a real NIC and a real wire, on
- * CLOCK_MONOTONIC, to the nanosecond; the rest is the stack as it is. In virtual
- * time the results are exact and repeat; on an emulated machine, or a loaded one,
- * things happen late but their order and the times of frames are kept.
+ * Two of them make a link. They are created together like a veth pair, and can move between
+ * namespaces. Frames have the times of a real NIC and a real wire, on CLOCK_MONOTONIC, to the
+ * nanosecond; the rest is the ordinary stack. In virtual time the results are exact and repeat.
+ * On an emulated or loaded machine events are late, but their order and the times of frames stay
+ * right.
  *
  * Sending:
  *
@@ -40,7 +40,7 @@
  *
  *	interrupt: schedule NAPI, which empties the ring into GRO; then look again
  *
- * Priority flow control, for ports of switches (labq) and what is behind them:
+ * Priority flow control, for ports of switches (labq) and their neighbours:
  *
  *	set(priorities):			the switch, by way of labnic_pfc.h
  *	  a pause frame of 64 bytes waits for the frame on the wire and for no
@@ -48,17 +48,17 @@
  *
  *	pause frame arrives:
  *	  the frame on the wire is finished; no other of these priorities starts
- *	  what is posted fills the ring and BQL's limit, and then the qdisc
+ *	  posted packets fill the ring up to BQL's limit, and then the qdisc
  *
- * A packet's priority is its class selector or PCP, see labnic_skb_prio(). A TX
- * queue is a FIFO: while its first packet is paused, so is what is behind it,
- * whatever the priority. Qdiscs may ask labnic_pfc_paused() to avoid that.
+ * A packet's priority is its class selector or PCP, see labnic_skb_prio(). A TX queue is a FIFO: a
+ * paused packet holds up all packets behind it, of any priority. Qdiscs may call
+ * labnic_pfc_paused() to avoid that.
  *
- * What is simpler than hardware:
- *  - A pause lasts until a frame ends it, where IEEE 802.1Qbb has a time in each
- *    frame (up to 65535 times 512 bit times) that is renewed before it has run
- *    out. The difference: renewals take no bandwidth, pause frames must not get
- *    lost and do not, and a pause does not end by itself if the switch is stuck.
+ * Simpler than hardware:
+ *  - A pause lasts until a frame ends it. In IEEE 802.1Qbb each frame has a time (up to 65535
+ *    times 512 bit times), and the switch renews the pause before that ends. So here renewals take
+ *    no bandwidth, pause frames must not get lost and do not, and a pause does not end by itself
+ *    if the switch is stuck.
  *  - A pause frame takes effect on its arrival, where 802.1Qbb allows some time.
  *  - A lone TX queue sends up to tx_burst bytes of a segmented packet in one go;
  *    a packet posted to another queue meanwhile waits for the end of that.
@@ -66,12 +66,12 @@
  *    ACK of TCP's, which counts as 2 bytes, is given back to its socket when posted.
  *  - Checksums left to the NIC are not written into frames: the receiver takes
  *    them for good, as between veths. A corrupted frame gets its checksum first.
- *  - Any destination address is received, as if all NICs were promiscuous; the
- *    stack sorts out what is not for it.
+ *  - A NIC receives any destination address, as if it were promiscuous; the stack drops packets
+ *    for others.
  *  - The RX ring counts packets, not buffers. Moderation counts from the first
  *    packet that waits.
- *  - Taking a link down loses what is on the wire; taking an end down loses what
- *    it has not sent and what it has not received.
+ *  - Taking a link down loses the frames on the wire; taking an end down loses the packets that it
+ *    has not sent or received yet.
  *
  * Attributes, with ranges and units: labnic_params.h. Locks: labnic.h.
  */
@@ -203,7 +203,7 @@ static void labnic_clock_start(struct labnic_priv *priv)
 	spin_unlock_irq(&priv->phc_lock);
 }
 
-/* What a changed setting does beside being used from now on. */
+/* Side effects of changed settings. */
 static void labnic_config_act(struct labnic_priv *priv, struct nlattr *data[])
 {
 	const struct labnic_config *cfg = rtnl_dereference(priv->cfg);
@@ -424,7 +424,7 @@ static void labnic_setup(struct net_device *dev)
 	dev->ethtool_ops = &labnic_ethtool_ops;
 	dev->needs_free_netdev = true;
 	dev->priv_destructor = labnic_free;
-	/* The ring keeps what it is given, in a list. */
+	/* The ring keeps its packets in a list. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE | IFF_DISABLE_NETPOLL;
 	dev->max_mtu = ETH_MAX_MTU;
@@ -516,7 +516,7 @@ static int labnic_register(struct net_device *dev, struct nlattr *tb[],
 }
 
 /**
- * struct labnic_request - what is asked for when a link is made
+ * struct labnic_request - settings of both ends of a new link
  * @cfg: settings of this end
  * @peer_cfg: and of the other one
  * @tb: attributes of the other one

@@ -2,9 +2,9 @@
 /*
  * labnic: priority flow control. See labnic_main.c for the model.
  *
- * State is what is told, not changes of it: an end has a set of priorities that
- * it wants the other end to hold back, and a pause frame says all of that set. If
- * it changes again before the frame gets onto the wire, only the last is told.
+ * Frames carry state, not changes. Each end has a set of priorities that the other end must hold
+ * back, and a pause frame carries the whole set. If the set changes again before the frame gets
+ * onto the wire, only the last set is sent.
  */
 #include <linux/netdevice.h>
 #include <linux/slab.h>
@@ -29,7 +29,7 @@ struct labnic_pfc_frame {
 	u8 prios;
 };
 
-/* This end may send all but @prios from @now on. Returns what it may send again. */
+/* This end may send all but @prios from @now on. Returns priorities that it may send again. */
 static u8 labnic_pfc_hold(struct labnic_priv *priv, u8 prios, u64 now)
 {
 	struct labnic_pfc *pfc = &priv->pfc;
@@ -42,7 +42,7 @@ static u8 labnic_pfc_hold(struct labnic_priv *priv, u8 prios, u64 now)
 			pfc->paused_ns[prio] += now - pfc->since_ns;
 	}
 	pfc->since_ns = now;
-	/* Though the wire has been free, what was paused does not start before. */
+	/* Paused packets do not start before, even if the wire was free. */
 	if (resumed && priv->tx.wire.ns < now)
 		priv->tx.wire = (struct labnic_time){ .ns = now };
 	/* labnic_pfc_paused() reads it without a lock. */
@@ -125,7 +125,7 @@ static void labnic_pfc_arrive(struct labnic_priv *priv, struct labnic_pfc_frame 
  * @peer: the other end, or NULL
  * @now: now; the frame on the wire before this one has left
  *
- * Pause frames are not subject to the faults of the wire: what is lost is never
+ * Pause frames are not subject to the faults of the wire: a lost one is never
  * told again.
  *
  * Context: tx.lock.
@@ -155,7 +155,7 @@ int labnic_pfc_send(struct labnic_priv *priv, const struct labnic_config *cfg,
 	return 0;
 }
 
-/* labnic_pfc_retry_ns() - when to try again what was refused with -ENOMEM. */
+/* labnic_pfc_retry_ns() - time of the next attempt after -ENOMEM. */
 u64 labnic_pfc_retry_ns(u64 now)
 {
 	return now + LABNIC_PFC_RETRY_NS;
@@ -257,7 +257,7 @@ void labnic_pfc_enable(struct net_device *dev, bool on)
 EXPORT_SYMBOL_GPL(labnic_pfc_enable);
 
 /**
- * labnic_pfc_set() - tell the other end what not to send
+ * labnic_pfc_set() - tell the other end which priorities not to send
  * @dev: a labnic, the port
  * @prios: bit mask of the priorities to hold back; the others may be sent
  *
@@ -280,7 +280,7 @@ void labnic_pfc_set(struct net_device *dev, u8 prios)
 EXPORT_SYMBOL_GPL(labnic_pfc_set);
 
 /**
- * labnic_pfc_paused() - what may not be sent at present
+ * labnic_pfc_paused() - return the priorities that may not be sent now
  * @dev: a labnic
  *
  * When that gets less, all TX queues are scheduled.

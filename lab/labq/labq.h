@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of a switch and of its ports. What they model is told in labq_main.c.
+ * State of a switch and of its ports. labq_main.c describes the model.
  *
  * Locks, outer to inner; each is taken with bottom halves off:
  *
@@ -23,7 +23,7 @@
 /**
  * struct labq_switch - all ports in one network namespace
  * @lock: see above
- * @shared: the buffer less what is set aside for queues and in headrooms
+ * @shared: the buffer less the bytes reserved for queues and headrooms
  * @cfg: settings of scope SWITCH; the others are not used. RTNL
  * @ingress: struct labq_ingress of all ports
  * @ports: struct labq_port; RTNL
@@ -36,7 +36,7 @@ struct labq_switch {
 	struct list_head ports;
 };
 
-/* struct labq_ingress_prio - one priority of what came in by a port */
+/* struct labq_ingress_prio - packets of one priority that came in by a port */
 struct labq_ingress_prio {
 	struct labq_held held;
 	u64 max_held_bytes;
@@ -45,7 +45,7 @@ struct labq_ingress_prio {
 };
 
 /**
- * struct labq_ingress - what came in by a port and is held in the switch
+ * struct labq_ingress - packets in the switch that came in by a port
  * @node: in labq_switch.ingress, until the port is gone
  * @port: the port; NULL once it is gone
  * @ifindex: of its device
@@ -95,7 +95,7 @@ struct labq_queue {
  * @list: in labq_switch.ports
  * @dev: the device that the qdisc is the root of
  * @cfg: settings; those of the switch are copies
- * @ingress: what came in by it
+ * @ingress: packets that came in by it
  * @labnic: @dev knows priority flow control
  * @since_ns: statistics are from then on
  */
@@ -112,11 +112,11 @@ struct labq_port {
 
 /**
  * struct labq_cb - of a packet in a queue
- * @ingress: what it is accounted to, or NULL
+ * @ingress: that it is accounted to, or NULL
  * @came_ns: when it came, the low bits of CLOCK_MONOTONIC: 4 s
  * @bytes: its frame, of 64 KB at most
  * @prio: its priority
- * @pool: who pays for it
+ * @pool: that it is charged to
  *
  * A qdisc has 20 bytes in a packet.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Arithmetic of the switch buffer: who is let in, who is marked, who is paused, and
+ * Arithmetic of the switch buffer: admission, marks, pauses, and
  * statistics of queue lengths, as pure functions on integers.
  *
  * Byte counts are below 2^30, factors and probabilities are in units of 10^-9 and
@@ -25,14 +25,14 @@ struct labq_config {
 #undef LABQ_X
 };
 
-/* Who pays for a packet. */
+/* Memory that a packet is charged to. */
 enum labq_pool {
 	LABQ_POOL_RESERVED,	/* bytes set aside for its queue */
-	LABQ_POOL_SHARED,	/* what is left of the buffer, for all */
+	LABQ_POOL_SHARED,	/* the rest of the buffer, for all */
 	LABQ_POOL_HEADROOM,	/* bytes set aside for its ingress port, once paused */
 };
 
-/* What becomes of a packet. */
+/* Verdict on a packet. */
 enum labq_verdict {
 	LABQ_ENQUEUE,
 	LABQ_DROP_LIMIT,	/* its queue is at the static limit */
@@ -51,7 +51,7 @@ enum labq_mark {
 	LABQ_MARK_RED,
 };
 
-/* The buffer of a switch, less what is set aside: size and use in bytes. */
+/* The shared buffer of a switch: size and use in bytes. */
 struct labq_shared {
 	u64 size;
 	u64 used;
@@ -91,7 +91,7 @@ static inline u64 labq_free(const struct labq_shared *shared)
 }
 
 /**
- * labq_threshold() - dynamic threshold: a factor times what is free
+ * labq_threshold() - return the dynamic threshold: a factor times the free bytes
  * @shared: the buffer
  * @alpha_ppb: the factor
  *
@@ -130,7 +130,7 @@ static inline enum labq_verdict labq_admit_lossless(const struct labq_shared *sh
  * @queue: the queue, without the packet
  * @held: of its ingress port and priority if that is lossless, or NULL
  * @len: bytes, 1 to 2^20
- * @pool: where to put who pays for it
+ * @pool: set to the memory that it is charged to
  *
  * Bytes set aside for the queue come first. A lossless packet then is subject to
  * no limit but the buffer's; another one to the static limit, to the room there
@@ -228,7 +228,7 @@ static inline enum labq_mark labq_mark(const struct labq_config *cfg, u64 bytes,
 }
 
 /**
- * labq_without_ecn() - what becomes of a packet that should be marked but cannot
+ * labq_without_ecn() - return the verdict on a packet that should be marked but cannot
  * @cfg: settings
  * @mark: why
  */
@@ -255,7 +255,7 @@ static inline u64 labq_xoff(const struct labq_config *cfg, const struct labq_sha
  * labq_pause() - whether an ingress port's priority is to be paused from now on
  * @cfg: settings of the ingress port
  * @xoff: from labq_xoff()
- * @held: what it holds
+ * @held: bytes that it holds
  * @paused: it is at present
  *
  * Before it resumes, its headroom has to be empty: of what is on its way when the

@@ -2,57 +2,54 @@
 /*
  * labq: the buffer of a switch, as the root qdisc of its ports
  *
- * All ports with this qdisc in one network namespace are one switch: its memory is
- * shared by their egress queues, eight strict priorities for each port. What
- * forwards between the ports is the kernel's routing or bridge. The devices are
- * labnics, with one TX queue each, whose parameter tx_limit should be 0: then all
- * that waits for the wire waits here.
+ * All ports with this qdisc in one network namespace are one switch. Their egress queues share
+ * its memory; each port has eight strict priorities. The kernel's routing or bridge forwards
+ * between the ports. The devices are labnics with one TX queue each. Their parameter tx_limit
+ * should be 0, so that all packets that wait for the wire wait here.
  *
  *	forwarded to a port(packet):
- *	  cut what GRO has put together, and do the rest for each
+ *	  cut a packet of GRO into its frames, and do the rest for each
  *	  prio     = class selector of the DSCP, or PCP
  *	  queue    = of the port, for prio
- *	  held     = what came in by the same port with the same prio and is still here
- *	  lossless = the port it came in by has pfc on for prio
+ *	  held     = bytes here that came in by the same port with the same prio
+ *	  lossless = that port has pfc on for prio
  *
  *	  mark if queue > ecn_step, or with RED's probability at the queue's (average)
  *	    length; without ECN: drop, or for the step leave alone
  *	  lossless packets are not limited by their queue, others are dropped if
  *	    queue + packet > limit				tail drop
  *	    queue + packet > alpha * free			dynamic threshold
- *	  free = size of the shared buffer - what is used of it; drop if there is none
+ *	  free = size of the shared buffer - its use; drop if nothing is free
  *	  put it into the queue
  *
- *	  held > xoff: pause prio at the sender at the other end of the port that it
- *	    came in by, through labnic; while it is paused, what still comes is
- *	    charged to the headroom if there is one, and to the shared buffer if not
+ *	  held > xoff: pause prio at the sender at the other end of the ingress port,
+ *	    through labnic; packets that still come are charged to the headroom if there
+ *	    is one, else to the shared buffer
  *
  *	wire of a port free:
  *	  send the first packet of the highest priority that the port's other end has
  *	    not paused
  *	  held <= xon, and nothing of it in the headroom: resume
  *
- * Who pays for a packet: bytes set aside for its queue (`reserved`), the shared
- * buffer, or the headroom. What is set aside is not part of the shared buffer,
- * whose size is `buffer` less all of that.
+ * A packet is charged to the bytes reserved for its queue (`reserved`), to the shared buffer, or
+ * to the headroom. The shared buffer is `buffer` less all reserved bytes and headrooms.
  *
  * A length is in bytes of frames, padded to 60 and without preamble, check sequence
  * and gap. Packets count from their last bit's arrival (store and forward) until
  * the first one of them leaves: the packet on the wire is not in a queue.
  *
- * What is simpler than hardware:
- *  - A byte of a packet takes a byte of the buffer. Real ones have cells.
- *  - Memory is given back when the packet starts to leave, all at once.
- *  - Thresholds are of the port, for all of its priorities alike. Xoff looks at
- *    each packet of its own ingress port and priority that comes or goes; what the
- *    others do changes a dynamic Xoff without being noticed before that.
- *  - What the switch itself sends is not accounted to any ingress port; neither is
- *    what comes in by a port without this qdisc.
+ * Simpler than hardware:
+ *  - A byte of a packet takes a byte of the buffer. Real buffers have cells.
+ *  - A packet's memory is free, all at once, when it starts to leave.
+ *  - All priorities of a port have the same thresholds. A packet is compared with Xoff when one of
+ *    its ingress port and priority comes or goes. Other packets change a dynamic Xoff as well,
+ *    which takes effect at the next such packet.
+ *  - Packets that the switch itself sends, or that come in by a port without this qdisc, are not
+ *    accounted to an ingress port.
  *  - RED's average does not decay while the queue is empty, but with the packets
  *    that find it so.
  *
- * Everything that concerns where a packet came in is in struct labq_ingress, apart
- * from the egress queues.
+ * struct labq_ingress has the state of ingress ports, apart from the egress queues.
  *
  * Attributes and statistics: labq_params.h. Arithmetic: labq_core.h. Locks: labq.h.
  */
@@ -98,7 +95,7 @@ static bool labq_ingress_lossless(const struct labq_ingress *in, u8 prio)
 }
 
 /**
- * labq_pause_apply() - have the sender at the other end told what it may send
+ * labq_pause_apply() - tell the sender at the other end which priorities it may send
  * @sw: the switch
  * @in: the ingress port
  *
@@ -313,7 +310,7 @@ static int labq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	return NET_XMIT_SUCCESS;
 }
 
-/* What GRO has put together was several frames on the wire, and will be again. */
+/* Cut a packet of GRO into the frames that it was on the wire, and will be again. */
 static int labq_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
@@ -367,7 +364,7 @@ static struct sk_buff *labq_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* The device goes down, or the qdisc goes: what is queued is thrown away. */
+/* The device goes down, or the qdisc is destroyed: drop all packets. */
 static void labq_reset(struct Qdisc *sch)
 {
 	struct labq_port *port = qdisc_priv(sch);

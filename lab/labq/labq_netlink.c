@@ -8,7 +8,7 @@
 
 #include "labq.h"
 
-/* The largest frame of the usual MTU fits into what is shared. */
+/* The largest frame of the usual MTU fits into the shared buffer. */
 #define LABQ_SHARED_MIN		1514
 
 static const struct {
@@ -44,7 +44,7 @@ static s64 *labq_config_value(struct labq_config *cfg, int attr)
 
 /* Settings ----------------------------------------------------------------- */
 
-/* labq_defaults() - settings for who asks for none. */
+/* labq_defaults() - default settings */
 void labq_defaults(struct labq_config *cfg)
 {
 	int attr;
@@ -63,7 +63,7 @@ static void labq_copy_switch(struct labq_config *to, struct labq_config *from)
 			*labq_config_value(to, attr) = *labq_config_value(from, attr);
 }
 
-/* What a port sets aside of the buffer. */
+/* Bytes of the buffer that a port reserves. */
 static u64 labq_set_aside(const struct labq_config *cfg)
 {
 	u64 bytes = cfg->reserved_bytes * LABNIC_PRIOS;
@@ -74,7 +74,7 @@ static u64 labq_set_aside(const struct labq_config *cfg)
 }
 
 /*
- * What is left of the buffer for all, if @port had the settings @cfg; with NULL,
+ * Bytes of the buffer left for all, if @port had the settings @cfg; with NULL,
  * if it were not there. Not positive if nothing is.
  */
 static s64 labq_shared_size(const struct labq_switch *sw, const struct labq_port *port,
@@ -152,7 +152,7 @@ static void labq_seed(struct labq_port *port)
 				port->cfg.seed ?: port->dev->ifindex, prio);
 }
 
-/* What pfc, pfc_prio and headroom say, to the ingress port. */
+/* Apply pfc, pfc_prio and headroom to the ingress port. */
 static void labq_ingress_config(struct labq_switch *sw, struct labq_ingress *in)
 {
 	const struct labq_config *cfg = &in->port->cfg;
@@ -207,7 +207,7 @@ static void labq_queue_restart(struct labq_queue *q)
 	q->purged_packets = 0;
 	memset(q->verdicts, 0, sizeof(q->verdicts));
 	memset(q->marks, 0, sizeof(q->marks));
-	/* What is in the queue has been let in. */
+	/* Packets in the queue stay. */
 	q->verdicts[LABQ_ENQUEUE] = q->length.packets;
 	q->enqueued_bytes = q->length.bytes;
 }
@@ -484,7 +484,7 @@ int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
  * labq_destroy() - a device is no port any longer
  * @sch: the qdisc; empty. It may be that labq_init() has failed
  *
- * What came in by the port may still be queued at others.
+ * Packets that came in by the port may still be queued at others.
  *
  * Context: RTNL.
  */
