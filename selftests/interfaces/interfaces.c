@@ -45,16 +45,27 @@ static void tc_statistics(void)
 #undef ONRAMP_X
 }
 
+struct range {
+	const char *name;
+	u64 min;
+	u64 max;
+};
+
 static void sysctls(void)
 {
-#define ROW(dir, name, min, max) \
-	printf("range " dir "." #name " %" PRIu64 " %" PRIu64 "\n", (u64)(min), (u64)(max))
-#define TIMELY_PARAM(id, name, min, max, ...)		ROW("net.ipv4.timely", name, min, max);
-#define LIPD_PARAM(id, name, min, max, ...)		ROW("net.ipv4.lipd", name, min, max);
-#define OR_ACKER_PARAM(id, name, min, max, ...)		ROW("net.or_acker", name, min, max);
-	TIMELY_PARAMS
-	LIPD_PARAMS
-	OR_ACKER_PARAMS
+#define TIMELY_PARAM(id, name, min, max, ...)	{ "net.ipv4.timely." #name, min, max },
+#define LIPD_PARAM(id, name, min, max, ...)	{ "net.ipv4.lipd." #name, min, max },
+#define OR_ACKER_PARAM(id, name, min, max, ...)	{ "net.or_acker." #name, min, max },
+	static const struct range ranges[] = {
+		TIMELY_PARAMS
+		LIPD_PARAMS
+		OR_ACKER_PARAMS
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		printf("range %s %" PRIu64 " %" PRIu64 "\n", ranges[i].name, ranges[i].min,
+		       ranges[i].max);
 }
 
 static void messages(void)
