@@ -13,20 +13,50 @@
 #include "lipd_params.h"
 #include "uapi/onramp.h"
 
-/* tc: a value of this kind is read by all, so kinds are part of the interface. */
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct range {
+	const char *name;
+	u64 min;
+	u64 max;
+};
+
+static void print_ranges(const char *of, const struct range *range, size_t n)
+{
+	for (; n; n--, range++)
+		printf("range %s%s %" PRIu64 " %" PRIu64 "\n", of, range->name, range->min,
+		       range->max);
+}
+
+/* By its number; its kind says how all who have it read it. */
+struct number {
+	int number;
+	const char *name;
+	const char *kind;
+};
+
+static void print_numbers(const char *of, const struct number *number, size_t n)
+{
+	for (; n; n--, number++)
+		printf("tc %s %d %s %s\n", of, number->number, number->name, number->kind);
+}
+
 static void tc_attributes(void)
 {
-	printf("tc attribute %d PAD\n", TCA_ONRAMP_PAD);
-	printf("tc attribute %d VERSION\n", TCA_ONRAMP_VERSION);
-	printf("tc attribute %d PRIOMAP\n", TCA_ONRAMP_PRIOMAP);
-#define ONRAMP_X(NAME, field, KIND, min, max, ...) \
-	printf("tc attribute %d " #NAME " " #KIND "\n", TCA_ONRAMP_##NAME);
-	ONRAMP_PARAMS
+#define ONRAMP_X(NAME, field, KIND, ...)	{ TCA_ONRAMP_##NAME, #NAME, #KIND },
+	static const struct number attributes[] = {
+		{ TCA_ONRAMP_PAD, "PAD", "-" },
+		{ TCA_ONRAMP_VERSION, "VERSION", "-" },
+		{ TCA_ONRAMP_PRIOMAP, "PRIOMAP", "-" },
+		ONRAMP_PARAMS
+	};
 #undef ONRAMP_X
-#define ONRAMP_X(NAME, field, KIND, min, max, ...) \
-	printf("range tc." #NAME " %" PRIu64 " %" PRIu64 "\n", (u64)(min), (u64)(max));
-	ONRAMP_PARAMS
+#define ONRAMP_X(NAME, field, KIND, min, max, ...)	{ #NAME, min, max },
+	static const struct range ranges[] = { ONRAMP_PARAMS };
 #undef ONRAMP_X
+
+	print_numbers("attribute", attributes, ARRAY_SIZE(attributes));
+	print_ranges("tc.", ranges, ARRAY_SIZE(ranges));
 }
 
 static void tc_words(const char *of, const char *const *words, size_t n)
@@ -39,33 +69,21 @@ static void tc_words(const char *of, const char *const *words, size_t n)
 
 static void tc_statistics(void)
 {
-#define ONRAMP_X(NAME, field, KIND, help) \
-	printf("tc statistic %d " #NAME " " #KIND "\n", ONRAMP_STATS_##NAME);
-	ONRAMP_STATS
+#define ONRAMP_X(NAME, field, KIND, help)	{ ONRAMP_STATS_##NAME, #NAME, #KIND },
+	static const struct number statistics[] = { ONRAMP_STATS };
 #undef ONRAMP_X
-}
 
-struct range {
-	const char *name;
-	u64 min;
-	u64 max;
-};
+	print_numbers("statistic", statistics, ARRAY_SIZE(statistics));
+}
 
 static void sysctls(void)
 {
 #define TIMELY_PARAM(id, name, min, max, ...)	{ "net.ipv4.timely." #name, min, max },
 #define LIPD_PARAM(id, name, min, max, ...)	{ "net.ipv4.lipd." #name, min, max },
 #define OR_ACKER_PARAM(id, name, min, max, ...)	{ "net.or_acker." #name, min, max },
-	static const struct range ranges[] = {
-		TIMELY_PARAMS
-		LIPD_PARAMS
-		OR_ACKER_PARAMS
-	};
-	size_t i;
+	static const struct range ranges[] = { TIMELY_PARAMS LIPD_PARAMS OR_ACKER_PARAMS };
 
-	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
-		printf("range %s %" PRIu64 " %" PRIu64 "\n", ranges[i].name, ranges[i].min,
-		       ranges[i].max);
+	print_ranges("", ranges, ARRAY_SIZE(ranges));
 }
 
 static void messages(void)
@@ -84,9 +102,9 @@ int main(void)
 	static const char *const clock[] = { ONRAMP_CLOCK_WORDS };
 
 	tc_attributes();
-	tc_words("mode", mode, sizeof(mode) / sizeof(*mode));
-	tc_words("owd", owd, sizeof(owd) / sizeof(*owd));
-	tc_words("clock", clock, sizeof(clock) / sizeof(*clock));
+	tc_words("mode", mode, ARRAY_SIZE(mode));
+	tc_words("owd", owd, ARRAY_SIZE(owd));
+	tc_words("clock", clock, ARRAY_SIZE(clock));
 	tc_statistics();
 	sysctls();
 	messages();
