@@ -73,6 +73,11 @@
  * @marks_left:	marks that still count, until @round_seq is ACKed
  * @round_seq:	snd_nxt at the first mark of the current round trip
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
+ * @mss:	cc_mss() that the next ones are for; 0: none yet
+ * @segment_bytes: the parameter that @segment is for
+ * @line_bps:	line rate that @cap_bps is for, bytes/s
+ * @cap_bps:	R_max, bytes/s
+ * @segment:	packets that leave in one go at R_max
  * @law:	enum lipd_law
  * @flags:	LIPD_F_*
  *
@@ -88,6 +93,11 @@ struct lipd_sock {
 	u32		marks_left;
 	u32		round_seq;
 	u32		cut_seq;
+	u32		mss;
+	u32		segment_bytes;
+	u64		line_bps;
+	u64		cap_bps;
+	u16		segment;
 	u8		law;
 	u8		flags;
 };
@@ -113,16 +123,22 @@ static struct lipd_params lipd_params_of(const struct lipd_sock *ls,
 	};
 }
 
-/* R_max of a flow, bytes/s. */
+/* R_max of a flow, bytes/s. Divides, as for its segment, only when its inputs change. */
 static u64 lipd_cap(const struct sock *sk, const struct lipd_conf *conf)
 {
-	return cc_cap(sk, line_rate_bps(lipd_sk(sk)->dev, conf->line_rate_bps));
-}
+	struct lipd_sock *ls = lipd_sk(sk);
+	u64 line_bps = line_rate_bps(ls->dev, conf->line_rate_bps);
+	u32 mss = cc_mss(sk);
 
-/* Packets that leave in one go at R_max. */
-static u32 lipd_segment(const struct sock *sk, const struct lipd_conf *conf)
-{
-	return clamp_t(u32, conf->segment_bytes / cc_mss(sk), 1, GSO_MAX_SEGS);
+	if (likely(ls->mss == mss && ls->line_bps == line_bps &&
+		   ls->segment_bytes == conf->segment_bytes))
+		return ls->cap_bps;
+	ls->mss = mss;
+	ls->line_bps = line_bps;
+	ls->segment_bytes = conf->segment_bytes;
+	ls->cap_bps = cc_cap(sk, line_bps);
+	ls->segment = clamp_t(u32, conf->segment_bytes / mss, 1, GSO_MAX_SEGS);
+	return ls->cap_bps;
 }
 
 /* The window, packets. */
@@ -135,7 +151,7 @@ static u32 lipd_cwnd_limit(const struct sock *sk, const struct lipd_conf *conf, 
 	/* Without an RTT, TCP's own first window. */
 	if (!limit)
 		limit = rtt_us == ~0U ? TCP_INIT_CWND :
-			lipd_window(cap_bps, rtt_us, cc_mss(sk), lipd_segment(sk, conf));
+			lipd_window(cap_bps, rtt_us, cc_mss(sk), lipd_sk(sk)->segment);
 	return max(min3(limit, cc_max_packets(sk), tp->snd_cwnd_clamp), 1U);
 }
 
@@ -151,7 +167,7 @@ static u64 lipd_pace(struct sock *sk, const struct lipd_conf *conf, u64 cap_bps)
 	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
-	cc_bound_segment(sk, lipd_burst(lipd_segment(sk, conf), share));
+	cc_bound_segment(sk, lipd_burst(ls->segment, share));
 	return bps;
 }
 
