@@ -30,6 +30,7 @@
 #include "shims/snapshot.h"
 #include "shims/sockaddr.h"
 #include "shims/tcp_hash.h"
+#include "shims/workqueue.h"
 #endif
 
 #endif /* _ONRAMP_COMPAT_H */

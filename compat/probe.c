@@ -8,6 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/sysctl.h>
 #include <linux/timer.h>
+#include <linux/workqueue.h>
 #include <net/dst.h>
 #include <net/inet_hashtables.h>
 #include <net/mptcp.h>

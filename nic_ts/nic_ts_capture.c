@@ -568,7 +568,7 @@ static DECLARE_DELAYED_WORK(nic_ts_capture_dwork, nic_ts_capture_work);
 void nic_ts_capture_get(void)
 {
 	if (atomic_inc_return(&nic_ts_capture_users) == 1)
-		mod_delayed_work(system_wq, &nic_ts_capture_dwork, 0);
+		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork, 0);
 }
 
 /**
@@ -579,7 +579,7 @@ void nic_ts_capture_get(void)
 void nic_ts_capture_put(void)
 {
 	if (atomic_dec_and_test(&nic_ts_capture_users))
-		mod_delayed_work(system_wq, &nic_ts_capture_dwork,
+		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork,
 				 NIC_TS_CAPTURE_LINGER);
 }
 

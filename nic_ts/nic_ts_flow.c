@@ -229,7 +229,7 @@ static void nic_ts_flow_full(struct nic_ts_net *nn)
 		return;
 	/* Of several callers at once, one searches. */
 	if (cmpxchg(&nn->full_walk, last, jiffies) == last)
-		mod_delayed_work(system_wq, &nn->age_work, 0);
+		mod_delayed_work(system_percpu_wq, &nn->age_work, 0);
 }
 
 /*
@@ -278,7 +278,7 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 		return NULL;
 	}
 	if (atomic_inc_return(&nn->nflows) == 1)
-		mod_delayed_work(system_wq, &nn->age_work, HZ);
+		mod_delayed_work(system_percpu_wq, &nn->age_work, HZ);
 	if (e->l3)
 		atomic_inc(&nn->nl3);
 	nic_ts_capture_get();

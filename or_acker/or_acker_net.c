@@ -140,7 +140,7 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 	/* Both modes and both kinds of stamps need other devices. */
 	if (id == OR_ACKER_P_MODE || id == OR_ACKER_P_STAMPS)
 		or_acker_sync_soon(an);
-	mod_delayed_work(system_wq, &an->age_work, 0);
+	mod_delayed_work(system_percpu_wq, &an->age_work, 0);
 	return 0;
 }
 
@@ -423,7 +423,7 @@ static void or_acker_sync_work(struct work_struct *work)
  */
 void or_acker_sync_soon(struct or_acker_net *an)
 {
-	mod_delayed_work(system_wq, &an->sync_work, 0);
+	mod_delayed_work(system_percpu_wq, &an->sync_work, 0);
 }
 
 /* Devices changed, or the bus is there: all who want packets look again. */

@@ -19,6 +19,7 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
+#include <linux/workqueue.h>
 #include <net/inet6_hashtables.h>
 #include <net/netdev_lock.h>
 #include <net/pkt_sched.h>
@@ -247,6 +248,12 @@ static int compat_test_bind(void)
 	return err;
 }
 
+static void compat_test_work_fn(struct work_struct *work)
+{
+}
+
+static DECLARE_WORK(compat_test_work, compat_test_work_fn);
+
 static int __init compat_test_init(void)
 {
 	int err;
@@ -280,6 +287,7 @@ static int __init compat_test_init(void)
 		      HRTIMER_MODE_REL);
 	timer_setup(&compat_test.timer, compat_test_fire, 0);
 	mod_timer(&compat_test.timer, jiffies + HZ);
+	queue_work(system_percpu_wq, &compat_test_work);
 	return 0;
 
 unregister_link:
@@ -295,6 +303,7 @@ unregister_sysctl:
 
 static void __exit compat_test_exit(void)
 {
+	cancel_work_sync(&compat_test_work);
 	timer_delete_sync(&compat_test.timer);
 	timer_shutdown_sync(&compat_test.timer);
 	unregister_qdisc(&compat_test_qdisc_ops);
