@@ -320,8 +320,47 @@ static struct or_acker_flow *or_acker_flow_insert(struct or_acker_net *an,
 }
 
 /*
- * A flow for @packet, whose connection has none: in the table, without a reference.
- * NULL: it does not get one. Not inlined, it is off the path of most packets.
+ * Find the subscriber and the socket of a packet, the latter with a reference. False: it has
+ * none, which is counted.
+ */
+static bool or_acker_owner_get(struct or_acker_owner *o, const struct nic_ts_packet *packet,
+			       struct net_device *dev)
+{
+	if (or_acker_owner_find(o, dev)) {
+		if (or_acker_window_has(&o->window, packet->seq))
+			return true;
+		sock_gen_put(o->sk);
+		or_acker_refuse(o->an, &packet->key, OR_ACKER_OUTSIDE, OR_ACKER_FLOW_OUTSIDE);
+	} else if (o->known) {
+		or_acker_refuse(o->an, &packet->key, OR_ACKER_NO_SOCKET,
+				OR_ACKER_FLOW_NO_SOCKET);
+	} else {
+		or_acker_count(o->an, OR_ACKER_NO_SUBSCRIBER);
+		or_acker_add(o->an, OR_ACKER_BYTES_WITHOUT, packet->payload);
+	}
+	return false;
+}
+
+/* Count a connection that gets no flow, by the error of or_acker_flow_insert(). */
+static void or_acker_flow_refused(struct or_acker_net *an, const struct nic_ts_key *key,
+				  int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		or_acker_refuse(an, key, OR_ACKER_FLOW_FULL, OR_ACKER_FLOW_NO_ROOM);
+		break;
+	case -ENOENT:
+		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
+		break;
+	default:
+		or_acker_refuse(an, key, OR_ACKER_FLOW_MEMORY, OR_ACKER_FLOW_NO_MEMORY);
+		break;
+	}
+}
+
+/*
+ * Add a flow for @packet, whose connection has none. Returns it, in the table and without a
+ * reference, or NULL. Not inlined, it is off the path of most packets.
  */
 static noinline struct or_acker_flow *
 or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
@@ -330,27 +369,14 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	struct or_acker_owner owner = { .an = an, .key = &packet->key, .all = conf->all };
 	struct or_acker_flow *f, *found;
 
-	if (!or_acker_owner_find(&owner, dev)) {
-		if (owner.known) {
-			or_acker_refuse(an, &packet->key, OR_ACKER_NO_SOCKET,
-					OR_ACKER_FLOW_NO_SOCKET);
-		} else {
-			or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
-			or_acker_add(an, OR_ACKER_BYTES_WITHOUT, packet->payload);
-		}
+	if (!or_acker_owner_get(&owner, packet, dev))
 		return NULL;
-	}
-	if (!or_acker_window_has(&owner.window, packet->seq)) {
-		sock_gen_put(owner.sk);
-		or_acker_refuse(an, &packet->key, OR_ACKER_OUTSIDE,
-				OR_ACKER_FLOW_OUTSIDE);
-		return NULL;
-	}
 	f = or_acker_flow_make(an, &owner);
 	sock_gen_put(owner.sk);
-	if (!f)
-		goto no_memory;
-
+	if (!f) {
+		or_acker_flow_refused(an, &packet->key, -ENOMEM);
+		return NULL;
+	}
 	spin_lock(&an->lock);
 	found = or_acker_flow_insert(an, conf, &owner, f);
 	spin_unlock(&an->lock);
@@ -362,18 +388,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	kmem_cache_free(or_acker_flow_cache, f);
 	if (!IS_ERR(found))
 		return found;
-	switch (PTR_ERR(found)) {
-	case -ENOSPC:
-		or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_FULL,
-				OR_ACKER_FLOW_NO_ROOM);
-		return NULL;
-	case -ENOENT:
-		or_acker_count(an, OR_ACKER_NO_SUBSCRIBER);
-		return NULL;
-	}
-no_memory:
-	or_acker_refuse(an, &packet->key, OR_ACKER_FLOW_MEMORY,
-			OR_ACKER_FLOW_NO_MEMORY);
+	or_acker_flow_refused(an, &packet->key, PTR_ERR(found));
 	return NULL;
 }
 
@@ -603,10 +618,71 @@ static void or_acker_fill(struct or_acker_net *an, const struct or_acker_conf *c
 	ack->others = or_acker_others(an, now_ns);
 }
 
+/* An OR-ACK to be sent, with the values of the flow that need its lock. */
+struct or_acker_out {
+	struct or_ack		ack;
+	struct or_acker_report	report;
+	enum or_acker_why	why;	/* what made it due */
+	u32			packets;
+	u32			credit;
+	u32			priority;
+	u8			tos;
+	u8			key[OR_KEY_LEN];
+};
+
 /*
- * Send an OR-ACK for the packets since the last one. @queued: it was in the list of flows that
- * are due; otherwise its time has come.
+ * Decide on an OR-ACK for the packets since the last one. False: there are none. @queued: the flow
+ * was in the list of flows that are due; otherwise its time has come.
  */
+static bool or_acker_decide(struct or_acker_cpu *ac, struct or_acker_flow *f,
+			    const struct or_acker_conf *conf, bool queued, u64 now_ns,
+			    struct or_acker_out *out, enum or_acker_verdict *verdict)
+{
+	struct or_acker_track *t = &f->track;
+	bool synced = false, any;
+
+	spin_lock(&f->lock);
+	if (queued)
+		t->due = false;
+	out->why = queued ? t->why : OR_ACKER_WHY_TIME;
+	any = or_acker_track_take(t);
+	if (!any)
+		goto unlock;
+	out->ack.seq = t->seq;
+	out->packets = t->packets;
+	*verdict = or_acker_allows(ac, f, conf, now_ns, out->key, &synced);
+	if (*verdict == OR_ACKER_ADMITTED)
+		or_acker_fill(f->an, conf, f, synced, out->packets, now_ns, &out->ack,
+			      &out->report);
+	out->tos = f->tos;
+	out->priority = f->priority;
+	out->credit = t->credit;
+unlock:
+	spin_unlock(&f->lock);
+	return any;
+}
+
+/* Send an OR-ACK that was admitted, and count it. Returns 0 or an error of the stack. */
+static int or_acker_send(const struct or_acker_flow *f, const struct or_acker_out *out)
+{
+	struct or_acker_net *an = f->an;
+	int err;
+
+	err = or_acker_transmit(f, &out->ack, out->key, out->tos, out->priority);
+	if (err) {
+		or_acker_count(an, OR_ACKER_SEND_FAILED);
+		return err;
+	}
+	or_acker_count(an, OR_ACKER_ACK);
+	or_acker_count(an, OR_ACKER_ACK_BY_COUNT + out->why);
+	or_acker_add(an, OR_ACKER_ACK_PACKETS, out->packets);
+	or_acker_add(an, OR_ACKER_ACK_IN_BYTES, out->report.bytes);
+	or_acker_add(an, OR_ACKER_ACK_OUT_BYTES,
+		     f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6);
+	return 0;
+}
+
+/* Send an OR-ACK for the packets since the last one, if one may be sent; see or_acker_decide(). */
 static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool queued)
 {
 	static const enum or_acker_stat_id held[] = {
@@ -614,64 +690,28 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 		[OR_ACKER_HELD_SUB]	= OR_ACKER_LIMIT_SUBSCRIBER,
 		[OR_ACKER_HELD_CPU]	= OR_ACKER_LIMIT_CPU,
 	};
-	struct or_acker_net *an = f->an;
-	const struct or_acker_conf *conf = rcu_dereference(an->conf);
-	struct or_acker_track *t = &f->track;
-	struct or_acker_report report = {};
+	const struct or_acker_conf *conf = rcu_dereference(f->an->conf);
 	enum or_acker_verdict verdict;
 	u64 now_ns = ktime_get_ns();
-	u32 priority, packets, credit;
-	struct or_ack ack = {};
-	enum or_acker_why why;
-	u8 key[OR_KEY_LEN];
-	bool synced = false;
+	struct or_acker_out out = {};
 	int err = 0;
-	u8 tos;
 
-	spin_lock(&f->lock);
-	if (queued)
-		t->due = false;
-	why = queued ? t->why : OR_ACKER_WHY_TIME;
-	if (!or_acker_track_take(t)) {
-		spin_unlock(&f->lock);
+	if (!or_acker_decide(ac, f, conf, queued, now_ns, &out, &verdict))
 		return;
-	}
-	ack.seq = t->seq;
-	packets = t->packets;
-	verdict = or_acker_allows(ac, f, conf, now_ns, key, &synced);
-	if (verdict == OR_ACKER_ADMITTED)
-		or_acker_fill(an, conf, f, synced, packets, now_ns, &ack, &report);
-	tos = f->tos;
-	priority = f->priority;
-	credit = t->credit;
-	spin_unlock(&f->lock);
-
 	switch (verdict) {
 	case OR_ACKER_ADMITTED:
-		err = or_acker_transmit(f, &ack, key, tos, priority);
+		err = or_acker_send(f, &out);
 		or_acker_spent(ac, conf, now_ns);
-		if (err) {
-			verdict = OR_ACKER_NOT_SENT;
-			or_acker_count(an, OR_ACKER_SEND_FAILED);
-			break;
-		}
-		verdict = OR_ACKER_SENT;
-		or_acker_count(an, OR_ACKER_ACK);
-		or_acker_count(an, OR_ACKER_ACK_BY_COUNT + why);
-		or_acker_add(an, OR_ACKER_ACK_PACKETS, packets);
-		or_acker_add(an, OR_ACKER_ACK_IN_BYTES, report.bytes);
-		or_acker_add(an, OR_ACKER_ACK_OUT_BYTES,
-			     f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6);
+		verdict = err ? OR_ACKER_NOT_SENT : OR_ACKER_SENT;
 		break;
 	case OR_ACKER_NO_SUB:
-		or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED,
-				  OR_ACKER_FLOW_LOST_SUB);
+		or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED, OR_ACKER_FLOW_LOST_SUB);
 		break;
 	default:
-		or_acker_count(an, held[verdict]);
+		or_acker_count(f->an, held[verdict]);
 		break;
 	}
-	trace_or_acker_ack(&f->key, &ack, verdict, packets, credit, err);
+	trace_or_acker_ack(&f->key, &out.ack, verdict, out.packets, out.credit, err);
 }
 
 /* Sends for all that is due; nothing gets due on this CPU meanwhile. */
