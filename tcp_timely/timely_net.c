@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_timely, per network namespace: net.ipv4.timely.*, the line rates of the
- * egress devices with their active flows, and /proc/net/timely.
+ * egress devices with their active flows, and /proc/net/timely. The life of it is in cc_net.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/module.h>
-#include <linux/netdevice.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <net/tcp.h>
 
-#include <line_rate.h>
-#include <net_params.h>
-#include <percpu_sum.h>
+#include <net_params_types.h>
 
 #include "timely.h"
 
 unsigned int timely_net_id __read_mostly;
 
-/* What sockets have of a namespace that is gone: the defaults, and no bus to ask. */
+/* Sockets of a namespace that is gone use these: the defaults, and no bus. */
 static struct timely_conf timely_gone_conf __ro_after_init;
-static DEFINE_PER_CPU(struct timely_stats, timely_gone_stats);
 
 /* The rows of timely_params.h. */
 static const struct net_param timely_params[TIMELY_P_MAX] = {
@@ -121,50 +113,12 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	return NULL;
 }
 
-static int timely_param_set(struct net_params *params, unsigned int id, u64 value,
-			    bool quiet)
+/* A value that would have no effect is worse than a refusal. */
+static const char *timely_conf_refuse(const struct timely_conf *old, unsigned int id, u64 value)
 {
-	struct timely_net *tn = container_of(params, struct timely_net, params);
-	struct timely_conf *old, *conf;
-	const char *why;
-
-	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
-	if (!conf)
-		return -ENOMEM;
-
-	mutex_lock(&tn->lock);
-	old = rcu_dereference_protected(tn->conf, lockdep_is_held(&tn->lock));
-	memcpy(conf->raw, old->raw, sizeof(conf->raw));
-	conf->raw[id] = value;
-	/* A value that would have no effect is worse than a refusal. */
 	if (old->profile == TIMELY_PROFILE_AUTO && timely_by_rule(id) && value != old->raw[id])
-		why = "profile auto computes it; set profile to paper first";
-	else
-		why = timely_conf_build(conf);
-	if (!why)
-		rcu_assign_pointer(tn->conf, conf);
-	mutex_unlock(&tn->lock);
-
-	if (why) {
-		if (!quiet)
-			pr_info_ratelimited("%s: %llu refused: %s\n",
-					    timely_params[id].name, value, why);
-		kfree(conf);
-		return -EINVAL;
-	}
-	kfree_rcu(old, rcu);
-	return 0;
-}
-
-static u64 timely_param_get(struct net_params *params, unsigned int id)
-{
-	struct timely_net *tn = container_of(params, struct timely_net, params);
-	u64 value;
-
-	rcu_read_lock();
-	value = rcu_dereference(tn->conf)->raw[id];
-	rcu_read_unlock();
-	return value;
+		return "profile auto computes it; set profile to paper first";
+	return NULL;
 }
 
 static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
@@ -173,15 +127,20 @@ static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
 #undef TIMELY_STAT
 };
 
-static int timely_stats_show(struct seq_file *seq, void *v)
-{
-	struct timely_net *tn = timely_net(seq_file_single_net(seq));
-	int i;
-
-	for (i = 0; i < TIMELY_STAT_MAX; i++)
-		seq_printf(seq, "%s %lu\n", timely_stat_names[i], percpu_sum(&tn->stats->cnt[i]));
-	return 0;
-}
+#define CC_NAME		"timely"
+#define CC_PARAMS	TIMELY_P_MAX
+#define CC_STATS	TIMELY_STAT_MAX
+#define cc_net		timely_net
+#define cc_net_id	timely_net_id
+#define cc_conf		timely_conf
+#define cc_stats	timely_stats
+#define cc_params	timely_params
+#define cc_words	timely_words
+#define cc_stat_names	timely_stat_names
+#define cc_gone_conf	timely_gone_conf
+#define cc_conf_build	timely_conf_build
+#define cc_conf_refuse	timely_conf_refuse
+#include <cc_net.h>
 
 /**
  * timely_dev_get() - find the egress device of a flow
@@ -204,109 +163,6 @@ void timely_dev_put(struct line_dev *dev)
 	line_dev_drop(dev);
 }
 
-static int timely_netdev_event(struct notifier_block *nb, unsigned long event,
-			       void *ptr)
-{
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-
-	line_rates_event(&timely_net(dev_net(dev))->rates, event, dev);
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block timely_netdev_nb = {
-	.notifier_call = timely_netdev_event,
-};
-
-/* Returns NULL, or why they cannot be used. */
-static const char *timely_conf_defaults(struct timely_conf *conf)
-{
-	int i;
-
-	for (i = 0; i < TIMELY_P_MAX; i++)
-		conf->raw[i] = timely_params[i].def;
-	return timely_conf_build(conf);
-}
-
-static int __net_init timely_net_init(struct net *net)
-{
-	struct timely_net *tn = timely_net(net);
-	struct timely_conf *conf;
-	int err = -ENOMEM;
-
-	mutex_init(&tn->lock);
-	line_rates_init(&tn->rates, net);
-
-	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
-	if (!conf)
-		return -ENOMEM;
-	/* Usable, or the module would not be loaded. */
-	timely_conf_defaults(conf);
-	RCU_INIT_POINTER(tn->conf, conf);
-
-	tn->stats = alloc_percpu_gfp(struct timely_stats,
-				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!tn->stats)
-		goto free_conf;
-	tn->count = tn->stats;
-
-	tn->params = (struct net_params) {
-		.param = timely_params, .words = timely_words, .count = TIMELY_P_MAX,
-		.get = timely_param_get, .set = timely_param_set,
-	};
-	if (!proc_create_net_single("timely", 0444, net->proc_net,
-				    timely_stats_show, NULL))
-		goto free_stats;
-	/* Last: who sets a parameter replaces tn->conf. */
-	err = net_params_register(&tn->params, net, "net/ipv4/timely");
-	if (err)
-		goto remove_proc;
-	return 0;
-
-remove_proc:
-	remove_proc_entry("timely", net->proc_net);
-free_stats:
-	free_percpu(tn->stats);
-free_conf:
-	kfree(conf);
-	return err;
-}
-
-/*
- * Sockets of users are closed by now, those of the kernel perhaps not: from here on they
- * have what stays. The caller waits for RCU readers before it calls any exit method.
- */
-static void __net_exit timely_net_pre_exit(struct net *net)
-{
-	struct timely_net *tn = timely_net(net);
-	struct timely_conf *old;
-
-	remove_proc_entry("timely", net->proc_net);
-	/* Nobody sets a parameter any more. */
-	net_params_unregister(&tn->params);
-	mutex_lock(&tn->lock);
-	old = rcu_replace_pointer(tn->conf, &timely_gone_conf, lockdep_is_held(&tn->lock));
-	mutex_unlock(&tn->lock);
-	WRITE_ONCE(tn->count, &timely_gone_stats);
-	kfree_rcu(old, rcu);
-}
-
-/* What a socket may still read is @tn itself, which is freed after all exit methods. */
-static void __net_exit timely_net_exit(struct net *net)
-{
-	struct timely_net *tn = timely_net(net);
-
-	line_rates_exit(&tn->rates);
-	free_percpu(tn->stats);
-}
-
-static struct pernet_operations timely_net_ops = {
-	.init		= timely_net_init,
-	.pre_exit	= timely_net_pre_exit,
-	.exit		= timely_net_exit,
-	.id		= &timely_net_id,
-	.size		= sizeof(struct timely_net),
-};
-
 /**
  * timely_net_register() - set up all namespaces, present and future
  *
@@ -316,26 +172,12 @@ static struct pernet_operations timely_net_ops = {
 int __init timely_net_register(void)
 {
 	const char *why;
-	int err;
 
-	why = timely_conf_defaults(&timely_gone_conf);
+	why = cc_conf_defaults(&timely_gone_conf);
 	if (WARN_ONCE(why, "defaults refused: %s", why))
 		return -EINVAL;
 	timely_gone_conf.rtt_source = TIMELY_RTT_TCP;
-
-	err = register_pernet_subsys(&timely_net_ops);
-	if (err)
-		return err;
-
-	/* Replays NETDEV_REGISTER and NETDEV_UP of the devices there are. */
-	err = register_netdevice_notifier(&timely_netdev_nb);
-	if (err)
-		goto unregister_pernet;
-	return 0;
-
-unregister_pernet:
-	unregister_pernet_subsys(&timely_net_ops);
-	return err;
+	return cc_net_register();
 }
 
 /**
@@ -345,7 +187,5 @@ unregister_pernet:
  */
 void timely_net_unregister(void)
 {
-	/* Replays NETDEV_UNREGISTER, which empties all namespaces. */
-	unregister_netdevice_notifier(&timely_netdev_nb);
-	unregister_pernet_subsys(&timely_net_ops);
+	cc_net_unregister();
 }
