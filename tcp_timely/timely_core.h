@@ -73,6 +73,9 @@
 #define TIMELY_RATE_SHIFT	16
 #define TIMELY_MAX_RATE_BPS	200000000000ULL
 
+/* Rates that are kept for later have 32 bits, in units of 64 bytes/s. */
+#define TIMELY_UNIT_SHIFT	6
+
 /* Lowest rate a flow can be configured to keep: 8 kbit/s, in bytes/s. */
 #define TIMELY_MIN_RATE_BPS	1000ULL
 
@@ -181,6 +184,7 @@ struct timely_params {
  * @samples:	profile auto: RTTs in @avg_ns, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
+ * @doubted:	profile auto: the cuts since @before were for RTTs
  * @win_sent:	bytes sent in it
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @neg_count:	completions in a row with gradient < 0, saturating
@@ -191,6 +195,8 @@ struct timely_params {
  * @spare:	the caller's, else it would be padding
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
+ * @before:	rate before cuts that may be taken back, units of 64 bytes/s
+ * @count:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
  */
@@ -212,7 +218,8 @@ struct timely_flow {
 		};
 	};
 	u64	last_ns;
-	u32	win_ns;
+	u32	win_ns:30;
+	u32	doubted:1;
 	u32	win_sent;
 	u32	win_rate;
 	u8	neg_count;
@@ -223,6 +230,8 @@ struct timely_flow {
 	u8	spare[2];
 	u32	base_ns;
 	u32	sent;
+	u32	before;
+	u32	count;
 };
 
 /**
@@ -232,6 +241,7 @@ struct timely_flow {
  * @scale_ppm:	weight s of this update in millionths
  * @branch:	enum timely_branch
  * @held:	an increase was withheld because the flow is application limited
+ * @undone:	profile auto: the cuts before were for noise, and are taken back
  */
 struct timely_result {
 	s64	rtt_diff_ns;
@@ -239,6 +249,7 @@ struct timely_result {
 	u32	scale_ppm;
 	u8	branch;
 	u8	held;
+	u8	undone;
 };
 
 /**
@@ -257,6 +268,17 @@ static inline u64 timely_bps_to_rate(u64 bps)
 static inline u64 timely_rate_bps(const struct timely_flow *f)
 {
 	return f->rate_q >> TIMELY_RATE_SHIFT;
+}
+
+/* The same in units of 64 bytes/s: 1.6 Tbit/s fit in 32 bits. */
+static inline u32 timely_rate_units(const struct timely_flow *f)
+{
+	return (u32)(timely_rate_bps(f) >> TIMELY_UNIT_SHIFT);
+}
+
+static inline u64 timely_units_to_rate(u32 units)
+{
+	return (u64)units << (TIMELY_RATE_SHIFT + TIMELY_UNIT_SHIFT);
 }
 
 /**
@@ -348,7 +370,7 @@ static inline void timely_window_open(struct timely_flow *f)
 {
 	f->win_ns = 0;
 	f->win_sent = 0;
-	f->win_rate = (u32)(timely_rate_bps(f) >> 6);
+	f->win_rate = timely_rate_units(f);
 }
 
 /**
@@ -447,15 +469,15 @@ static inline void timely_window(struct timely_flow *f,
 	u64 length_ns = f->win_ns + min_t(u64, elapsed_ns, TIMELY_MAX_RTT_NS);
 	u64 sent = (u64)f->win_sent + sent_bytes;
 	u64 need = (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS;
-	u32 rate = (u32)(timely_rate_bps(f) >> 6);
+	u32 rate = timely_rate_units(f);
 	u64 allowed;
 
 	f->win_ns = (u32)min_t(u64, length_ns, TIMELY_WIN_MAX_NS);
 	f->win_sent = (u32)min_t(u64, sent, 0xffffffffULL);
 	f->win_rate = min_t(u32, f->win_rate, rate);
 
-	allowed = div64_u64(((u64)f->win_rate << 6) * (f->win_ns >> 4),
-			    TIMELY_WIN_MAX_NS >> 4);
+	allowed = div64_u64(((u64)f->win_rate << TIMELY_UNIT_SHIFT) *
+			    (f->win_ns >> 4), TIMELY_WIN_MAX_NS >> 4);
 	if (f->win_ns < min_t(u64, rtt_ns, TIMELY_WIN_MAX_NS) &&
 	    sent < TIMELY_WIN_MAX_SENT)
 		return;
@@ -555,6 +577,7 @@ static inline void timely_update(struct timely_flow *f,
 		f->neg_count++;
 
 	res->held = 0;
+	res->undone = 0;
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);
 	res->gradient_ppm = (s64)((min_t(u64, gradient, TIMELY_GRADIENT_MAX) *
 				   1000000) >> TIMELY_FRAC_SHIFT);

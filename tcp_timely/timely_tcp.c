@@ -100,7 +100,8 @@ struct timely_nic {
 
 /**
  * struct timely_sock - congestion control state of a socket
- * @flow:	the controller; its @sent is tp->bytes_sent at the last decision, low half
+ * @flow:	the controller; its @sent is tp->bytes_sent at the last decision, low half,
+ *		its @count the number of RTT samples, for get_info()
  * @dev:	egress device, with a reference; NULL: unknown. See timely_sock_dev()
  * @nic:	the bus, and @dev, if %TIMELY_F_NIC is set
  * @seg_send_ns: t_send of the oldest segment not yet ACKed to its end, ns
@@ -112,8 +113,6 @@ struct timely_nic {
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
  * @retrans_seq: snd_nxt when a retransmission was noticed, or that nothing paces:
  *		what is ACKed up to here may be either copy, or left at another time
- * @undo_rate:	rate before the current recovery, units of 64 bytes/s
- * @samples:	number of RTT samples, for get_info()
  * @retrans:	tp->total_retrans at the last ACK, low half
  * @flags:	TIMELY_F_*
  *
@@ -131,8 +130,6 @@ struct timely_sock {
 	u32			part_ns;
 	u32			cut_seq;
 	u32			retrans_seq;
-	u32			undo_rate;
-	u32			samples;
 	u16			retrans;
 	u8			part_packets;
 	u8			flags;
@@ -360,7 +357,7 @@ static void timely_nic_attach(struct sock *sk)
 	if (!nic)
 		goto detach;
 	nic->flow = flow;
-	nic->sources.used = ts->samples ? TIMELY_SOURCE_TCP : TIMELY_SOURCE_NONE;
+	nic->sources.used = ts->flow.count ? TIMELY_SOURCE_TCP : TIMELY_SOURCE_NONE;
 	nic->dev = ts->dev;
 	ts->nic = nic;
 	ts->flags |= TIMELY_F_NIC;
@@ -454,12 +451,22 @@ static void timely_set_profile(struct timely_sock *ts, const struct timely_conf 
 	ts->flow.by_rule = by_rule;
 }
 
+/* RTT of the handshake, or a shorter one since, ns; 0: there was none. */
+static u32 timely_path_ns(const struct sock *sk)
+{
+	u32 us = tcp_min_rtt(tcp_sk(sk));
+
+	return us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
+}
+
 /* A flow starts, or starts over after @idle, at @bps or what its profile makes of that. */
-static void timely_begin(struct timely_sock *ts, const struct timely_conf *conf, bool idle,
+static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool idle,
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
+	struct timely_sock *ts = timely_sk(sk);
+
 	if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_start(&ts->flow, bps, cap_bps, now_ns);
+		timely_auto_start(&ts->flow, bps, cap_bps, timely_path_ns(sk), now_ns);
 	else if (idle)
 		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 	else
@@ -512,7 +519,7 @@ static void timely_tx_start(struct sock *sk)
 	others = timely_others(ts);
 	cap_bps = cc_cap(sk, line_bps);
 	bps = timely_start_bps(cap_bps, others);
-	timely_begin(ts, conf, ts->flags & TIMELY_F_STARTED, bps, cap_bps, now_ns);
+	timely_begin(sk, conf, ts->flags & TIMELY_F_STARTED, bps, cap_bps, now_ns);
 	if (ts->flags & TIMELY_F_STARTED) {
 		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
 		trace_timely_idle(sk, old_bps, timely_rate_bps(&ts->flow),
@@ -577,7 +584,7 @@ static void timely_init(struct sock *sk)
 	rcu_read_lock();
 	conf = rcu_dereference(timely_sock_net(sk)->conf);
 	cap_bps = cc_cap(sk, timely_line_rate(ts, conf));
-	timely_begin(ts, conf, false, cap_bps, cap_bps, 0);
+	timely_begin(sk, conf, false, cap_bps, cap_bps, 0);
 	timely_bound_segment(sk, conf);
 	rcu_read_unlock();
 	timely_pace(sk);
@@ -777,13 +784,13 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 	return completed;
 }
 
-/* Returns false: what gives no sample opens no window. */
-static bool timely_drop(const struct sock *sk, struct timely_net *tn,
-			enum timely_drop reason, s64 rtt_ns)
+/* Returns 0: what gives no sample opens no window. */
+static u32 timely_drop(const struct sock *sk, struct timely_net *tn,
+		       enum timely_drop reason, s64 rtt_ns)
 {
 	timely_count(tn, TIMELY_STAT_DROP_RETRANS + reason);
 	trace_timely_drop(sk, reason, rtt_ns);
-	return false;
+	return 0;
 }
 
 /* Is this RTT of the source that the flow follows? */
@@ -845,14 +852,17 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
 	else if (timely_auto_due(&ts->flow, now_ns))
 		timely_account(sk, p, now_ns, rtt_ns);
+	/* A flow whose timers are late sends less than it might, and has data waiting. */
+	if (!tcp_sk(sk)->app_limited && tcp_sk(sk)->chrono_type != TCP_CHRONO_RWND_LIMITED)
+		ts->flow.app_limited = 0;
 	timely_auto_update(&ts->flow, max(rtt_ns, p->rtt_floor_ns), now_ns, p->segment_bytes,
 			   min_t(u64, window, TIMELY_MAX_OUTSTANDING), cap_bps, res);
 }
 
-/* A completion event: the heart of it. Returns true if the window may open. */
-static bool timely_complete(struct sock *sk, struct timely_net *tn,
-			    const struct timely_conf *conf, u64 line_bps,
-			    const struct timely_completion *done)
+/* A completion event: the heart of it. Returns the packets by which the window may open. */
+static u32 timely_complete(struct sock *sk, struct timely_net *tn,
+			   const struct timely_conf *conf, u64 line_bps,
+			   const struct timely_completion *done)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -911,13 +921,15 @@ static bool timely_complete(struct sock *sk, struct timely_net *tn,
 	timely_count(tn, TIMELY_STAT_LOW + res.branch);
 	if (res.held)
 		timely_count(tn, TIMELY_STAT_HELD);
+	if (res.undone)
+		timely_count(tn, TIMELY_STAT_RTT_UNDOS);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
 			    cap_bps, &res, ts->flow.neg_count, done->source);
 
 	/* get_info() reads it without the socket lock. */
-	WRITE_ONCE(ts->samples, ts->samples + 1);
-	return timely_auto_opens(&ts->flow, &res);
+	WRITE_ONCE(ts->flow.count, ts->flow.count + 1);
+	return timely_auto_opening(&ts->flow, &res, sk->sk_gso_max_segs, tcp_snd_cwnd(tp));
 }
 
 /*
@@ -931,8 +943,8 @@ static void timely_review_source(struct sock *sk, const struct timely_conf *conf
 	const struct timely_sock *ts = timely_sk(sk);
 
 	if (ts->flags & TIMELY_F_NIC ? conf->rtt_source == TIMELY_RTT_TCP :
-				       ts->samples != samples &&
-				       !(ts->samples % TIMELY_ATTACH_SAMPLES))
+				       ts->flow.count != samples &&
+				       !(ts->flow.count % TIMELY_ATTACH_SAMPLES))
 		timely_set_source(sk, conf);
 }
 
@@ -971,7 +983,7 @@ static void timely_set_state(struct sock *sk, u8 new_state)
 	if (!(ts->flags & TIMELY_F_INIT) || new_state < TCP_CA_Recovery)
 		return;
 	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
-		ts->undo_rate = (u32)(timely_rate_bps(&ts->flow) >> 6);
+		ts->flow.before = timely_rate_units(&ts->flow);
 	rcu_read_lock();
 	timely_cut(sk, tn, rcu_dereference(tn->conf), new_state == TCP_CA_Loss);
 	rcu_read_unlock();
@@ -984,22 +996,23 @@ static u32 timely_undo_cwnd(struct sock *sk)
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	u64 old_bps = timely_rate_bps(&ts->flow);
-	u64 bps = (u64)ts->undo_rate << 6;
+	u64 rate_q = timely_units_to_rate(ts->flow.before);
 
-	if (bps > old_bps) {
-		ts->flow.rate_q = timely_bps_to_rate(bps);
+	if (rate_q > ts->flow.rate_q) {
+		ts->flow.rate_q = rate_q;
 		ts->flags &= ~TIMELY_F_CUT;
 		timely_count(tn, TIMELY_STAT_UNDOS);
-		trace_timely_loss(sk, false, true, old_bps, bps);
+		trace_timely_loss(sk, false, true, old_bps, timely_rate_bps(&ts->flow));
 		timely_pace(sk);
 	}
-	ts->undo_rate = 0;
+	ts->flow.before = 0;
+	ts->flow.doubted = 0;
 	return max(tcp_snd_cwnd(tcp_sk(sk)), tcp_sk(sk)->prior_cwnd);
 }
 
 /*
  * The rate is the control; cwnd is a limit, but after a timeout, and while a start by the
- * rule opens it. By the rule it opens by a segment at a decision that is no cut.
+ * rule opens it. By the rule it opens with each decision that is no cut.
  *
  * @packets: by which it may open
  */
@@ -1030,8 +1043,9 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct timely_conf *conf;
 	struct timely_completion done;
-	u32 samples = ts->samples;
-	bool completed, opens = false;
+	u32 samples = ts->flow.count;
+	bool completed;
+	u32 opening = 0;
 	u64 line_bps;
 
 	/* The ACK of the handshake comes before init(). */
@@ -1050,14 +1064,14 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	timely_check_pacing(sk, tn, rs);
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
-		opens = timely_complete(sk, tn, conf, line_bps, &done);
+		opening = timely_complete(sk, tn, conf, line_bps, &done);
 		timely_review_source(sk, conf, samples);
 		timely_bound_segment(sk, conf);
 	}
 	if (completed || inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_pace(sk);
 	if (completed || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-		timely_set_cwnd(sk, conf, line_bps, rs, opens ? sk->sk_gso_max_segs : 0);
+		timely_set_cwnd(sk, conf, line_bps, rs, opening);
 	rcu_read_unlock();
 
 	/* All delivered and nothing waiting: no longer one of the N. */
@@ -1096,7 +1110,7 @@ static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 			      union tcp_cc_info *info)
 {
 	const struct timely_sock *ts = timely_sk(sk);
-	u32 samples = READ_ONCE(ts->samples);
+	u32 samples = READ_ONCE(ts->flow.count);
 
 	if (!(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
 		return 0;

@@ -2,24 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Profile auto, without any other setting, where nothing is as in a datacenter: a device
-# that claims 10 Gbit/s, times of an emulated machine. A shaped link is filled as by cubic.
+# that claims 10 Gbit/s, times of an emulated machine. A shaped link is filled as by cubic,
+# and where nothing but the CPU limits, timely is not far from it.
 #
 #	A a0 ---- r0 R r1 ==== b0 B
-#	  fq or none   20 Mbit/s
+#	  fq or none   20 Mbit/s, or no shaper
 TIMELY_PROFILE=auto
 . "$(dirname "$0")/onramp.sh"
 
 mbit=20
 
-# as_cubic QDISC ADDR SHARE PACING: at least that share of what cubic has here.
+# as_cubic QDISC ADDR SHARE PACING [WARMUP SECONDS]: at least that share of what cubic has here.
 as_cubic() {
+	local warmup=${5:-1} seconds=${6:-2}
 	local cubic timely before
 
 	timely_set "$A" pacing "$4"
 	tc -n "$A" qdisc replace dev a0 root "$1"
-	cubic=$(throughput cubic "$2" 0.5 2)
+	cubic=$(throughput cubic "$2" "$warmup" "$seconds")
 	before=$(timely_count "$A" Completions)
-	timely=$(throughput timely "$2" 1 2)
+	timely=$(throughput timely "$2" "$warmup" "$seconds")
 	tc -n "$A" qdisc del dev a0 root
 	echo "measured: cubic $(calc "$cubic / 1e3") kbit/s, timely $(calc "$timely / 1e3") kbit/s"
 	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $3")"
@@ -37,12 +39,14 @@ counters() {
 		"$(in_ns "$A" awk '/^Branch/ { n += $2 } END { print n }' /proc/net/timely)"
 }
 
-ksft_plan 4
+ksft_plan 6
 need_module
 net_line
-shape $mbit
-ack_delay 5
 serve "$B"
+ksft_case "what the CPU can do" as_cubic fq "$V4_B" 0.5 tcp 0.2 0.2
+ack_delay 5
+ksft_case "the same with an RTT of 5 ms" as_cubic fq "$V4_B" 0.45 tcp 0.3 0.2
+shape $mbit
 ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0.9 tcp
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
 ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc

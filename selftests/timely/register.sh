@@ -106,6 +106,7 @@ counters() {
 		BranchProbe
 		BranchAverage
 		HeldAppLimited
+		RttUndos
 		BelowFloor
 		DropRetransmitted
 		DropSacked

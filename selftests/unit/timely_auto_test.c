@@ -28,7 +28,7 @@ static void start(u64 bps)
 {
 	memset(&f, 0, sizeof(f));
 	now = SEC;
-	timely_auto_start(&f, bps, CAP, now);
+	timely_auto_start(&f, bps, CAP, 0, now);
 	f.starting = 0;
 	f.base_ns = 100 * US;
 }
@@ -93,6 +93,7 @@ static void params__table(void)
 	CHECK_EQ(a.segment_ns, 16384);
 	CHECK_EQ(a.t_high_ns, 106464);
 	CHECK_EQ(a.t_low_ns, 103232);
+	CHECK_EQ(a.chance_ns, 6464);
 	/* One of 64, x = 8: 100 us + 8 * 6.464 us. */
 	start(CAP / 64);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
@@ -160,6 +161,34 @@ static void window__twice_thigh(void)
 	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 642 + 2 * 250);
 }
 
+/* By half, or by a segment; in the start by what is acknowledged. */
+static void window__opens(void)
+{
+	static const struct {
+		u8 branch, starting;
+		u32 window, opening;
+	} table[] = {
+		{ TIMELY_BRANCH_LOW,		0, 10,  10 },
+		{ TIMELY_BRANCH_LOW,		0, 100, 50 },
+		{ TIMELY_BRANCH_INCREASE,	0, 100, 50 },
+		{ TIMELY_BRANCH_HAI,		0, 100, 50 },
+		{ TIMELY_BRANCH_START,		1, 100, 10 },
+		{ TIMELY_BRANCH_START,		0, 100, 0 },
+		{ TIMELY_BRANCH_HIGH,		0, 100, 0 },
+		{ TIMELY_BRANCH_DECREASE,	0, 100, 0 },
+		{ TIMELY_BRANCH_PROBE,		0, 100, 0 },
+		{ TIMELY_BRANCH_AVERAGE,	0, 100, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		start(CAP);
+		f.starting = table[i].starting;
+		r.branch = table[i].branch;
+		CHECK_EQ(timely_auto_opening(&f, &r, 10, table[i].window), table[i].opening);
+	}
+}
+
 static void idle__ten_rtts(void)
 {
 	start(CAP);
@@ -180,10 +209,16 @@ static void start__at_what_is_asked(void)
 	f.dev_ns = 7;
 	f.base_ns = 9;
 	f.app_limited = 1;
-	timely_auto_start(&f, CAP, CAP, now);
+	timely_auto_start(&f, CAP, CAP, 0, now);
 	CHECK(f.starting && f.by_rule && !f.app_limited && !f.mean_ns && !f.slope_q);
 	/* The path is the same. */
 	CHECK_EQ(f.base_ns, 9);
+	timely_auto_start(&f, CAP, CAP, 7, now);
+	CHECK_EQ(f.base_ns, 9);
+	/* Of a new one there is the RTT of the handshake. */
+	f.base_ns = 0;
+	timely_auto_start(&f, CAP, CAP, 7, now);
+	CHECK_EQ(f.base_ns, 7);
 	CHECK_EQ(f.dev_ns, 7);
 }
 
@@ -314,6 +349,122 @@ static void update__thigh(void)
 	CHECK_EQ(f.base_ns, 100 * US);
 }
 
+/*
+ * x is 8: Thigh is 151.712 us and v, Tlow 125.856 us, and 51.712 us of it are for chance. In
+ * 400 us, v 9.375 us, 0.3 * (1 - 161.087 / 400) = 0.1792 of the rate go, which explain 35.8 us.
+ */
+static void undo__of_a_single_rtt(void)
+{
+	double step = CAP / 500.0 / 8 * 200 / 35;
+
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(400 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK_RATE(CAP / 64.0 * (1 - 0.3 * (1 - 161087 / 400e3)));
+	CHECK(!r.undone);
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK(r.undone);
+	CHECK(rate() > CAP / 64.0 + step / 2 && rate() < CAP / 64.0 + step);
+	/* Once. */
+	update(100 * US);
+	CHECK(!r.undone);
+}
+
+/* A run of cuts, to the rate before the first. */
+static void undo__of_a_run(void)
+{
+	double step = CAP / 500.0 / 8 * 200 / 35;
+
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(600 * US);
+	update(600 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	update(100 * US);
+	CHECK(r.undone);
+	CHECK(rate() > CAP / 64.0 + step / 2 && rate() < CAP / 64.0 + step);
+	/* It ends with anything but a cut. */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(600 * US);
+	update(150 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK(!r.undone);
+	update(600 * US);
+	update(100 * US);
+	CHECK(r.undone);
+	CHECK(rate() < CAP / 64.0);
+}
+
+/* What a queue can do, and a loss, stand. */
+static void undo__of_no_queue(void)
+{
+	struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
+
+	/*
+	 * 0.3 * (1 - 156.4 / 250) = 0.1123 explain 22.5 us. x is then 8.49, and 54.9 us are
+	 * chance: 2 * (22.5 + 54.9) = 154.8 us.
+	 */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(250 * US);
+	update(104 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK(!r.undone);
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(250 * US);
+	f.base_ns = 90 * US;
+	update_after(200 * US, 92 * US);
+	CHECK(r.undone);
+	/* After 400 us the cuts explain twice as much. */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(250 * US);
+	f.base_ns = 90 * US;
+	update_after(400 * US, 92 * US);
+	CHECK(!r.undone);
+	/* There is still a queue. */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(600 * US);
+	update(150 * US);
+	CHECK(!r.undone);
+	/* A loss is no noise. */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(600 * US);
+	timely_auto_loss(&f, &p, CAP);
+	update(100 * US);
+	CHECK(!r.undone);
+	/* Nor is what was before an idle time. */
+	start(CAP / 64);
+	f.mean_ns = 100 * US;
+	update(600 * US);
+	timely_auto_start(&f, CAP / 256, CAP, 0, now);
+	f.starting = 0;
+	f.mean_ns = 900 * US;
+	update(100 * US);
+	CHECK(!r.undone);
+}
+
+/* v is 30 us: Thigh 136.5 us, Tlow 118.2 us, and 130 us lie between. */
+static void undo__of_a_gradient(void)
+{
+	start(CAP / 2);
+	f.dev_ns = 30 * US;
+	f.mean_ns = 120 * US;
+	f.slope_q = 1 << 17;
+	update(135 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK(rate() < CAP / 2.0);
+	update(100 * US);
+	CHECK(r.undone);
+	CHECK(rate() > CAP / 2.0);
+}
+
 static void update__gradient(void)
 {
 	/* Between Tlow, 125.856 us, and Thigh, 151.712 us: flat raises. */
@@ -329,6 +480,18 @@ static void update__gradient(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
 	CHECK_NEAR((double)r.gradient_ppm, 10000, 2);
 	CHECK_NEAR(rate(), CAP / 64.0 * (1 - 0.3 * (0.01 - 0.1 * 0.25 / 200)), 30);
+
+	/*
+	 * Of v, 20.3125 us, 51.712 / 3 us are for segments that meet, (20.3125 + 4 * 3.0752) / 10
+	 * us in 200 us are noise: 0.016307. The slope is 0.75 * 0.1 + 0.25 * 30 / 200.
+	 */
+	start(CAP / 64);
+	f.mean_ns = 140 * US;
+	f.dev_ns = 20 * US;
+	f.slope_q = 104858;
+	update(170 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK_NEAR(rate(), CAP / 64.0 * (1 - 0.3 * (0.1125 - 0.016307)), 300);
 
 	/* Falling raises. */
 	start(CAP / 64);
@@ -364,7 +527,16 @@ static void update__hai(void)
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
 	CHECK_NEAR(rate(), CAP / 64.0 + 5 * CAP / 500.0 / 8 * 200 / 35, CAP / 500.0 / 8 / 100);
-	/* Anything else ends it. */
+	/* From a sixth of the way to Thigh on, 108.6 us, it is an increase as any other. */
+	start(CAP / 64);
+	f.neg_count = 100;
+	update(106 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	update(110 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	update(102 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	/* A decision that is none of them ends it. */
 	update(140 * US);
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
@@ -410,7 +582,7 @@ static void update__longer_path(void)
 	/* Idleness is no age. */
 	start(CAP);
 	now += 40 * SEC;
-	timely_auto_start(&f, CAP, CAP, now);
+	timely_auto_start(&f, CAP, CAP, 0, now);
 	f.starting = 0;
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
@@ -447,7 +619,7 @@ static void update__wild(void)
 	for (c = 0; c < ARRAY_SIZE(caps); c++) {
 		memset(&f, 0, sizeof(f));
 		now = 1;
-		timely_auto_start(&f, caps[c], caps[c], now);
+		timely_auto_start(&f, caps[c], caps[c], 0, now);
 		for (i = 0; i < 20000; i++) {
 			random = random * 1664525 + 1013904223;
 			now += steps[(random >> 8) % ARRAY_SIZE(steps)];
@@ -471,6 +643,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(params__ends),
 	KTAP_CASE(segment__by_rate),
 	KTAP_CASE(window__twice_thigh),
+	KTAP_CASE(window__opens),
 	KTAP_CASE(idle__ten_rtts),
 	KTAP_CASE(start__at_what_is_asked),
 	KTAP_CASE(start__ends_with_a_queue),
@@ -480,6 +653,10 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__waits_for_two_rtts),
 	KTAP_CASE(update__step),
 	KTAP_CASE(update__thigh),
+	KTAP_CASE(undo__of_a_single_rtt),
+	KTAP_CASE(undo__of_a_run),
+	KTAP_CASE(undo__of_no_queue),
+	KTAP_CASE(undo__of_a_gradient),
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__longer_path),

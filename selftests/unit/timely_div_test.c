@@ -19,7 +19,7 @@ void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 	timely_loss(f, p, bps);
 	timely_window(f, p, now_ns, (u32)now_ns, now_ns);
 	timely_update(f, p, now_ns, now_ns, bps, res);
-	timely_auto_start(f, bps, bps, now_ns);
+	timely_auto_start(f, bps, bps, (u32)bps, now_ns);
 	timely_auto_loss(f, p, bps);
 	timely_auto_update(f, now_ns, now_ns, (u32)bps, (u32)now_ns, bps, res);
 }

@@ -109,8 +109,8 @@ static void acked(const struct star *s, int i, const struct event *e, double rtt
 	timely_auto_update(&fl->f, (u64)(fmax(rtt_s, 0) * 1e9), (u64)(e->t * 1e9) + 1,
 			   s->segment, (u32)fl->window, cap_bps, &res);
 	limit = timely_auto_window(&fl->f, s->segment, cap_bps);
-	if (timely_auto_opens(&fl->f, &res))
-		fl->window += e->packets * PAYLOAD;
+	fl->window += PAYLOAD * (double)timely_auto_opening(&fl->f, &res, (u32)e->packets,
+							    (u32)fmin(fl->window / PAYLOAD, 1e9));
 	if (fl->window >= (double)limit)
 		fl->f.starting = 0;
 	fl->window = fmin((double)limit, fl->window);
@@ -137,7 +137,7 @@ static void begin(const struct star *s, u64 cap_bps)
 		fl->joiner = i >= old;
 		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
-				  cap_bps, 1);
+				  cap_bps, s->at_once ? (u32)(fl->base * 1e9) : 0, 1);
 		fl->window = INITIAL * PAYLOAD;
 		if (!starts) {
 			fl->f.starting = 0;
@@ -184,6 +184,8 @@ void star_run(struct star *s)
 		case ACKED:
 			rtt = e.t - e.sent - e.packets * WIRE / host +
 			      uniform() * s->noise_us * 1e-6;
+			if (s->spikes && uniform() < s->spikes)
+				rtt += s->spike_us * 1e-6;
 			if (e.t >= s->from_s) {
 				if (n < room)
 					rtts[n++] = rtt * 1e6;

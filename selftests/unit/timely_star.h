@@ -23,6 +23,8 @@
  * @base2_us:	the same of the second half of the flows, if it is not 0
  * @segment:	largest segment, bytes
  * @noise_us:	an RTT is longer by a random time, up to that
+ * @spike_us:	and a part of them by this
+ * @spikes:	that part, 0 to 1
  * @at_once:	all flows start at once; else they begin at their fair share
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
@@ -45,7 +47,7 @@ struct star {
 	int flows, hosts;
 	double base_us, base2_us;
 	unsigned int segment;
-	double noise_us;
+	double noise_us, spike_us, spikes;
 	bool at_once;
 	int joiners, leavers;
 	double join_s, from_s, until_s;
