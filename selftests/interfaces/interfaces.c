@@ -10,6 +10,7 @@
 #include "or_proto.h"
 #include "or_acker_params.h"
 #include "timely_params.h"
+#include "dcqcn_params.h"
 #include "lipd_params.h"
 #include "uapi/onramp.h"
 
@@ -80,8 +81,11 @@ static void sysctls(void)
 {
 #define TIMELY_PARAM(id, name, min, max, ...)	{ "net.ipv4.timely." #name, min, max },
 #define LIPD_PARAM(id, name, min, max, ...)	{ "net.ipv4.lipd." #name, min, max },
+#define DCQCN_PARAM(id, name, min, max, ...)	{ "net.ipv4.dcqcn." #name, min, max },
 #define OR_ACKER_PARAM(id, name, min, max, ...)	{ "net.or_acker." #name, min, max },
-	static const struct range ranges[] = { TIMELY_PARAMS LIPD_PARAMS OR_ACKER_PARAMS };
+	static const struct range ranges[] = {
+		TIMELY_PARAMS LIPD_PARAMS DCQCN_PARAMS OR_ACKER_PARAMS
+	};
 
 	print_ranges("", ranges, ARRAY_SIZE(ranges));
 }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of tcp_dcqcn: every decision with all its inputs and outputs.
+ *
+ *	perf trace -e 'dcqcn:*'
+ *	echo 1 > /sys/kernel/tracing/events/dcqcn/dcqcn_update/enable
+ *
+ * Times in ns, rates in bytes/s, alpha in millionths.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM dcqcn
+
+#if !defined(_DCQCN_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _DCQCN_TRACE_H
+
+#include <linux/in6.h>
+#include <linux/tracepoint.h>
+#include <net/inet_sock.h>
+#include <net/sock.h>
+#include <trace_sockaddr.h>
+
+#include "dcqcn_core.h"
+
+#ifndef _DCQCN_TRACE_ENUMS
+#define _DCQCN_TRACE_ENUMS
+
+/* Why a rate was set other than by a CNP, a timer or bytes. */
+enum dcqcn_why {
+	DCQCN_WHY_START,		/* first data */
+	DCQCN_WHY_LOSS,		/* a lost packet */
+	DCQCN_WHY_TIMEOUT,	/* a retransmission timeout */
+	DCQCN_WHY_UNDO,		/* the recovery was spurious */
+};
+
+/* Why a connection runs Reno. */
+enum dcqcn_fallback {
+	DCQCN_FALLBACK_NO_ECN,
+	DCQCN_FALLBACK_MPTCP,
+};
+
+/* Q30 to millionths */
+static inline u32 dcqcn_ppm(u32 alpha)
+{
+	return ((u64)alpha * 1000000) >> Q30_SHIFT;
+}
+
+#endif /* _DCQCN_TRACE_ENUMS */
+
+TRACE_DEFINE_ENUM(DCQCN_WHY_START);
+TRACE_DEFINE_ENUM(DCQCN_WHY_LOSS);
+TRACE_DEFINE_ENUM(DCQCN_WHY_TIMEOUT);
+TRACE_DEFINE_ENUM(DCQCN_WHY_UNDO);
+TRACE_DEFINE_ENUM(DCQCN_FALLBACK_NO_ECN);
+TRACE_DEFINE_ENUM(DCQCN_FALLBACK_MPTCP);
+
+#define dcqcn_show_why(why)					\
+	__print_symbolic(why,					\
+			 { DCQCN_WHY_START, "start" },		\
+			 { DCQCN_WHY_LOSS, "loss" },		\
+			 { DCQCN_WHY_TIMEOUT, "timeout" },	\
+			 { DCQCN_WHY_UNDO, "undo" })
+
+#define dcqcn_show_fallback(reason)				\
+	__print_symbolic(reason,				\
+			 { DCQCN_FALLBACK_NO_ECN, "no_ecn" },	\
+			 { DCQCN_FALLBACK_MPTCP, "mptcp" })
+
+/*
+ * An ACK that moved a rate, or that had marks. In this order: alpha fell "decays" times; the
+ * timer expired "timer" times, the byte counter "bytes" times; then a CNP, or none.
+ */
+TRACE_EVENT(dcqcn_update,
+
+	TP_PROTO(const struct sock *sk, const struct dcqcn_flow *old,
+		 const struct dcqcn_flow *new, const struct dcqcn_steps *steps, u32 marked,
+		 u32 unmarked, bool cnp, u64 cap_bps, u32 cwnd),
+
+	TP_ARGS(sk, old, new, steps, marked, unmarked, cnp, cap_bps, cwnd),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u64, bps)
+		__field(u64, old_bps)
+		__field(u64, target_bps)
+		__field(u64, old_target_bps)
+		__field(u64, cap_bps)
+		__field(u32, alpha)
+		__field(u32, old_alpha)
+		__field(u32, decays)
+		__field(u32, timer)
+		__field(u32, bytes)
+		__field(u32, marked)
+		__field(u32, unmarked)
+		__field(u32, cwnd)
+		__field(u8, t)
+		__field(u8, bc)
+		__field(bool, cnp)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->bps = new->rate_bps;
+		__entry->old_bps = old->rate_bps;
+		__entry->target_bps = new->target_bps;
+		__entry->old_target_bps = old->target_bps;
+		__entry->cap_bps = cap_bps;
+		__entry->alpha = dcqcn_ppm(new->alpha);
+		__entry->old_alpha = dcqcn_ppm(old->alpha);
+		__entry->decays = steps->decays;
+		__entry->timer = steps->timer;
+		__entry->bytes = steps->bytes;
+		__entry->marked = marked;
+		__entry->unmarked = unmarked;
+		__entry->cwnd = cwnd;
+		__entry->t = new->timer_count;
+		__entry->bc = new->byte_count;
+		__entry->cnp = cnp;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc marked=%u unmarked=%u decays=%u timer=%u bytes=%u cnp=%d T=%u BC=%u rate=%llu old_rate=%llu target=%llu old_target=%llu alpha=%u old_alpha=%u cap=%llu cwnd=%u",
+		  __entry->saddr, __entry->daddr, __entry->marked, __entry->unmarked,
+		  __entry->decays, __entry->timer, __entry->bytes, __entry->cnp,
+		  __entry->t, __entry->bc, __entry->bps, __entry->old_bps,
+		  __entry->target_bps, __entry->old_target_bps, __entry->alpha,
+		  __entry->old_alpha, __entry->cap_bps, __entry->cwnd)
+);
+
+/* A rate set for another reason. */
+TRACE_EVENT(dcqcn_set,
+
+	TP_PROTO(const struct sock *sk, u8 why, u64 old_bps, const struct dcqcn_flow *new,
+		 u64 cap_bps),
+
+	TP_ARGS(sk, why, old_bps, new, cap_bps),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u64, bps)
+		__field(u64, old_bps)
+		__field(u64, target_bps)
+		__field(u64, cap_bps)
+		__field(u32, alpha)
+		__field(u8, why)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->bps = new->rate_bps;
+		__entry->old_bps = old_bps;
+		__entry->target_bps = new->target_bps;
+		__entry->cap_bps = cap_bps;
+		__entry->alpha = dcqcn_ppm(new->alpha);
+		__entry->why = why;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc why=%s rate=%llu old_rate=%llu target=%llu alpha=%u cap=%llu",
+		  __entry->saddr, __entry->daddr, dcqcn_show_why(__entry->why),
+		  __entry->bps, __entry->old_bps, __entry->target_bps, __entry->alpha,
+		  __entry->cap_bps)
+);
+
+/* The receiver: CE has changed. first: an ACK of the packets before went out first. */
+TRACE_EVENT(dcqcn_echo,
+
+	TP_PROTO(const struct sock *sk, bool ce, bool first, u32 ack),
+
+	TP_ARGS(sk, ce, first, ack),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u32, ack)
+		__field(bool, ce)
+		__field(bool, first)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->ack = ack;
+		__entry->ce = ce;
+		__entry->first = first;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc ce=%d first=%d ack=%u",
+		  __entry->saddr, __entry->daddr, __entry->ce, __entry->first,
+		  __entry->ack)
+);
+
+/* The connection runs dcqcn-reno from here on. */
+TRACE_EVENT(dcqcn_fallback,
+
+	TP_PROTO(const struct sock *sk, u8 reason),
+
+	TP_ARGS(sk, reason),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u8, reason)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->reason = reason;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc reason=%s", __entry->saddr, __entry->daddr,
+		  dcqcn_show_fallback(__entry->reason))
+);
+
+/* Packets left before their departure time: TCP paces from here on. */
+TRACE_EVENT(dcqcn_unpaced,
+
+	TP_PROTO(const struct sock *sk, u64 ahead_ns),
+
+	TP_ARGS(sk, ahead_ns),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u64, ahead_ns)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->ahead_ns = ahead_ns;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
+		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
+);
+
+#endif /* _DCQCN_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE dcqcn_trace
+#include <trace/define_trace.h>
