@@ -560,13 +560,29 @@ static const char * const bad_log[] = {
 
 /*
  * KCSAN reports races in all of the kernel. One with a function of our modules in neither stack
- * is the kernel's: it is said, and fails nothing.
+ * is the kernel's: it is said, and fails nothing. Of a stack all counts up to where somebody
+ * else's work begins: an interrupt, softirqs, and the way of a packet that was sent.
  */
 static struct {
 	char lines[1 << 14];
 	size_t len;
 	bool ours;
+	bool others;
 } race;
+
+static bool race_others(const char *msg)
+{
+	static const char * const from[] = {
+		" asm_", " handle_softirqs+", " ip_local_out+", " ip6_local_out+",
+		" __dev_queue_xmit+",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++)
+		if (strstr(msg, from[i]))
+			return true;
+	return false;
+}
 
 static void race_end(void)
 {
@@ -584,6 +600,7 @@ static void race_end(void)
 	}
 	race.len = 0;
 	race.ours = false;
+	race.others = false;
 }
 
 /* Returns true if it is the headline of a race; what else is in a report is looked at. */
@@ -601,9 +618,13 @@ static bool race_line(const char *msg)
 	n = snprintf(race.lines + race.len, sizeof(race.lines) - race.len, "%s\n", msg);
 	if (n > 0 && (size_t)n < sizeof(race.lines) - race.len)
 		race.len += n;
+	/* "read to 0x... of 8 bytes by task 1 on cpu 0:" */
+	if (strstr(msg, " by task ") || strstr(msg, " by interrupt "))
+		race.others = false;
+	race.others |= race_others(msg);
 	for (i = 0; i < nr_mods; i++) {
 		snprintf(ours, sizeof(ours), "[%s]", mod_name[i]);
-		race.ours |= !!strstr(msg, ours);
+		race.ours |= !race.others && strstr(msg, ours);
 	}
 	if (strstr(msg, "Reported by Kernel Concurrency Sanitizer"))
 		race_end();

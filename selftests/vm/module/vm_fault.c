@@ -36,12 +36,14 @@ static int spin(void *unused)
 	return 0;
 }
 
-/* As KCSAN reports it: a function of the kernel, called from a line of a stack. */
-static void race_in(const char *function, const char *caller)
+/* As KCSAN reports it: a function of the kernel, and two lines of a stack below it. */
+static void race_in(const char *function, const char *caller, const char *below)
 {
 	pr_err("BUG: KCSAN: data-race in tcp_ack / %s\n", function);
+	pr_err("write to 0xffff888100000000 of 8 bytes by task 1 on cpu 0:\n");
 	pr_err(" %s+0x10/0x20\n", function);
 	pr_err("%s\n", caller);
+	pr_err("%s\n", below);
 	pr_err("Reported by Kernel Concurrency Sanitizer on:\n");
 }
 
@@ -58,9 +60,12 @@ static int inject_set(const char *val, const struct kernel_param *kp)
 		pr_warn("possible circular locking dependency detected (injected)\n");
 	} else if (sysfs_streq(val, "race")) {
 		pr_err("BUG: KCSAN: data-race in tcp_ack / inject [vm_fault]\n");
-		race_in("rb_erase", " inject+0x10/0x20 [vm_fault]");
+		race_in("rb_erase", " rb_erase_init+0x10/0x20",
+			" inject+0x10/0x20 [vm_fault]");
 	} else if (sysfs_streq(val, "others")) {
-		race_in("tcp_sendmsg", " inet_sendmsg+0x10/0x20");
+		race_in("tcp_sendmsg", " inet_sendmsg+0x10/0x20", " __sys_sendto+0x10/0x20");
+		race_in("hrtimer_active", " asm_sysvec_apic_timer_interrupt+0x10/0x20",
+			" inject+0x10/0x20 [vm_fault]");
 		pr_notice("FAULT_INJECTION: forcing a failure.\n");
 		dump_stack();
 	} else if (sysfs_streq(val, "trace")) {
