@@ -81,6 +81,9 @@ struct nic_ts_flow {
  * @rx:		called for each TCP packet that came in on the device, before
  *		GRO, with BH disabled, under RCU. May not sleep, may not
  *		change the packet. @skb->data is the network header.
+ * @skip:	called for each packet before it is parsed, in the same context; true: it is
+ *		not wanted, and costs little. It comes all the same if another receiver of
+ *		the device wants it. NULL: all are wanted
  * @net:	namespace of the device; the caller keeps it alive
  * @ifindex:	the device
  * @node:	of the bus
@@ -93,6 +96,7 @@ struct nic_ts_receiver {
 	void (*rx)(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		   const struct nic_ts_packet *packet,
 		   const struct nic_ts_stamp *stamp);
+	bool (*skip)(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 	struct net		*net;
 	int			ifindex;
 	struct hlist_node	node;

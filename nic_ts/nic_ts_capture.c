@@ -16,8 +16,8 @@
  * driver hook took before; on TX it hands its lookup over to the driver hook after it. Both run
  * on one CPU, one right after the other, so the address of the skb identifies the packet.
  *
- * Tracepoints are registered and drivers' hooks switched on while flows or receivers exist; at
- * other times they are NOPs.
+ * Tracepoints are registered and drivers' hooks switched on while flows or, for RX, receivers
+ * exist; at other times they are NOPs.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -165,6 +165,17 @@ static void nic_ts_rx_source(struct nic_ts_dev *nd, u8 source)
 		WRITE_ONCE(nd->rx_source, source);
 }
 
+/* Does a receiver want the packet? */
+static bool nic_ts_rx_wanted(const struct nic_ts_dev *nd, const struct sk_buff *skb)
+{
+	struct nic_ts_receiver *r;
+
+	hlist_for_each_entry_rcu(r, &nd->receivers, node)
+		if (!r->skip || !r->skip(r, skb))
+			return true;
+	return false;
+}
+
 static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 {
 	struct nic_ts_dev *nd = nic_ts_dev_find(skb->dev);
@@ -174,6 +185,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	struct nic_ts_packet p __uninitialized;
 	enum nic_ts_parse res;
 	struct nic_ts_view v;
+	bool wanted;
 	u64 now_ns;
 
 	if (!nd || READ_ONCE(nd->skip) ||
@@ -184,6 +196,9 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 		nic_ts_dev_count(nd, NIC_TS_DEV_RX_CONTEXT);
 		return;
 	}
+	wanted = nic_ts_rx_wanted(nd, skb);
+	if (!wanted && !atomic_read(&nd->nn->nflows))
+		return;
 
 	nic_ts_view_init(&v, skb);
 	res = frags ? nic_ts_parse_ether(&v, true, &p) :
@@ -194,7 +209,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST) &&
 	    atomic_read(&nd->nn->nflows))
 		e = nic_ts_packet_flow(nd, skb, &p);
-	if (!e && hlist_empty(&nd->receivers))
+	if (!e && !wanted)
 		return;
 
 	now_ns = ktime_get_ns();
@@ -209,6 +224,8 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 
 	if (e)
 		nic_ts_ack(nd, e, p.ack_seq, &stamp);
+	if (!wanted)
+		return;
 	hlist_for_each_entry_rcu(r, &nd->receivers, node)
 		r->rx(r, skb, &p, &stamp);
 }
@@ -473,43 +490,46 @@ void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns)
  * struct nic_ts_probe - a tracepoint of the kernel
  * @name:	its name
  * @fn:		function that it calls
+ * @tx:		it is for flows, and not for receivers
  * @tp:		NULL: this kernel has none of that name
  * @registered:	@fn is; by the work only
  */
 struct nic_ts_probe {
 	const char		*name;
 	void			*fn;
+	bool			tx;
 	struct tracepoint	*tp;
 	bool			registered;
 };
 
 /* In this order: the probe that ends a handoff is registered before the one that begins it. */
 static struct nic_ts_probe nic_ts_probes[] = {
-	{ "net_dev_xmit", nic_ts_probe_xmit },
+	{ "net_dev_xmit", nic_ts_probe_xmit, .tx = true },
 	{ "napi_gro_receive_entry", nic_ts_probe_rx },
 	{ "napi_gro_frags_entry", nic_ts_probe_rx },
 	{ "netif_receive_skb_entry", nic_ts_probe_rx },
 	{ "netif_receive_skb_list_entry", nic_ts_probe_rx },
 	{ "netif_rx_entry", nic_ts_probe_rx },
-	{ "net_dev_start_xmit", nic_ts_probe_start_xmit },
+	{ "net_dev_start_xmit", nic_ts_probe_start_xmit, .tx = true },
 };
 
-/* Flows in tables, and receivers. */
+/* Flows in tables, and receivers; and the former alone. */
 static atomic_t nic_ts_capture_users = ATOMIC_INIT(0);
+static atomic_t nic_ts_capture_flows = ATOMIC_INIT(0);
 static bool nic_ts_capture_ended;
-static bool nic_ts_capture_is_on;
-/* Memory lacked for a probe. By the work only. */
+/* By the work only: what is on, and that memory lacked for a probe. */
+static bool nic_ts_capture_rx_is_on;
+static bool nic_ts_capture_tx_is_on;
 static bool nic_ts_capture_incomplete;
 
-static void nic_ts_capture_on(void)
+static void nic_ts_capture_on(bool tx)
 {
 	struct nic_ts_probe *p;
 	int i, err;
 
-	nic_ts_capture_incomplete = false;
 	for (i = 0; i < ARRAY_SIZE(nic_ts_probes); i++) {
 		p = &nic_ts_probes[i];
-		if (!p->tp || p->registered)
+		if (!p->tp || p->registered || (p->tx && !tx))
 			continue;
 		err = tracepoint_probe_register(p->tp, p->fn, NULL);
 		/* Users without timestamps fall back. */
@@ -519,19 +539,16 @@ static void nic_ts_capture_on(void)
 			p->registered = true;
 		nic_ts_capture_incomplete |= err == -ENOMEM;
 	}
-	static_branch_enable(&nic_ts_driver_key);
 }
 
-static void nic_ts_capture_off(void)
+static void nic_ts_capture_off(bool rx)
 {
 	struct nic_ts_probe *p;
 	int i, cpu;
 
-	nic_ts_capture_incomplete = false;
-	static_branch_disable(&nic_ts_driver_key);
 	for (i = ARRAY_SIZE(nic_ts_probes) - 1; i >= 0; i--) {
 		p = &nic_ts_probes[i];
-		if (!p->registered)
+		if (!p->registered || (!p->tx && !rx))
 			continue;
 		tracepoint_probe_unregister(p->tp, p->fn, NULL);
 		p->registered = false;
@@ -539,21 +556,36 @@ static void nic_ts_capture_off(void)
 	tracepoint_synchronize_unregister();
 	for_each_possible_cpu(cpu) {
 		per_cpu(nic_ts_handoff, cpu).skb = NULL;
-		per_cpu(nic_ts_rx_last, cpu) = NULL;
+		if (rx)
+			per_cpu(nic_ts_rx_last, cpu) = NULL;
 	}
+}
+
+/* @rx: for flows and receivers; @tx: for flows, so that it is @rx as well. */
+static void nic_ts_capture_set(bool rx, bool tx)
+{
+	if (rx == nic_ts_capture_rx_is_on && tx == nic_ts_capture_tx_is_on &&
+	    !nic_ts_capture_incomplete)
+		return;
+	nic_ts_capture_incomplete = false;
+	if (!rx)
+		static_branch_disable(&nic_ts_driver_key);
+	if (!tx)
+		nic_ts_capture_off(!rx);
+	if (rx) {
+		nic_ts_capture_on(tx);
+		static_branch_enable(&nic_ts_driver_key);
+	}
+	nic_ts_capture_rx_is_on = rx;
+	nic_ts_capture_tx_is_on = tx;
 }
 
 static void nic_ts_capture_work(struct work_struct *work)
 {
-	bool wanted = atomic_read(&nic_ts_capture_users) && !READ_ONCE(nic_ts_capture_ended);
+	bool ended = READ_ONCE(nic_ts_capture_ended);
 
-	if (wanted == nic_ts_capture_is_on && !nic_ts_capture_incomplete)
-		return;
-	if (wanted)
-		nic_ts_capture_on();
-	else
-		nic_ts_capture_off();
-	nic_ts_capture_is_on = wanted;
+	nic_ts_capture_set(atomic_read(&nic_ts_capture_users) && !ended,
+			   atomic_read(&nic_ts_capture_flows) && !ended);
 	if (nic_ts_capture_incomplete)
 		schedule_delayed_work(to_delayed_work(work), NIC_TS_CAPTURE_RETRY);
 }
@@ -562,23 +594,32 @@ static DECLARE_DELAYED_WORK(nic_ts_capture_dwork, nic_ts_capture_work);
 
 /**
  * nic_ts_capture_get() - add a user of captured packets
+ * @flow:	of those that go out, too
  *
  * Context: any but hard interrupt.
  */
-void nic_ts_capture_get(void)
+void nic_ts_capture_get(bool flow)
 {
-	if (atomic_inc_return(&nic_ts_capture_users) == 1)
+	bool first = atomic_inc_return(&nic_ts_capture_users) == 1;
+
+	if (flow)
+		first |= atomic_inc_return(&nic_ts_capture_flows) == 1;
+	if (first)
 		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork, 0);
 }
 
 /**
  * nic_ts_capture_put() - remove a user of captured packets
+ * @flow:	as it was added
  *
  * Context: any but hard interrupt.
  */
-void nic_ts_capture_put(void)
+void nic_ts_capture_put(bool flow)
 {
-	if (atomic_dec_and_test(&nic_ts_capture_users))
+	bool last = flow && atomic_dec_and_test(&nic_ts_capture_flows);
+
+	last |= atomic_dec_and_test(&nic_ts_capture_users);
+	if (last)
 		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork,
 				 NIC_TS_CAPTURE_LINGER);
 }
@@ -622,7 +663,5 @@ void nic_ts_capture_exit(void)
 	/* With the work stopped, the last word is here. */
 	WRITE_ONCE(nic_ts_capture_ended, true);
 	cancel_delayed_work_sync(&nic_ts_capture_dwork);
-	if (nic_ts_capture_is_on)
-		nic_ts_capture_off();
-	nic_ts_capture_is_on = false;
+	nic_ts_capture_set(false, false);
 }

@@ -200,7 +200,7 @@ static void nic_ts_dev_del(struct net_device *dev)
 	hash_del_rcu(&nd->node);
 	hlist_for_each_entry_safe(r, next, &nd->receivers, node) {
 		hlist_del_init_rcu(&r->node);
-		nic_ts_capture_put();
+		nic_ts_capture_put(false);
 	}
 	/* It may only move to another namespace, or we go. */
 	if (dev->reg_state == NETREG_REGISTERED)
@@ -269,7 +269,7 @@ int nic_ts_dev_rx_register(struct nic_ts_receiver *receiver)
 	nd = nic_ts_dev_by_index(receiver->net, receiver->ifindex);
 	if (nd) {
 		hlist_add_head_rcu(&receiver->node, &nd->receivers);
-		nic_ts_capture_get();
+		nic_ts_capture_get(false);
 		err = 0;
 	}
 	rtnl_unlock();
@@ -287,7 +287,7 @@ void nic_ts_dev_rx_unregister(struct nic_ts_receiver *receiver)
 	rtnl_lock();
 	if (!hlist_unhashed(&receiver->node)) {
 		hlist_del_init_rcu(&receiver->node);
-		nic_ts_capture_put();
+		nic_ts_capture_put(false);
 	}
 	rtnl_unlock();
 	synchronize_rcu();

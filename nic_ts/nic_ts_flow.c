@@ -157,7 +157,7 @@ static void nic_ts_entry_unhash(struct nic_ts_entry *e)
 	atomic_dec(&e->nn->nflows);
 	if (e->l3)
 		atomic_dec(&e->nn->nl3);
-	nic_ts_capture_put();
+	nic_ts_capture_put(true);
 }
 
 static bool nic_ts_entry_key(const struct sock *sk, struct nic_ts_key *key)
@@ -281,7 +281,7 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 		mod_delayed_work(system_percpu_wq, &nn->age_work, HZ);
 	if (e->l3)
 		atomic_inc(&nn->nl3);
-	nic_ts_capture_get();
+	nic_ts_capture_get(true);
 	return e;
 }
 

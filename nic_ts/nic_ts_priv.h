@@ -352,8 +352,8 @@ int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_n
 int nic_ts_capture_init(void);
 void nic_ts_capture_exit(void);
 bool nic_ts_capture_able(void);
-void nic_ts_capture_get(void);
-void nic_ts_capture_put(void);
+void nic_ts_capture_get(bool flow);
+void nic_ts_capture_put(bool flow);
 void nic_ts_driver_saw_rx(struct sk_buff *skb, u64 ns, bool frags);
 void nic_ts_driver_sent(struct sk_buff *skb, u64 ns);
 void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns);
