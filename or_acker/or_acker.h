@@ -110,7 +110,7 @@ enum or_acker_stamps {
 	OR_ACKER_STAT(OUTSIDE, PacketOutsideWindow, \
 			"packets with data outside of the receive window") \
 	OR_ACKER_STAT(BUSY, PacketBusy, \
-			"batches in one packet that are ignored: the CPU is busy, see busy_share") \
+			"batches, and this host's own packets, not looked at: see busy_share") \
 	OR_ACKER_STAT(ACK, AckSent, \
 			"OR-ACKs sent") \
 	OR_ACKER_STAT(ACK_PACKETS, AckedPackets, \
@@ -506,6 +506,7 @@ static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
+bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 void or_acker_age(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);
 void or_acker_tables_exit(struct or_acker_net *an);

@@ -9,6 +9,7 @@
  *			ack_bytes since an OR-ACK was due?	 -> due
  *		the first since then, and its sender has had no OR-ACK
  *			for path_interval_ns?			 -> due
+ *		the first since then, with PSH or FIN, no wait yet?	 -> none
  *		the flow is not waiting?			 -> wait ack_delay_ns
  *
  *	ack_delay_ns is over, or_acker_track_waited():
@@ -361,6 +362,14 @@ static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
 	return t->first_ns + r->ack_delay_ns;
 }
 
+/* Does its newest packet end what its sender had, and does the sender know the path? */
+static inline bool or_acker_track_ends(const struct or_acker_track *t,
+				       const struct or_acker_rules *r,
+				       const struct or_acker_path *path, u64 now_ns)
+{
+	return t->end && r->path_interval_ns && or_acker_told(path, r, now_ns);
+}
+
 /**
  * or_acker_track_packet() - account for a packet of a flow
  * @t:		flow
@@ -370,7 +379,8 @@ static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
  *
  * Return: OR_ACKER_NEXT_SEND: the caller has or_acker_track_take() called soon.
  * OR_ACKER_NEXT_WAIT: it has or_acker_track_waited() called at or_acker_track_wait_ns().
- * Else OR_ACKER_NEXT_NOTHING.
+ * OR_ACKER_NEXT_QUIET: there is none for a burst of one packet, whose sender knows the
+ * path; to find that out needs no wait. Else OR_ACKER_NEXT_NOTHING.
  */
 static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 						       const struct or_acker_rules *r,
@@ -406,6 +416,9 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 		return was_due ? OR_ACKER_NEXT_NOTHING : OR_ACKER_NEXT_SEND;
 	if (t->waiting)
 		return OR_ACKER_NEXT_NOTHING;
+	t->quiet = first && or_acker_track_ends(t, r, path, p->stamp_ns);
+	if (t->quiet)
+		return OR_ACKER_NEXT_QUIET;
 	t->waiting = true;
 	return OR_ACKER_NEXT_WAIT;
 }
@@ -432,7 +445,7 @@ static inline enum or_acker_next or_acker_track_waited(struct or_acker_track *t,
 	t->waiting = or_acker_track_wait_ns(t, r) > now_ns;
 	if (t->waiting)
 		return OR_ACKER_NEXT_WAIT;
-	t->quiet = t->end && r->path_interval_ns && or_acker_told(path, r, now_ns);
+	t->quiet = or_acker_track_ends(t, r, path, now_ns);
 	return t->quiet ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_SEND;
 }
 

@@ -3,7 +3,8 @@
  * or_acker, the packet path: flows, OR-ACKs.
  *
  *	packet with data, before GRO:
- *		several in one, and the CPU has no time for an OR-ACK? ignore it
+ *		several in one, or from this very host, and the CPU has no time for an
+ *			OR-ACK? ignore it, without a look at it if it can be
  *		flow of its connection; none: is its sender a subscriber, and
  *			is there a socket that takes it? then make one
  *		outside the receive window? ask the socket again
@@ -446,16 +447,43 @@ static u64 or_acker_idle_ns(void)
 	       kcpustat_cpu(cpu).cpustat[CPUTIME_IOWAIT];
 }
 
+/* Has this CPU no idle time? Read locklessly: an OR-ACK more or less does not matter. */
+static bool or_acker_cpu_busy(void)
+{
+	return this_cpu_read(or_acker_cpu_loads.load.each_ns);
+}
+
 /*
  * Has this CPU no time for an OR-ACK of the namespace? Then ignore a batch that comes as
- * one packet: to look for its flow is work as well.
+ * one packet, and a packet from this very host: to look for its flow is work as well.
  */
 static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
 {
-	/* Read locklessly: an OR-ACK more or less does not matter. */
-	return this_cpu_read(or_acker_cpu_loads.load.each_ns) &&
+	return or_acker_cpu_busy() &&
 	       !or_acker_bucket_has(READ_ONCE(this_cpu_ptr(an->cpus)->busy_tat_ns), now_ns) &&
 	       or_acker_value(rcu_dereference(an->conf), OR_ACKER_P_BUSY_SHARE);
+}
+
+/*
+ * Does a connection of this host still own the packet, which it has sent? Then no wire and
+ * no router was on its way: drivers and forwarding take packets from their sockets, and
+ * netem keeps only a reference on these. The limit of TCP on what a socket has in queues
+ * (TSQ) holds until here, so that no long queue was, either. On loopback nothing else can
+ * be. What a program or a VM sends through a tun device has the socket of that.
+ */
+static bool or_acker_local(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (skb->dev->flags & IFF_LOOPBACK)
+		return true;
+	return sk && skb->destructor != sock_efree && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+/* Is the packet one that or_acker_busy() is about? */
+static bool or_acker_limits(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) || or_acker_local(skb);
 }
 
 /* An OR-ACK took the time from @from_ns until now. */
@@ -876,8 +904,35 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 	wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
 	spin_unlock(&f->lock);
 	or_acker_add(an, OR_ACKER_BYTES_WITH, packet->payload);
-	if (next != OR_ACKER_NEXT_NOTHING)
+	if (next == OR_ACKER_NEXT_QUIET)
+		or_acker_count(an, OR_ACKER_ACK_NOT_AT_END);
+	else if (next != OR_ACKER_NEXT_NOTHING)
 		or_acker_queue(f, next, wait_ns);
+}
+
+/**
+ * or_acker_skip() - return whether nobody has time for a packet, which is not parsed then
+ * @receiver:	of a struct or_acker_tap
+ * @skb:	the packet, before GRO; of any protocol
+ *
+ * Context: as struct nic_ts_receiver.skip.
+ */
+bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb)
+{
+	const struct or_acker_tap *tap = container_of(receiver, struct or_acker_tap,
+						      receiver);
+	const struct or_acker_dev *ad;
+	u64 now_ns;
+
+	if (!or_acker_cpu_busy() || !or_acker_limits(skb))
+		return false;
+	now_ns = ktime_get_ns();
+	hlist_for_each_entry_rcu(ad, &tap->devs, node)
+		if (!or_acker_busy(ad->an, now_ns))
+			return false;
+	hlist_for_each_entry_rcu(ad, &tap->devs, node)
+		or_acker_count(ad->an, OR_ACKER_BUSY);
+	return true;
 }
 
 /**
@@ -905,7 +960,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 	hlist_for_each_entry_rcu(ad, &tap->devs, node) {
 		if (!test_bit(bit, ad->an->laddrs) && !READ_ONCE(ad->an->all))
 			continue;
-		if (skb_is_gso(skb) && or_acker_busy(ad->an, stamp->ns))
+		if (or_acker_limits(skb) && or_acker_busy(ad->an, stamp->ns))
 			or_acker_count(ad->an, OR_ACKER_BUSY);
 		else
 			or_acker_rx_net(ad->an, skb, packet, stamp);

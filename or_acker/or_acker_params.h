@@ -47,7 +47,7 @@ OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
 	       "OR-ACKs from one CPU for this namespace at most; host limit", \
 	       "8 packets each, 100 Gbit/s") \
 OR_ACKER_PARAM(BUSY_SHARE, busy_share, 0, 65536, 512, "1/n", \
-	       "OR-ACKs for batches take at most 1/n of a CPU without idle time; 0: no limit", \
+	       "OR-ACKs for batches and own packets: at most 1/n of a busy CPU; 0: no limit", \
 	       "not in the paper")
 
 enum or_acker_param_id {

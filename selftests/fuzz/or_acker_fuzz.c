@@ -83,13 +83,14 @@ static void packet(struct flow *f, u32 a, u32 b)
 	next = or_acker_track_packet(&f->t, &rules, &path, &p);
 	REQUIRE((next == OR_ACKER_NEXT_SEND) == (!due && f->t.due));
 	REQUIRE((next == OR_ACKER_NEXT_WAIT) == (!waiting && f->t.waiting));
-	REQUIRE(next == OR_ACKER_NEXT_SEND || next == OR_ACKER_NEXT_WAIT ||
-		next == OR_ACKER_NEXT_NOTHING);
+	if (next == OR_ACKER_NEXT_QUIET)
+		REQUIRE(p.end && !f->t.due && !f->t.waiting && rules.path_interval_ns &&
+			path.told_ns);
 	f->end = p.seq + p.payload;
 	f->in += p.payload + p.headers;
 	f->packets += p.segs;
 	f->payload += p.payload;
-	f->quiet = false;
+	f->quiet = next == OR_ACKER_NEXT_QUIET;
 }
 
 static void due(struct flow *f, u32 cost)

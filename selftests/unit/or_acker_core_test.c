@@ -155,27 +155,67 @@ static void track__quiet_at_the_end(void)
 
 	each.path_interval_ns = 0;
 	start();
-	packet_at(NOW, 100, true);
+	CHECK_EQ(packet_at(NOW, 100, false), OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(packet_at(NOW, 100, true), OR_ACKER_NEXT_NOTHING);
 	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
 		 OR_ACKER_NEXT_QUIET);
 	/* The next packet counts on, and waits from when it came. */
 	CHECK_EQ(packet_at(NOW + MS, 100, false), OR_ACKER_NEXT_WAIT);
-	CHECK_EQ(track.since, 2);
+	CHECK_EQ(track.since, 3);
 	CHECK_EQ(or_acker_track_wait_ns(&track, &rules), NOW + MS + 50000);
 	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + MS + 50000),
 		 OR_ACKER_NEXT_SEND);
 	/* Without path_interval_ns each burst has its OR-ACK, whoever was told just now. */
 	start();
+	packet_at(NOW, 100, false);
 	packet_at(NOW, 100, true);
 	path.told_ns = NOW + 50001;
 	CHECK_EQ(or_acker_track_waited(&track, &each, &path, NOW + 50000),
 		 OR_ACKER_NEXT_SEND);
 	/* Its sender does not know the path. */
 	start();
+	packet_at(NOW, 100, false);
 	packet_at(NOW, 100, true);
 	path.told_ns = NOW - 10 * MS;
 	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
 		 OR_ACKER_NEXT_SEND);
+}
+
+/* A message of one packet: nobody has to wait to know that it ends there. */
+static void track__quiet_at_once(void)
+{
+	struct or_acker_packet p = {
+		.stamp_ns = NOW, .payload = 100, .headers = 40, .segs = 1, .end = true,
+	};
+	struct or_acker_rules each = rules;
+	int i;
+
+	start();
+	for (i = 1; i < 32; i++)
+		CHECK_EQ(packet_at(NOW + i, 100, true), OR_ACKER_NEXT_QUIET);
+	CHECK(!track.waiting);
+	/* All count, and more of them wait from when they come. */
+	CHECK_EQ(track.since, 31);
+	CHECK_EQ(packet_at(NOW + 32, 100, true), OR_ACKER_NEXT_SEND);
+	start();
+	CHECK_EQ(packet_at(NOW, 100, true), OR_ACKER_NEXT_QUIET);
+	CHECK_EQ(packet_at(NOW + MS, 100, false), OR_ACKER_NEXT_WAIT);
+	CHECK_EQ(or_acker_track_wait_ns(&track, &rules), NOW + MS + 50000);
+	/* One that ends what others wait for leaves that to the wait. */
+	CHECK_EQ(packet_at(NOW + MS, 100, true), OR_ACKER_NEXT_NOTHING);
+	CHECK(!track.quiet);
+	/* Nor is there a wait that it ends, when all before it were acknowledged. */
+	CHECK(or_acker_track_take(&track));
+	CHECK_EQ(packet_at(NOW + MS, 100, true), OR_ACKER_NEXT_NOTHING);
+	CHECK(track.waiting && !track.quiet);
+	/* Its sender does not know the path, or each burst has its OR-ACK. */
+	start();
+	CHECK_EQ(packet_at(NOW + 10 * MS, 100, true), OR_ACKER_NEXT_SEND);
+	start();
+	/* The clock of a driver may be a little behind. */
+	path.told_ns = NOW + 1;
+	each.path_interval_ns = 0;
+	CHECK_EQ(or_acker_track_packet(&track, &each, &path, &p), OR_ACKER_NEXT_WAIT);
 }
 
 static void admit__credit(void)
@@ -492,6 +532,7 @@ int main(void)
 		KTAP_CASE(track__ten_packets_while_the_path_is_learned),
 		KTAP_CASE(track__waits),
 		KTAP_CASE(track__quiet_at_the_end),
+		KTAP_CASE(track__quiet_at_once),
 		KTAP_CASE(admit__credit),
 		KTAP_CASE(admit__buckets),
 		KTAP_CASE(admit__takes_all_or_nothing),

@@ -60,6 +60,13 @@ static int oldest(const struct model_flow *f)
 	return f->skipped > f->decided ? f->skipped : f->decided;
 }
 
+/* No more packets that could be paused, and the sender knows the path. */
+static bool nothing_follows(const struct model_flow *f, const struct model_rules *r,
+			    const struct model_host *h, double now)
+{
+	return f->p[f->n - 1].end && r->path > 0 && told_lately(r, h, now);
+}
+
 enum model_todo model_packet(struct model_flow *f, const struct model_rules *r,
 			     const struct model_host *h, struct model_packet p,
 			     enum model_reason *reason)
@@ -87,6 +94,10 @@ enum model_todo model_packet(struct model_flow *f, const struct model_rules *r,
 	}
 	if (f->waiting)
 		return MODEL_NOTHING;
+	if (first && nothing_follows(f, r, h, p.at)) {
+		f->skipped = f->n;
+		return MODEL_NONE_AT_END;
+	}
 	f->waiting = true;
 	return MODEL_WAIT;
 }
@@ -102,7 +113,7 @@ enum model_todo model_waited(struct model_flow *f, const struct model_rules *r,
 		f->waiting = true;
 		return MODEL_WAIT;
 	}
-	if (f->p[f->n - 1].end && r->path > 0 && told_lately(r, h, now)) {
+	if (nothing_follows(f, r, h, now)) {
 		f->skipped = f->n;
 		return MODEL_NONE_AT_END;
 	}

@@ -261,6 +261,7 @@ static void model__packets(void)
 
 	CHECK(stat.packets[MODEL_SEND] > stat.steps / 100);
 	CHECK(stat.packets[MODEL_WAIT] > stat.steps / 100);
+	CHECK(stat.packets[MODEL_NONE_AT_END] > stat.steps / 1000);
 	for (i = 0; i <= MODEL_PATH_DUE; i++) {
 		printf("# reason %d: %" PRIu64 "\n", i, stat.reasons[i]);
 		CHECK(stat.reasons[i] > stat.steps / 1000);
