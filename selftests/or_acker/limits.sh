@@ -192,6 +192,45 @@ subscribers_bound() {
 	defaults
 }
 
+# loaded: bulk data that takes all of a CPU, as single packets. Sets BUSY to the part of
+# them that is ignored, 1/1000.
+loaded() {
+	local busy packets
+
+	acker_set "$B" busy_share 512
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	timeout 60 dcload client --netns "$A" --to "$V4_B:7001" --flows 4 --duration 1 \
+		--rtt-sample-us 0
+	wait_for 10 calm "$B"
+	busy=$(since "$B" PacketBusy)
+	packets=$(since "$B" DataBytes)
+	packets=$((packets / 1448))
+	echo "measured: $busy packets ignored, data of $packets looked at"
+	BUSY=$((busy * 1000 / (busy + packets)))
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	acker_set "$B" busy_share 0
+}
+
+# The sender's socket still has them: there was no queue, and the CPU is its own.
+busy_own() {
+	loaded
+	expect "ignored, 1/1000" "$BUSY" -ge 500
+	# Without the limit.
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	expect "ignored" "$(since "$B" PacketBusy)" -eq 0
+}
+
+# These may have waited for others.
+busy_others() {
+	tc -n "$A" qdisc add dev a0 root netem delay 1us limit 10000
+	loaded
+	tc -n "$A" qdisc del dev a0 root
+	expect "ignored, 1/1000" "$BUSY" -eq 0
+}
+
 bad_values() {
 	local name value before
 
@@ -223,7 +262,7 @@ bad_values() {
 	END
 }
 
-ksft_plan 14
+ksft_plan 16
 need_acker
 net_pair
 # Segments as they come.
@@ -237,6 +276,8 @@ ksft_case "OR-ACK after ack_delay_ns, while there is more" not_at_end
 ksft_case "no more bytes go out than came in" credit
 ksft_case "rate of a subscriber" rate subscriber_rate AckLimitSubscriber
 ksft_case "rate of a CPU" rate cpu_rate AckLimitCpu
+ksft_case "a busy CPU, packets of this host" busy_own
+ksft_case "a busy CPU, packets that a queue has had" busy_others
 ksft_case "the table of flows is bounded, flows age" flows_bound
 ksft_case "the table of subscribers is bounded" subscribers_bound
 ksft_case "a subscription ends" unsubscribe "$A" "$V4_A" "$V4_B" "$B"
