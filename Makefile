@@ -145,6 +145,11 @@ matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASE
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/onramp/matrix $(CASES)
 
+.PHONY: check-programs
+check-programs: ## Compare nginx, redis and iperf3 over fq and onramp: [KERNEL=6.1] [CC=timely] [PLACES=...]
+	@$(SETUP) build vm programs
+	@MAKEFLAGS= selftests/onramp/programs $(PLACES)
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@lab/run --list
