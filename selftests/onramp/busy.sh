@@ -12,6 +12,6 @@ for module in or_acker labnic sch_onramp; do
 	need_module $module
 done
 harm_settle
-case_of rate_then_right 8 0.7 0.93
-case_of veth 1 0.7 0.93
-case_of veth 8 0.7 0.93
+case_of rate_then_right 8 0.7 0.9
+case_of veth 1 0.7 0.9
+case_of veth 8 0.7 0.9
