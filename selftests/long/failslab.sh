@@ -10,7 +10,7 @@
 
 FAULT=/sys/module/alloc_fault/parameters
 PLACES=/sys/kernel/debug/alloc_fault
-ALL='or_port nic_ts_hook nic_ts or_acker sch_onramp tcp_timely tcp_lipd'
+ALL='or_port nic_ts_hook nic_ts or_acker sch_onramp tcp_timely tcp_lipd tcp_dcqcn'
 C=$(ns_name C)
 
 fault() {
@@ -97,7 +97,7 @@ qdiscs() {
 settings() {
 	local name status=0
 
-	for name in timely lipd; do
+	for name in timely lipd dcqcn; do
 		ns_set "$A" "ipv4/$name/$(first_of "ipv4/$name")" \
 			"$(ns_get "$A" "ipv4/$name/$(first_of "ipv4/$name")")" || status=1
 	done
@@ -105,7 +105,7 @@ settings() {
 	params_set "$A" or_acker max_flows 65536 || status=1
 	params_set "$A" or_port key 000102030405060708090a0b0c0d0e0f || status=1
 	params_set "$A" or_port key none || status=1
-	for name in timely lipd or_acker or_port onramp_peers; do
+	for name in timely lipd dcqcn or_acker or_port onramp_peers; do
 		in_ns "$A" cat "/proc/net/$name" || status=1
 	done
 	nic_ts clocks || status=1
@@ -125,7 +125,7 @@ first_of() {
 
 # traffic: over both links, both families, by each congestion control, from new sockets.
 traffic() {
-	local to
+	local to cc
 
 	tc -n "$A" qdisc replace dev a0 root onramp peers all
 	in_ns "$A" nic_ts device a1 hw on
@@ -133,8 +133,10 @@ traffic() {
 		timeout -k 5 60 dcload client --netns "$A" --to "$to" --cc timely \
 			--rtt-sample-us 0 --flows 4 --duration 2
 	done
-	timeout -k 5 60 dcload client --netns "$A" --to "$V4_B" --cc lipd --rtt-sample-us 0 \
-		--flows 2 --duration 1
+	for cc in lipd dcqcn; do
+		timeout -k 5 60 dcload client --netns "$A" --to "$V4_B" --cc $cc \
+			--rtt-sample-us 0 --flows 2 --duration 1
+	done
 	in_ns "$A" nic_ts device a1 hw off
 	tc -n "$A" qdisc del dev a0 root
 	return 0
@@ -234,7 +236,7 @@ covered() {
 	expect "places without room" "$(cat $FAULT/lost)" -eq 0
 }
 
-ksft_plan 14
+ksft_plan 15
 modprobe alloc_fault "modules=${ALL// /,}" || exit 1
 undo 'rmmod alloc_fault'
 # A namespace that is there when modules are loaded, which their setup fails in.
@@ -242,7 +244,7 @@ ns_add "$A" "$B"
 modprobe labnic
 # It needs no memory.
 modprobe nic_ts_hook
-for module in or_port nic_ts or_acker sch_onramp tcp_timely tcp_lipd; do
+for module in or_port nic_ts or_acker sch_onramp tcp_timely tcp_lipd tcp_dcqcn; do
 	ksft_case "$module is loaded" loads "$module"
 	modprobe "$module"
 done
