@@ -247,6 +247,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_publish(conn, s.now_ns);
 	if (!onramp_counted(verdict))
 		goto out;
+	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
 	onramp_conn_note(conn, &d, &trust, &res);
 	if (trust.returned)
 		trace_onramp_pause_end(conn, s.now_ns, trust.empty, res.owd_ns,

@@ -366,6 +366,8 @@ struct onramp_conn_key {
  * @sk: address of its socket, to compare only, and key of its flow. Only its packets hold the
  *	socket, and they may all have left
  * @hash: of the socket
+ * @trip_ns: from a packet's departure from the qdisc until its OR-ACK, the last one; 0: none yet.
+ *	     The qdisc reads it without @lock
  * @qref: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until in the qdisc of @qref, or 0
  * @ctrl: the controller
@@ -400,6 +402,7 @@ struct onramp_conn {
 	unsigned long		waiter;
 	unsigned long		sk;
 	u32			hash;
+	u32			trip_ns;
 
 	struct onramp_ctrl	ctrl;
 	struct onramp_view	view;

@@ -75,11 +75,14 @@
 #define ONRAMP_SHARE_SHIFT	4
 #define ONRAMP_DRAIN_SHIFT	2
 
-/* The recent rate is averaged over the shortest RTT, within these bounds, ns. */
+/*
+ * The recent rate is averaged over the time that the last OR-ACK took, from its packet on,
+ * within these bounds, ns.
+ */
 #define ONRAMP_AVERAGE_MIN_NS	(1ULL << 18)
-#define ONRAMP_AVERAGE_MAX_NS	(1ULL << 24)
+#define ONRAMP_AVERAGE_MAX_NS	(1ULL << 27)
 
-/* Units of struct onramp_flow.rate, 2^6 bytes/s, and of rate_at, 2^6 ns. */
+/* Units of struct onramp_flow.rate, 2^6 bytes/s, and of rate_at and times beside it, 2^6 ns. */
 #define ONRAMP_RATE_SHIFT	6
 #define ONRAMP_RATE_AT_SHIFT	6
 
@@ -312,7 +315,9 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  *
  * The recent rate is at first the delivery rate that TCP measured. From then on it is
  * measured here, as an exponential average: TCP's samples are as old as the packets that
- * wait in this queue, which can be many RTTs.
+ * wait in this queue, which can be many RTTs. It grows by that 1/8 in the time of the average,
+ * which is the time until an OR-ACK tells what the growth has done. In less time it would
+ * be several times the link's before the first OR-ACK says so, and too low after that.
  *
  * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
@@ -320,7 +325,7 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 now)
 {
-	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average_ns, spent_ns, limit_bps, more_bps;
+	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average, limit_bps, more_bps;
 	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
@@ -328,12 +333,11 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 	limit_bps = min_t(u64, pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT),
 			  READ_ONCE(sk->sk_max_pacing_rate));
 	if (bps) {
-		spent_ns = (u64)(at - f->rate_at) << ONRAMP_RATE_AT_SHIFT;
-		average_ns = clamp_t(u64, (u64)tcp_min_rtt(tcp_sk(sk)) * NSEC_PER_USEC,
-				     ONRAMP_AVERAGE_MIN_NS, ONRAMP_AVERAGE_MAX_NS);
-		/* 2^38 times 2^24, and 2^32 times 2^30: below 2^63. */
-		bps = div64_u64(bps * average_ns + len * NSEC_PER_SEC,
-				average_ns + spent_ns);
+		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
+				  ONRAMP_AVERAGE_MAX_NS) >> ONRAMP_RATE_AT_SHIFT;
+		/* 2^38 times 2^21, and 2^32 times 2^24: below 2^60. */
+		bps = div64_u64(bps * average + (len * NSEC_PER_SEC >> ONRAMP_RATE_AT_SHIFT),
+				average + (u32)(at - f->rate_at));
 	} else {
 		bps = onramp_delivered_bps(sk);
 		if (!bps || bps >= limit_bps)

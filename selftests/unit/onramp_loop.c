@@ -17,7 +17,7 @@ struct flow {
 	int host;
 	double cwnd, inflight, ssthresh, recovery_until, srtt;
 	double edt, next_tx, rate, rate_at;	/* rates in bytes per ns */
-	double extra_ns;
+	double extra_ns, trip;
 	u32 seq, una;
 	struct onramp_ctrl ctrl;
 	struct onramp_txring ring;
@@ -250,7 +250,7 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 		return;
 	}
 	if (f->rate) {
-		average = fmin(fmax(l->net->rtt_ns, 1 << 18), 1 << 24);
+		average = fmin(fmax(f->trip, 1 << 18), 1 << 27);
 		f->rate = (f->rate * average + bytes) / (average + l->now - f->rate_at);
 	} else {
 		f->rate = fmin(own, f->cwnd / f->srtt);
@@ -327,6 +327,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	s.sent_ns = f->ring.sent_ns;
 	d.trip.tx_ns = s.tx_ns;
 	d.trip.out_ns = tx->tx_ns - tx->wait_ns;
+	f->trip = s.now_ns - d.trip.out_ns;
 	if (!onramp_trip_possible(&d.trip)) {
 		l->res->implausible++;
 		return;
