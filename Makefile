@@ -69,6 +69,7 @@ tools: ## Build the userspace tools: build/bin, build/tc
 	+@$(MAKE) --no-print-directory -C lab/labnic/tool O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C lab/labnet O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/nic_ts O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/onrampctl O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/tc O=$(userspace)/tc
 
 .PHONY: demo

@@ -16,6 +16,13 @@
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
+#define TEXT_OF(x)		#x
+#define VALUE_OF(x)		TEXT_OF(x)
+
+/* For who looks into the file: onrampctl tells whether it is as new as the module. */
+__attribute__((used)) static const char plugin_interface[] =
+	"onramp-plugin-interface:" VALUE_OF(ONRAMP_UAPI_VERSION);
+
 /* Room for all attributes, after what tc has put into the request. */
 #define ONRAMP_REQUEST_MAX	2048
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What collect.c is made of: files, rtnetlink, ethtool, nic_ts, sockets. Each adds to the
+ * facts what it can read, and leaves out what it cannot.
+ */
+#ifndef ONRAMPCTL_COLLECT_H
+#define ONRAMPCTL_COLLECT_H
+
+#include "ctl.h"
+
+struct nlmsghdr;
+struct nlattr;
+
+/* Netlink, see netlink.c. */
+typedef void (*netlink_fn)(struct nlmsghdr *hdr, void *arg);
+int netlink_dump(int protocol, int type, const void *request, size_t len, netlink_fn fn, void *arg);
+
+/* rtnl.c: devices and their qdiscs; false if they could not be read. */
+bool rtnl_devices(json_t *devices);
+/* Part of it: options and statistics of a qdisc onramp, from their attributes. */
+json_t *rtnl_onramp_options(struct nlattr *options, int64_t *interface);
+json_t *rtnl_onramp_stats(struct nlattr *stats);
+
+/* ethtool.c: speed, coalescing and LRO of a device, as far as its driver tells. */
+void ethtool_read(json_t *dev, const char *name);
+
+/* bus.c: devices and clocks of nic_ts; false if the module is not loaded. */
+bool bus_read(json_t *devices, json_t *clocks, json_t *stats);
+
+/* sockets.c: connections by congestion control; false if the kernel does not tell. */
+bool sockets_read(json_t *tcp, int64_t min_rate_kbit);
+
+#endif /* ONRAMPCTL_COLLECT_H */

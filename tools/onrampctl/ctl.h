@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * onrampctl: what its parts share.
+ *
+ *	collect.c	facts: what is readable on this host, one JSON object
+ *	doctor.c	facts in, findings out; looks at nothing else
+ *	mute.c		findings that are not to count for a while
+ *	report.c	findings as text
+ *	main.c		commands
+ *
+ * Facts that could not be read are absent, and what needs them says so.
+ */
+#ifndef ONRAMPCTL_H
+#define ONRAMPCTL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util.h"
+
+/* Exit status of every command, as monitoring plugins have it. */
+enum ctl_status {
+	CTL_OK		= 0,
+	CTL_WARNING	= 1,
+	CTL_CRITICAL	= 2,
+	CTL_UNKNOWN	= 3,	/* no modules, bad arguments, or it could not look */
+};
+
+/**
+ * struct ctl - what the command line asked for
+ * @root:	directory that /proc and /sys are below; "" is this host. Otherwise nothing is
+ *		asked by netlink or ioctl, which answer for this host only
+ * @facts:	file to read facts from instead of this host, or NULL
+ * @state:	file with muted checks
+ * @netns:	network namespace to look at, by its name for ip-netns(8), or NULL
+ * @interval_ns: time between two looks at counters; 0: look once
+ * @json:	write JSON
+ * @verbose:	more of it
+ */
+struct ctl {
+	const char *root;
+	const char *facts;
+	const char *state;
+	const char *netns;
+	uint64_t interval_ns;
+	bool json;
+	bool verbose;
+};
+
+/* die() with status 3: it is not known how this host is. */
+_Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
+
+/* json.c: values by path, keys separated by slashes. */
+const json_t *j_get(const json_t *o, const char *path);
+bool j_int(const json_t *o, const char *path, int64_t *out);
+int64_t j_int_or(const json_t *o, const char *path, int64_t other);
+const char *j_str(const json_t *o, const char *path);
+bool j_is(const json_t *o, const char *path, const char *text);
+bool j_true(const json_t *o, const char *path);
+void j_set(json_t *o, const char *key, json_t *value);
+void j_set_u64(json_t *o, const char *key, uint64_t value);
+void j_print(const json_t *o);
+const char *j_clean(char *out, size_t size, const char *name);
+
+/* text.c: files of /proc as JSON. */
+json_t *text_counters(const char *text);
+json_t *text_table(const char *text);
+
+/* collect.c */
+json_t *facts_collect(const struct ctl *ctl);
+json_t *facts_twice(const struct ctl *ctl);
+
+/* doctor.c */
+json_t *doctor_run(const json_t *facts, const json_t *muted, int64_t now_s);
+int doctor_status(const json_t *report);
+size_t doctor_checks(void);
+const char *doctor_code(size_t i);
+const char *doctor_title(size_t i);
+const char *doctor_severity(size_t i);
+
+/* mute.c */
+json_t *mute_read(const char *path, int64_t now_s);
+void mute_write(const char *path, const json_t *muted);
+bool mute_period(const char *text, int64_t *out_s);
+
+/* report.c */
+void report_text(const json_t *report, bool verbose);
+
+#endif /* ONRAMPCTL_H */

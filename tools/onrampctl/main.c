@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/* onrampctl: what On-Ramp and TIMELY do on this host, and what is wrong with that. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "parse.h"
+
+#define STATE_FILE	"/var/lib/onramp/muted.json"
+
+/**
+ * unknown() - say what is wrong, in one sentence, and exit with status 3
+ * @fmt: printf format, without trailing newline
+ */
+void unknown(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("onrampctl: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(CTL_UNKNOWN);
+}
+
+static int cmd_doctor(const struct ctl *ctl, int argc, char **argv);
+static int cmd_facts(const struct ctl *ctl, int argc, char **argv);
+
+static const struct {
+	const char *name;
+	int (*run)(const struct ctl *ctl, int argc, char **argv);
+	const char *words, *what;
+} commands[] = {
+	{ "doctor", cmd_doctor, "[mute CODE PERIOD | unmute CODE | codes]",
+	  "look for what is wrong, and say what to do" },
+	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
+};
+
+static void print_help(FILE *f)
+{
+	size_t i;
+
+	fputs("usage: onrampctl [OPTION]... COMMAND\n\n", f);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(f, "  %s%s%s\n\t%s\n", commands[i].name, *commands[i].words ? " " : "",
+			commands[i].words, commands[i].what);
+	fputs("\n"
+	      "  -j, --json		write JSON\n"
+	      "  -n, --netns NAME	look at that network namespace of ip-netns(8)\n"
+	      "  -v, --verbose		write more\n"
+	      "  -i, --interval S	time between two looks at counters, 0 to 3600 (default: 1)\n"
+	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
+	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
+	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
+	      "  -V, --version		of this program\n"
+	      "\n"
+	      "Exit status: 0 all is well, 1 warning, 2 critical, 3 it is not known.\n", f);
+}
+
+/* The check of that name, in capitals; exits if there is none. */
+static const char *check_named(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < doctor_checks(); i++)
+		if (!strcasecmp(name, doctor_code(i)))
+			return doctor_code(i);
+	unknown("unknown check '%s': 'onrampctl doctor codes' lists them", name);
+}
+
+static int mute(const struct ctl *ctl, int argc, char **argv, int64_t now_s)
+{
+	bool on = !strcmp(argv[0], "mute");
+	int64_t period_s = 0;
+	const char *code;
+	json_t *muted;
+
+	if (argc != (on ? 3 : 2))
+		unknown("expected 'doctor %s'", on ? "mute CODE PERIOD" : "unmute CODE");
+	code = check_named(argv[1]);
+	if (on && !mute_period(argv[2], &period_s))
+		unknown("period '%s': expected a number and s, m, h, d or w, such as 7d; at most a year",
+			argv[2]);
+	muted = mute_read(ctl->state, now_s);
+	if (on)
+		j_set(muted, code, json_integer(now_s + period_s));
+	else
+		json_object_del(muted, code);
+	mute_write(ctl->state, muted);
+	json_decref(muted);
+	return CTL_OK;
+}
+
+static int codes(const struct ctl *ctl)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < doctor_checks(); i++) {
+		if (!ctl->json)
+			printf("%-18s %-8s %s\n", doctor_code(i), doctor_severity(i),
+			       doctor_title(i));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "code", doctor_code(i),
+						      "severity", doctor_severity(i), "what",
+						      doctor_title(i)));
+	}
+	if (ctl->json)
+		j_print(list);
+	json_decref(list);
+	return CTL_OK;
+}
+
+static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
+{
+	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
+	json_t *found, *muted, *report;
+	int status;
+
+	if (argc && (!strcmp(argv[0], "mute") || !strcmp(argv[0], "unmute")))
+		return mute(ctl, argc, argv, now_s);
+	if (argc == 1 && !strcmp(argv[0], "codes"))
+		return codes(ctl);
+	if (argc)
+		unknown("doctor '%s': expected mute, unmute, codes, or nothing", argv[0]);
+	found = facts_twice(ctl);
+	muted = mute_read(ctl->state, now_s);
+	report = doctor_run(found, muted, now_s);
+	if (ctl->json)
+		j_print(report);
+	else
+		report_text(report, ctl->verbose);
+	status = doctor_status(report);
+	json_decref(report);
+	json_decref(muted);
+	json_decref(found);
+	return status;
+}
+
+static int cmd_facts(const struct ctl *ctl, int argc, char **argv)
+{
+	json_t *found;
+
+	if (argc)
+		unknown("facts '%s': expected nothing", argv[0]);
+	found = facts_twice(ctl);
+	j_print(found);
+	json_decref(found);
+	return CTL_OK;
+}
+
+/* As `ip netns exec` does: /sys is of a namespace, too. */
+static void join_netns(const char *name)
+{
+	char path[256];
+	int fd;
+
+	if (!*name || strchr(name, '/') ||
+	    snprintf(path, sizeof(path), "/run/netns/%s", name) >= (int)sizeof(path))
+		unknown("network namespace '%s': expected a name of 'ip netns list'", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		unknown("there is no network namespace '%s': 'ip netns list' shows those there are",
+			name);
+	if (setns(fd, CLONE_NEWNET))
+		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
+	close(fd);
+	if (unshare(CLONE_NEWNS) || mount("", "/", "none", MS_SLAVE | MS_REC, NULL))
+		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
+	/* Where it cannot be mounted, what only /sys has is left out. */
+	if (!umount2("/sys", MNT_DETACH))
+		mount(name, "/sys", "sysfs", 0, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	enum { FACTS = 256, ROOT, STATE };
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "netns", required_argument, NULL, 'n' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "facts", required_argument, NULL, FACTS },
+		{ "root", required_argument, NULL, ROOT },
+		{ "state", required_argument, NULL, STATE },
+		{ "version", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	struct ctl ctl = {
+		.root = "", .state = STATE_FILE, .interval_ns = NSEC_PER_SEC,
+	};
+	size_t i;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "jn:vi:Vh", options, NULL)) != -1)
+		switch (c) {
+		case 'j':
+			ctl.json = true;
+			break;
+		case 'n':
+			ctl.netns = optarg;
+			break;
+		case 'v':
+			ctl.verbose = true;
+			break;
+		case 'i':
+			if (!parse_seconds(optarg, 0, 3600, &ctl.interval_ns))
+				unknown("interval '%s': expected seconds, 0 to 3600", optarg);
+			break;
+		case FACTS:
+			ctl.facts = optarg;
+			break;
+		case ROOT:
+			ctl.root = optarg;
+			break;
+		case STATE:
+			ctl.state = optarg;
+			break;
+		case 'V':
+			puts("onrampctl " ONRAMPCTL_VERSION);
+			return CTL_OK;
+		case 'h':
+			print_help(stdout);
+			return CTL_OK;
+		default:
+			fputs("'onrampctl --help' shows what is allowed\n", stderr);
+			return CTL_UNKNOWN;
+		}
+	if (optind == argc) {
+		print_help(stderr);
+		return CTL_UNKNOWN;
+	}
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[optind], commands[i].name))
+			break;
+	if (i == ARRAY_SIZE(commands))
+		unknown("unknown command '%s': 'onrampctl --help' lists them", argv[optind]);
+	if (ctl.netns && (ctl.facts || *ctl.root))
+		unknown("a network namespace is of this host: use --netns without --facts and --root");
+	if (ctl.netns)
+		join_netns(ctl.netns);
+	return commands[i].run(&ctl, argc - optind - 1, argv + optind + 1);
+}

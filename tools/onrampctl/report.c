@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A report of doctor_run() as text. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+
+static const char *mark(const char *severity)
+{
+	return !strcmp(severity, "critical") ? "CRIT" : !strcmp(severity, "warning") ? "WARN" :
+	       "note";
+}
+
+static void left_text(char *s, size_t size, int64_t left_s)
+{
+	if (left_s >= 86400)
+		snprintf(s, size, "%" PRId64 "d", left_s / 86400);
+	else if (left_s >= 3600)
+		snprintf(s, size, "%" PRId64 "h", left_s / 3600);
+	else
+		snprintf(s, size, "%" PRId64 "m", (left_s + 59) / 60);
+}
+
+/* All findings of a severity, the worst first. */
+static size_t findings(const json_t *list, const char *severity, bool verbose)
+{
+	const json_t *f;
+	size_t i, n = 0;
+
+	json_array_foreach((json_t *)list, i, f) {
+		if (!j_is(f, "severity", severity))
+			continue;
+		n++;
+		printf("%s %-18s %s\n", mark(severity), j_str(f, "code"), j_str(f, "summary"));
+		if (j_str(f, "why"))
+			printf("     why: %s\n", j_str(f, "why"));
+		printf("     do:  %s\n", j_str(f, "do"));
+		if (verbose) {
+			char *evidence = json_dumps(j_get(f, "evidence"), JSON_ENSURE_ASCII);
+
+			printf("     evidence: %s\n", evidence ? evidence : "?");
+			free(evidence);
+		}
+	}
+	return n;
+}
+
+static void muted(const json_t *list)
+{
+	const char *last = "";
+	const json_t *f;
+	char left[32];
+	size_t i, n = 0;
+
+	json_array_foreach((json_t *)list, i, f) {
+		if (!strcmp(last, j_str(f, "code")))
+			continue;
+		last = j_str(f, "code");
+		left_text(left, sizeof(left), j_int_or(f, "left_s", 0));
+		printf("%s%s (%s left)", n++ ? ", " : "muted: ", last, left);
+	}
+	if (n)
+		putchar('\n');
+}
+
+/* Reasons, each with how many checks; verbose: each check. */
+static void skipped(const json_t *list, bool verbose)
+{
+	const json_t *s, *other;
+	size_t i, k, n = 0;
+
+	json_array_foreach((json_t *)list, i, s) {
+		const char *reason = j_str(s, "reason");
+		size_t same = 0, before = 0;
+
+		if (verbose) {
+			printf("skip %-18s %s\n", j_str(s, "code"), reason);
+			continue;
+		}
+		json_array_foreach((json_t *)list, k, other) {
+			same += j_is(other, "reason", reason);
+			before += k < i && j_is(other, "reason", reason);
+		}
+		if (before)
+			continue;
+		printf("%s%zu (%s)", n++ ? ", " : "skipped: ", same, reason);
+	}
+	if (n)
+		putchar('\n');
+}
+
+static void versions(const json_t *report)
+{
+	const char *module = NULL, *name, *version;
+	const json_t *m;
+
+	json_object_foreach((json_t *)j_get(report, "modules"), name, m) {
+		version = j_str(m, "version");
+		if (version && module && strcmp(version, module))
+			module = "of several releases";
+		else if (version && !module)
+			module = version;
+	}
+	printf("onrampctl %s  kernel %s  modules %s\n", j_str(report, "version"),
+	       j_str(report, "kernel"),
+	       module ? module : json_object_size(j_get(report, "modules")) ? "?" : "none");
+}
+
+/**
+ * report_text() - write a report to stdout; if there is none, why on stderr
+ * @report: of doctor_run()
+ * @verbose: with evidence, and each check that was skipped
+ */
+void report_text(const json_t *report, bool verbose)
+{
+	const json_t *list = j_get(report, "findings"), *hidden;
+	size_t i, crit, warn, notes;
+
+	if (j_is(report, "status", "unknown")) {
+		warning("no module of onramp is loaded: there is nothing to look at");
+		return;
+	}
+	versions(report);
+	crit = findings(list, "critical", verbose);
+	warn = findings(list, "warning", verbose);
+	notes = findings(list, "note", verbose);
+	muted(j_get(report, "muted"));
+	skipped(j_get(report, "skipped"), verbose);
+	json_array_foreach((json_t *)j_get(report, "hidden"), i, hidden)
+		printf("not looked at without root: %s\n", json_string_value(hidden));
+	printf("%zu critical, %zu warning%s, ", crit, warn, warn == 1 ? "" : "s");
+	if (notes)
+		printf("%zu note%s, ", notes, notes == 1 ? "" : "s");
+	printf("%zu ok, %zu skipped.  onrampctl doctor -v; man onramp-doctor\n",
+	       json_array_size(j_get(report, "ok")), json_array_size(j_get(report, "skipped")));
+}

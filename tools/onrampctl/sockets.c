@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "collect.h"
+#include "sockets.h"
+
+/* States of the kernel that carry data: ESTABLISHED, FIN_WAIT1, CLOSE_WAIT. */
+#define STATES		(1 << 1 | 1 << 4 | 1 << 8)
+/* A connection that has sent this much counts as one that fills queues, bytes. */
+#define BULK_BYTES	1000000
+
+struct each {
+	flow_fn fn;
+	void *arg;
+};
+
+static void on_socket(struct nlmsghdr *hdr, void *arg)
+{
+	const struct inet_diag_msg *diag = NLMSG_DATA(hdr);
+	const struct each *e = arg;
+	const struct rtattr *a;
+	struct flow f;
+	size_t len;
+	int rest;
+
+	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*diag)))
+		return;
+	memset(&f, 0, sizeof(f));
+	f.family = diag->idiag_family;
+	memcpy(f.local, diag->id.idiag_src, sizeof(f.local));
+	memcpy(f.remote, diag->id.idiag_dst, sizeof(f.remote));
+	f.lport = ntohs(diag->id.idiag_sport);
+	f.rport = ntohs(diag->id.idiag_dport);
+	f.ifindex = diag->id.idiag_if;
+	f.cookie = diag->id.idiag_cookie[0] | (uint64_t)diag->id.idiag_cookie[1] << 32;
+	/* An IPv6 socket may carry IPv4. */
+	if (f.family == AF_INET6 &&
+	    IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)f.remote)) {
+		f.family = AF_INET;
+		memmove(f.local, f.local + 12, 4);
+		memmove(f.remote, f.remote + 12, 4);
+	}
+	rest = (int)(hdr->nlmsg_len - NLMSG_LENGTH(sizeof(*diag)));
+	for (a = (const struct rtattr *)((const char *)diag + NLMSG_ALIGN(sizeof(*diag)));
+	     RTA_OK(a, rest); a = RTA_NEXT(a, rest)) {
+		len = RTA_PAYLOAD(a);
+		switch (a->rta_type & ~NLA_F_NESTED) {
+		case INET_DIAG_CONG:
+			j_clean(f.cc, len < sizeof(f.cc) ? len : sizeof(f.cc), RTA_DATA(a));
+			break;
+		case INET_DIAG_INFO:
+			memcpy(&f.info, RTA_DATA(a), len < sizeof(f.info) ? len : sizeof(f.info));
+			f.has_info = true;
+			break;
+		case INET_DIAG_VEGASINFO: {
+			struct tcpvegas_info v;
+
+			if (len < sizeof(v))
+				break;
+			memcpy(&v, RTA_DATA(a), sizeof(v));
+			f.rtt_count = v.tcpv_rttcnt;
+			f.rtt_us = v.tcpv_rtt;
+			f.min_rtt_us = v.tcpv_minrtt;
+			break;
+		}
+		}
+	}
+	e->fn(&f, e->arg);
+}
+
+/**
+ * sockets_each() - call a function with each connection that can carry data
+ * @fn: called
+ * @arg: for @fn
+ *
+ * Return: 0; -errno if the kernel does not tell.
+ */
+int sockets_each(flow_fn fn, void *arg)
+{
+	static const uint8_t families[] = { AF_INET, AF_INET6 };
+	struct each e = { fn, arg };
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		struct inet_diag_req_v2 req = {
+			.sdiag_family = families[i], .sdiag_protocol = IPPROTO_TCP,
+			.idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) |
+				     1 << (INET_DIAG_VEGASINFO - 1),
+			.idiag_states = STATES,
+		};
+
+		err = netlink_dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, &req, sizeof(req),
+				   on_socket, &e);
+		/* IPv6 may be turned off. */
+		if (err && families[i] == AF_INET)
+			return err;
+	}
+	return 0;
+}
+
+bool flow_is_loopback(const struct flow *f)
+{
+	if (f->family == AF_INET)
+		return f->remote[0] == 127;
+	return IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)f->remote);
+}
+
+struct count {
+	json_t *tcp;
+	int64_t min_rate_kbit;
+};
+
+static void add(json_t *o, const char *key)
+{
+	j_set(o, key, json_integer(j_int_or(o, key, 0) + 1));
+}
+
+static void on_count(const struct flow *f, void *arg)
+{
+	const struct count *c = arg;
+	bool busy = f->info.tcpi_unacked || f->info.tcpi_notsent_bytes;
+	json_t *o;
+
+	if (!*f->cc || flow_is_loopback(f))
+		return;
+	o = json_object_get(c->tcp, f->cc);
+	if (!o) {
+		o = json_pack("{s:i, s:i, s:i, s:i}", "connections", 0, "bulk", 0, "busy", 0,
+			      "at_floor", 0);
+		j_set(c->tcp, f->cc, o);
+	}
+	add(o, "connections");
+	if (busy && f->info.tcpi_bytes_sent >= BULK_BYTES)
+		add(o, "bulk");
+	if (!busy)
+		return;
+	add(o, "busy");
+	/* Rates of the kernel are bytes/s, and a little off by rounding. */
+	if (c->min_rate_kbit > 0 &&
+	    f->info.tcpi_pacing_rate <= (uint64_t)c->min_rate_kbit * 125 * 101 / 100)
+		add(o, "at_floor");
+}
+
+/**
+ * sockets_read() - count connections by congestion control
+ * @tcp: cc -> { connections, busy: with data under way or waiting, bulk: busy and large,
+ *	at_floor: busy and at the rate @min_rate_kbit }
+ * @min_rate_kbit: lowest rate of timely, or 0
+ *
+ * Connections to this host itself are left out.
+ *
+ * Return: false if the kernel does not tell.
+ */
+bool sockets_read(json_t *tcp, int64_t min_rate_kbit)
+{
+	struct count c = { tcp, min_rate_kbit };
+
+	return !sockets_each(on_count, &c);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of onrampctl's pure parts: checks of doctor, files of /proc, muting. */
+#include <math.h>
+#include <string.h>
+
+#include "ctl.h"
+#undef ARRAY_SIZE
+#include "ktap.h"
+
+#define NOW_S	1800000000
+
+/* Only main() ends the program; here nothing has a reason to. */
+void unknown(const char *fmt, ...)
+{
+	printf("Bail out! it would have ended: %s\n", fmt);
+	abort();
+}
+
+static uint64_t seed = 20260923;
+
+static uint32_t random_u32(void)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(seed >> 32);
+}
+
+static json_t *load(const char *name)
+{
+	char path[512];
+	json_error_t error;
+	json_t *o;
+
+	snprintf(path, sizeof(path), TEST_DIR "/%s", name);
+	o = json_load_file(path, 0, &error);
+	if (!o) {
+		printf("Bail out! %s, line %d: %s\n", path, error.line, error.text);
+		exit(1);
+	}
+	return o;
+}
+
+/* JSON merge patch, RFC 7386: null removes. */
+static void merge(json_t *to, const json_t *patch)
+{
+	const char *key;
+	json_t *v, *old;
+
+	json_object_foreach((json_t *)patch, key, v) {
+		old = json_object_get(to, key);
+		if (json_is_null(v)) {
+			json_object_del(to, key);
+		} else if (json_is_object(v)) {
+			if (!json_is_object(old))
+				json_object_set_new(to, key, json_object());
+			merge(json_object_get(to, key), v);
+		} else {
+			json_object_set_new(to, key, json_deep_copy(v));
+		}
+	}
+}
+
+static json_t *with(const json_t *healthy, const json_t *fault)
+{
+	json_t *facts = json_deep_copy(healthy);
+
+	merge(json_object_get(facts, "now"), json_object_get(fault, "now"));
+	merge(json_object_get(facts, "before"), json_object_get(fault, "before"));
+	return facts;
+}
+
+static const char *first_code(const json_t *report)
+{
+	return json_string_value(json_object_get(json_array_get(json_object_get(report,
+							"findings"), 0), "code"));
+}
+
+static void healthy_host_has_no_finding(void)
+{
+	json_t *facts = load("healthy.json"), *report = doctor_run(facts, NULL, NOW_S), *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "findings"), i, v)
+		printf("# %s\n", j_str(v, "summary"));
+	json_array_foreach(json_object_get(report, "skipped"), i, v)
+		printf("# %s: %s\n", j_str(v, "code"), j_str(v, "reason"));
+	CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
+	CHECK_EQ(json_array_size(json_object_get(report, "skipped")), 0);
+	CHECK_EQ(json_array_size(json_object_get(report, "ok")), doctor_checks());
+	CHECK_EQ(doctor_status(report), CTL_OK);
+	json_decref(report);
+	json_decref(facts);
+}
+
+static void each_fault_is_named(void)
+{
+	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *f;
+	static const char * const names[] = { "note", "warning", "critical" };
+	static const int status[] = { CTL_OK, CTL_WARNING, CTL_CRITICAL };
+	size_t i, k;
+
+	json_array_foreach(faults, i, fault) {
+		json_t *facts = with(healthy, fault), *report = doctor_run(facts, NULL, NOW_S);
+		json_t *found = json_object_get(report, "findings");
+		const char *code = j_str(fault, "code"), *severity = NULL;
+
+		ktap_row = j_str(fault, "what");
+		CHECK(json_array_size(found) > 0);
+		json_array_foreach(found, k, f) {
+			if (strcmp(j_str(f, "code"), code))
+				printf("# %s: %s\n", j_str(f, "code"), j_str(f, "summary"));
+			CHECK(!strcmp(j_str(f, "code"), code));
+			CHECK(j_str(f, "summary") && j_str(f, "why") && j_str(f, "do"));
+			CHECK(json_is_object(json_object_get(f, "evidence")));
+			severity = j_str(f, "severity");
+		}
+		for (k = 0; severity && k < 3; k++)
+			if (!strcmp(severity, names[k]))
+				CHECK_EQ(doctor_status(report), status[k]);
+		ktap_row = NULL;
+		json_decref(report);
+		json_decref(facts);
+	}
+	json_decref(faults);
+	json_decref(healthy);
+}
+
+static void each_check_has_a_fault(void)
+{
+	json_t *faults = load("faults.json"), *fault;
+	size_t i, k, n;
+
+	for (i = 0; i < doctor_checks(); i++) {
+		n = 0;
+		json_array_foreach(faults, k, fault)
+			n += !strcmp(j_str(fault, "code"), doctor_code(i));
+		ktap_row = doctor_code(i);
+		CHECK(n > 0);
+		for (k = 0; k < i; k++)
+			CHECK(strcmp(doctor_code(i), doctor_code(k)));
+	}
+	ktap_row = NULL;
+	json_decref(faults);
+}
+
+/* One look only, or anything that an older module does not have: skipped, and no finding. */
+static void what_is_missing_is_no_fault(void)
+{
+	json_t *healthy = load("healthy.json"), *now = json_object_get(healthy, "now"), *v, *left;
+	json_t *report;
+	const char *key;
+
+	left = json_deep_copy(healthy);
+	json_object_set_new(left, "before", json_null());
+	report = doctor_run(left, NULL, NOW_S);
+	CHECK_EQ(doctor_status(report), CTL_OK);
+	CHECK(json_array_size(json_object_get(report, "skipped")) >= 10);
+	json_decref(report);
+	json_decref(left);
+
+	json_object_foreach(now, key, v) {
+		left = json_deep_copy(healthy);
+		json_object_del(json_object_get(left, "now"), key);
+		report = doctor_run(left, NULL, NOW_S);
+		ktap_row = key;
+		/* There they are the fault. */
+		if (strcmp(key, "modules"))
+			CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
+		json_decref(report);
+		json_decref(left);
+	}
+	ktap_row = NULL;
+	json_decref(healthy);
+}
+
+static void without_modules_it_is_not_known(void)
+{
+	json_t *facts = json_pack("{s:{s:s, s:{}}}", "now", "version", "1", "modules");
+	json_t *report = doctor_run(facts, NULL, NOW_S);
+
+	CHECK_EQ(doctor_status(report), CTL_UNKNOWN);
+	CHECK_EQ(json_array_size(json_object_get(report, "skipped")), doctor_checks());
+	json_decref(report);
+	json_decref(facts);
+}
+
+static void muting_ends(void)
+{
+	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *report;
+	json_t *facts, *muted;
+	size_t i;
+
+	json_array_foreach(faults, i, fault) {
+		facts = with(healthy, fault);
+		ktap_row = j_str(fault, "code");
+		muted = json_pack("{s:i}", ktap_row, NOW_S + 10);
+		report = doctor_run(facts, muted, NOW_S);
+		CHECK_EQ(doctor_status(report), CTL_OK);
+		CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
+		CHECK(json_array_size(json_object_get(report, "muted")) > 0);
+		json_decref(report);
+		/* At the end it counts again. */
+		report = doctor_run(facts, muted, NOW_S + 10);
+		CHECK(!strcmp(first_code(report), ktap_row));
+		CHECK_EQ(json_array_size(json_object_get(report, "muted")), 0);
+		json_decref(report);
+		json_decref(muted);
+		json_decref(facts);
+	}
+	ktap_row = NULL;
+	json_decref(faults);
+	json_decref(healthy);
+}
+
+/* A value of another kind, in place of one somewhere inside of @o. */
+static void damage(json_t *o)
+{
+	size_t n = json_is_object(o) ? json_object_size(o) : json_array_size(o), at, i = 0;
+	const char *key;
+	json_t *v, *other;
+
+	if (!n)
+		return;
+	at = random_u32() % n;
+	switch (random_u32() % 6) {
+	case 0:
+		other = json_integer((json_int_t)random_u32() << 31);
+		break;
+	case 1:
+		other = json_string("text");
+		break;
+	case 2:
+		other = json_array();
+		break;
+	case 3:
+		other = json_integer(-1);
+		break;
+	case 4:
+		other = json_pack("{s:{s:s}}", "a", "b", "c");
+		break;
+	default:
+		other = json_null();
+	}
+	if (json_is_array(o)) {
+		v = json_array_get(o, at);
+		if ((json_is_object(v) || json_is_array(v)) && random_u32() % 4) {
+			damage(v);
+			json_decref(other);
+		} else {
+			json_array_set_new(o, at, other);
+		}
+		return;
+	}
+	json_object_foreach(o, key, v) {
+		if (i++ != at)
+			continue;
+		if ((json_is_object(v) || json_is_array(v)) && random_u32() % 8) {
+			damage(v);
+			json_decref(other);
+		} else {
+			json_object_set_new(o, key, other);
+		}
+		return;
+	}
+}
+
+static void damaged_facts_do_no_harm(void)
+{
+	json_t *healthy = load("healthy.json"), *faults = load("faults.json");
+	size_t i, k;
+
+	for (i = 0; i < 3000; i++) {
+		json_t *facts = with(healthy, json_array_get(faults, i % json_array_size(faults)));
+		json_t *report;
+
+		for (k = 0; k < 1 + i % 20; k++)
+			damage(facts);
+		report = doctor_run(facts, NULL, NOW_S);
+		CHECK(doctor_status(report) >= CTL_OK && doctor_status(report) <= CTL_UNKNOWN);
+		json_decref(report);
+		json_decref(facts);
+	}
+	json_decref(faults);
+	json_decref(healthy);
+}
+
+static void counters_are_read(void)
+{
+	json_t *o = text_counters("AckSent 20692\nFlows 4\n\nword none\nthree words here\nlast 7");
+
+	CHECK_EQ(j_int_or(o, "AckSent", -1), 20692);
+	CHECK_EQ(j_int_or(o, "Flows", -1), 4);
+	CHECK_EQ(j_int_or(o, "last", -1), 7);
+	CHECK(j_is(o, "word", "none"));
+	CHECK(!json_object_get(o, "three"));
+	CHECK_EQ(json_object_size(o), 4);
+	json_decref(o);
+	o = text_counters("");
+	CHECK_EQ(json_object_size(o), 0);
+	json_decref(o);
+}
+
+static void tables_are_read(void)
+{
+	/* With a column that is newer than this program, and a line that was cut. */
+	json_t *rows = text_table("local remote state heard_ms colour\n"
+				  "10.0.0.1 fe80::1%2 silent - red\n"
+				  "10.0.0.1 10.0.0.2 asked 17\n"
+				  "10.0.0.1 10.0.0.3 subscribed 17 blue\n");
+
+	CHECK_EQ(json_array_size(rows), 2);
+	CHECK(j_is(json_array_get(rows, 0), "remote", "fe80::1%2"));
+	CHECK(!j_get(json_array_get(rows, 0), "heard_ms"));
+	CHECK_EQ(j_int_or(json_array_get(rows, 1), "heard_ms", -1), 17);
+	CHECK(j_is(json_array_get(rows, 1), "colour", "blue"));
+	json_decref(rows);
+}
+
+static void random_files_do_no_harm(void)
+{
+	static const char some[] = "ab 0123456789-\n\n\t  \xff\xc3%:";
+	char text[200];
+	size_t i, k, n;
+
+	for (i = 0; i < 20000; i++) {
+		n = random_u32() % (sizeof(text) - 1);
+		for (k = 0; k < n; k++)
+			text[k] = some[random_u32() % (sizeof(some) - 1)];
+		text[n] = '\0';
+		json_decref(text_counters(text));
+		json_decref(text_table(text));
+	}
+	CHECK(true);
+}
+
+static void periods(void)
+{
+	static const struct row {
+		const char *text;
+		int64_t s;
+	} rows[] = {
+		{ "1s", 1 }, { "90m", 5400 }, { "12h", 43200 }, { "7d", 604800 },
+		{ "2w", 1209600 }, { "366d", 31622400 }, { "", 0 }, { "d", 0 }, { "7", 0 },
+		{ "0d", 0 }, { "-1d", 0 }, { "367d", 0 }, { "7dd", 0 }, { "7 d", 0 },
+		{ "99999999999999999999d", 0 }, { "for ever", 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int64_t s = 0;
+
+		ktap_row = rows[i].text;
+		CHECK_EQ(mute_period(rows[i].text, &s), rows[i].s != 0);
+		CHECK_EQ(s, rows[i].s);
+	}
+	ktap_row = NULL;
+}
+
+static void names_are_cleaned(void)
+{
+	char out[8];
+
+	CHECK(!strcmp(j_clean(out, sizeof(out), "eth0"), "eth0"));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "a\"\xff\n\x1b z"), "a\"????z"));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "longer than that"), "longer?"));
+	CHECK(!strcmp(j_clean(out, 1, "x"), ""));
+}
+
+int main(void)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(healthy_host_has_no_finding),
+		KTAP_CASE(each_fault_is_named),
+		KTAP_CASE(each_check_has_a_fault),
+		KTAP_CASE(what_is_missing_is_no_fault),
+		KTAP_CASE(without_modules_it_is_not_known),
+		KTAP_CASE(muting_ends),
+		KTAP_CASE(damaged_facts_do_no_harm),
+		KTAP_CASE(counters_are_read),
+		KTAP_CASE(tables_are_read),
+		KTAP_CASE(random_files_do_no_harm),
+		KTAP_CASE(periods),
+		KTAP_CASE(names_are_cleaned),
+	};
+
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}
