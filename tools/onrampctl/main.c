@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl.h"
 #include "parse.h"
+#include "show.h"
 
 #define STATE_FILE	"/var/lib/onramp/muted.json"
 
@@ -44,6 +44,8 @@ static const struct {
 } commands[] = {
 	{ "doctor", cmd_doctor, "[mute CODE PERIOD | unmute CODE | codes]",
 	  "look for what is wrong, and say what to do" },
+	{ "show", cmd_show, "devices | paths | flows [FILTER] | timely | clocks",
+	  "list what there is" },
 	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of onrampctl's pure parts: checks of doctor, files of /proc, muting. */
-#include <math.h>
+#include <arpa/inet.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "filter.h"
+#include "show.h"
 #undef ARRAY_SIZE
 #include "ktap.h"
 
@@ -365,6 +366,210 @@ static void names_are_cleaned(void)
 	CHECK(!strcmp(j_clean(out, 1, "x"), ""));
 }
 
+static struct flow flow_of(int family, const char *local, uint16_t lport, const char *remote,
+			   uint16_t rport, const char *cc)
+{
+	struct flow f = { .family = family, .lport = lport, .rport = rport };
+
+	inet_pton(family, local, f.local);
+	inet_pton(family, remote, f.remote);
+	snprintf(f.cc, sizeof(f.cc), "%s", cc);
+	return f;
+}
+
+/* The words of ss, each with those of four connections that it is about, as bits. */
+static void filters(void)
+{
+	static const struct row {
+		const char *text;
+		unsigned int matches;
+	} rows[] = {
+		{ "src 10.0.1.2", 0x3 }, { "src = 10.0.1.2", 0x3 }, { "src != 10.0.1.2", 0xc },
+		{ "dst 10.0.3.9:443", 0x1 }, { "dst 10.0.0.0/8", 0x3 }, { "dst 10.0.3.8/30", 0x1 },
+		{ "dst 10.0.3.8/31", 0x1 }, { "dst 10.0.2.0/23", 0x1 }, { "dst 0.0.0.0/0", 0x3 },
+		{ "dst 10.0.0.0/8:443", 0x1 }, { "dst :443", 0x5 }, { "dst *:443", 0x5 },
+		{ "dst *", 0xf }, { "dst 10.0.3.9:*", 0x1 },
+		{ "dst [2001:db8::9]:443", 0x4 }, { "dst [2001:db8::9]", 0x4 },
+		{ "dst 2001:db8::9", 0x4 }, { "dst 2001:db8::/32", 0xc },
+		{ "dst [2001:db8::]/32:443", 0x4 }, { "dst ::/0", 0xc },
+		{ "sport 1001", 0x1 }, { "sport = :1002", 0x2 }, { "sport >= 1003", 0xc },
+		{ "sport gt 1003", 0x8 }, { "sport<1003", 0x3 }, { "sport le 1001", 0x1 },
+		{ "sport != :1001", 0xe }, { "dport eq 443", 0x5 },
+		{ "cc timely", 0x5 }, { "cc != timely", 0xa }, { "cc=cubic", 0x2 },
+		{ "cc timely and dport 443", 0x5 }, { "cc timely dport 443", 0x5 },
+		{ "cc timely && sport 1001", 0x1 }, { "cc cubic or cc bbr", 0xa },
+		{ "cc cubic || cc bbr && sport 1001", 0x2 },
+		{ "(cc cubic or cc bbr) sport 1002", 0x2 },
+		{ "not cc timely", 0xa }, { "! cc timely", 0xa }, { "!cc timely", 0xa },
+		{ "not not cc timely", 0x5 }, { "not (cc timely or cc bbr)", 0x2 },
+		{ "not cc timely and cc cubic", 0x2 }, { "((((src 10.0.1.2))))", 0x3 },
+	};
+	const struct flow flows[] = {
+		flow_of(AF_INET, "10.0.1.2", 1001, "10.0.3.9", 443, "timely"),
+		flow_of(AF_INET, "10.0.1.2", 1002, "10.7.7.7", 80, "cubic"),
+		flow_of(AF_INET6, "2001:db8::2", 1003, "2001:db8::9", 443, "timely"),
+		flow_of(AF_INET6, "2001:db8::2", 1004, "2001:db8::7", 80, "bbr"),
+	};
+	char error[FILTER_ERROR];
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *words = (char *)rows[i].text;
+		struct filter *f;
+		unsigned int got = 0;
+
+		*error = '\0';
+		ktap_row = rows[i].text;
+		f = filter_parse(1, &words, error);
+		if (!f)
+			printf("# %s\n", error);
+		CHECK(f);
+		for (k = 0; f && k < ARRAY_SIZE(flows); k++)
+			got |= (unsigned int)filter_match(f, &flows[k]) << k;
+		CHECK_EQ(got, rows[i].matches);
+		filter_free(f);
+	}
+	ktap_row = NULL;
+	CHECK(filter_match(NULL, &flows[0]));
+}
+
+static void wrong_filters_are_refused(void)
+{
+	static const char * const rows[] = {
+		"", " ", "src", "src 10.0.0", "src 10.0.0.1/33", "src 10.0.0.1:0", "src 10.0.0.1:65536",
+		"src > 10.0.0.1", "src 10.0.0.1/", "src [::1", "src [::1]x", "src ::1/129",
+		"src :443/8", "src */8", "sport", "sport x", "sport 65536", "sport = = 1", "cc",
+		"cc =", "cc > timely", "cc a_name_that_is_too_long", "cc timely )", "( cc timely",
+		"not", "and", "cc timely and", "cc timely or", "or cc timely", "state established",
+		"src 10.0.0.1 | ", "()", "src example.org",
+	};
+	char error[FILTER_ERROR], *deep = malloc(4000), *many = malloc(40000);
+	char *words;
+	struct filter *f;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		words = (char *)rows[i];
+		ktap_row = rows[i];
+		*error = '\0';
+		f = filter_parse(1, &words, error);
+		CHECK(!f);
+		CHECK(strstr(error, "expected") || strstr(error, "too long"));
+		filter_free(f);
+	}
+	ktap_row = NULL;
+	memset(deep, '(', 3999);
+	deep[3999] = '\0';
+	words = deep;
+	CHECK(!filter_parse(1, &words, error));
+	*many = '\0';
+	for (i = 0; i < 1000; i++)
+		strcat(many, "cc timely ");
+	words = many;
+	CHECK(!filter_parse(1, &words, error));
+	CHECK(strstr(error, "conditions"));
+	free(deep);
+	free(many);
+}
+
+static void random_filters_do_no_harm(void)
+{
+	static const char * const words[] = {
+		"src", "dst", "sport", "dport", "cc", "not", "and", "or", "(", ")", "!", "=", "!=",
+		"<", ">=", "10.0.0.1", "10.0.0.0/8:443", "[::1]:80", "::/0", ":443", "*", "443",
+		"timely", "&&", "||", "&", "[", "/", ":", "\xff", "eq",
+	};
+	const struct flow flow = flow_of(AF_INET, "10.0.1.2", 1001, "10.0.3.9", 443, "timely");
+	char error[FILTER_ERROR];
+	size_t i, k, n, good = 0;
+
+	for (i = 0; i < 200000; i++) {
+		char *argv[12];
+		struct filter *f;
+
+		n = 1 + random_u32() % ARRAY_SIZE(argv);
+		for (k = 0; k < n; k++)
+			argv[k] = (char *)words[random_u32() % ARRAY_SIZE(words)];
+		*error = '\0';
+		f = filter_parse((int)n, argv, error);
+		CHECK(!f == !!*error);
+		if (f)
+			filter_match(f, &flow);
+		good += !!f;
+		filter_free(f);
+	}
+	CHECK(good > 100);
+}
+
+static void values_are_written_short(void)
+{
+	static const struct row {
+		double v;
+		enum look look;
+		const char *text;
+	} rows[] = {
+		{ 0, LOOK_COUNT, "0" }, { 7, LOOK_COUNT, "7" }, { 999, LOOK_COUNT, "999" },
+		{ 1000, LOOK_COUNT, "1.0k" }, { 9800, LOOK_COUNT, "9.8k" },
+		{ 9960, LOOK_COUNT, "10k" }, { 999999, LOOK_COUNT, "1.0M" },
+		{ 10e9, LOOK_RATE, "10G" }, { 3.14e9, LOOK_RATE, "3.1G" },
+		{ 74000, LOOK_NS, "74us" }, { 212, LOOK_NS, "212ns" }, { 2.9e6, LOOK_NS, "2.9ms" },
+		{ 61e9, LOOK_NS, "61s" }, { 86400e9, LOOK_NS, "86400s" }, { 21, LOOK_US, "21us" },
+		{ 90000, LOOK_MS, "90s" }, { 0.61, LOOK_SHARE, "61%" }, { -5, LOOK_COUNT, "-5" },
+		{ 1.5, LOOK_COUNT, "1.5" }, { -1500, LOOK_COUNT, "-1.5k" },
+	};
+	json_t *v;
+	char s[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		v = json_real(rows[i].v);
+		show_value(s, sizeof(s), v, rows[i].look);
+		ktap_row = rows[i].text;
+		if (strcmp(s, rows[i].text))
+			printf("# got %s\n", s);
+		CHECK(!strcmp(s, rows[i].text));
+		json_decref(v);
+	}
+	ktap_row = NULL;
+	show_value(s, sizeof(s), NULL, LOOK_NS);
+	CHECK(!strcmp(s, "-"));
+}
+
+static void rows_of_devices_and_peers(void)
+{
+	json_t *facts = load("healthy.json"), *now = json_object_get(facts, "now"), *rows, *row;
+
+	rows = rows_devices(now, false);
+	CHECK_EQ(json_array_size(rows), 1);
+	row = json_array_get(rows, 0);
+	CHECK(j_is(row, "device", "eth0") && j_is(row, "mode", "final"));
+	CHECK_EQ(j_int_or(row, "onramp_qdiscs", 0), 2);
+	CHECK_EQ(j_int_or(row, "pauses", 0), 400);
+	CHECK_EQ(j_int_or(row, "delay_p99_ns", 0), 90000);
+	CHECK(j_is(row, "stamps_rx", "hardware"));
+	json_decref(rows);
+	rows = rows_devices(now, true);
+	CHECK_EQ(json_array_size(rows), 2);
+	json_decref(rows);
+	rows = rows_paths(now);
+	CHECK_EQ(json_array_size(rows), 2);
+	CHECK(j_is(json_array_get(rows, 0), "remote", "10.0.3.9"));
+	CHECK(!j_get(json_array_get(rows, 1), "heard_ms"));
+	json_decref(rows);
+	rows = rows_clocks(now);
+	CHECK_EQ(json_array_size(rows), 2);
+	CHECK(j_is(json_array_get(rows, 1), "state", "valid"));
+	json_decref(rows);
+	rows = rows_counters(facts, "timely", false);
+	CHECK_EQ(json_array_size(rows), 2);
+	CHECK(json_real_value(json_object_get(json_array_get(rows, 1), "per_s")) == 500);
+	json_decref(rows);
+	rows = rows_counters(facts, "timely", true);
+	CHECK_EQ(json_array_size(rows), 4);
+	json_decref(rows);
+	json_decref(facts);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -380,6 +585,11 @@ int main(void)
 		KTAP_CASE(random_files_do_no_harm),
 		KTAP_CASE(periods),
 		KTAP_CASE(names_are_cleaned),
+		KTAP_CASE(filters),
+		KTAP_CASE(wrong_filters_are_refused),
+		KTAP_CASE(random_filters_do_no_harm),
+		KTAP_CASE(values_are_written_short),
+		KTAP_CASE(rows_of_devices_and_peers),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

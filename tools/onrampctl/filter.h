@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which connections to show, in the words of ss(8):
+ *
+ *	src|dst [= | !=] ADDRESS[/LENGTH][:PORT]	also ":PORT" and "*"
+ *	sport|dport OPERATOR [:]PORT		= == eq, != ne, > gt, < lt, >= ge, <= le
+ *	cc [= | !=] NAME			congestion control
+ *	not X, !X, X and Y, X && Y, X Y, X or Y, X || Y, ( X )
+ *
+ * "not" binds closest, "or" loosest. Addresses are numbers, and ports are.
+ */
+#ifndef ONRAMPCTL_FILTER_H
+#define ONRAMPCTL_FILTER_H
+
+#include "sockets.h"
+
+struct filter;
+
+/* Room for what filter_parse() says. */
+#define FILTER_ERROR	160
+
+struct filter *filter_parse(int argc, char **argv, char *error);
+bool filter_match(const struct filter *f, const struct flow *flow);
+void filter_free(struct filter *f);
+
+#endif /* ONRAMPCTL_FILTER_H */
