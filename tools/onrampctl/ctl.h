@@ -34,6 +34,7 @@ enum ctl_status {
  * @facts:	file to read facts from instead of this host, or NULL
  * @state:	file with muted checks
  * @netns:	network namespace to look at, by its name for ip-netns(8), or NULL
+ * @output:	file that prometheus writes, or NULL for stdout
  * @interval_ns: time between two looks at counters; 0: look once
  * @json:	write JSON
  * @verbose:	more of it
@@ -43,6 +44,7 @@ struct ctl {
 	const char *facts;
 	const char *state;
 	const char *netns;
+	const char *output;
 	uint64_t interval_ns;
 	bool json;
 	bool verbose;

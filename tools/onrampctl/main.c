@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "parse.h"
+#include "prom.h"
 #include "show.h"
 
 #define STATE_FILE	"/var/lib/onramp/muted.json"
@@ -46,6 +47,7 @@ static const struct {
 	  "look for what is wrong, and say what to do" },
 	{ "show", cmd_show, "devices | paths | flows [FILTER] | timely | clocks",
 	  "list what there is" },
+	{ "prometheus", cmd_prometheus, "", "write metrics for Prometheus" },
 	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
 };
 
@@ -62,6 +64,7 @@ static void print_help(FILE *f)
 	      "  -n, --netns NAME	look at that network namespace of ip-netns(8)\n"
 	      "  -v, --verbose		write more\n"
 	      "  -i, --interval S	time between two looks at counters, 0 to 3600 (default: 1)\n"
+	      "  -o, --output FILE	prometheus: write that file, all of it or nothing\n"
 	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
 	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
@@ -192,6 +195,7 @@ int main(int argc, char **argv)
 		{ "netns", required_argument, NULL, 'n' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "interval", required_argument, NULL, 'i' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "facts", required_argument, NULL, FACTS },
 		{ "root", required_argument, NULL, ROOT },
 		{ "state", required_argument, NULL, STATE },
@@ -205,7 +209,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "jn:vi:Vh", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "jn:vi:o:Vh", options, NULL)) != -1)
 		switch (c) {
 		case 'j':
 			ctl.json = true;
@@ -219,6 +223,9 @@ int main(int argc, char **argv)
 		case 'i':
 			if (!parse_seconds(optarg, 0, 3600, &ctl.interval_ns))
 				unknown("interval '%s': expected seconds, 0 to 3600", optarg);
+			break;
+		case 'o':
+			ctl.output = optarg;
 			break;
 		case FACTS:
 			ctl.facts = optarg;

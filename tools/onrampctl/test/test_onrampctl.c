@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of onrampctl's pure parts: checks of doctor, files of /proc, muting. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "filter.h"
+#include "prom.h"
+#include "uapi/onramp.h"
 #include "show.h"
 #undef ARRAY_SIZE
 #include "ktap.h"
@@ -570,6 +573,237 @@ static void rows_of_devices_and_peers(void)
 	json_decref(facts);
 }
 
+/* The text format of Prometheus, as strictly as promtool takes it. */
+struct exposition {
+	char name[160], type[16];	/* of the family that is read */
+	json_t *families, *series;
+	unsigned int samples;
+	const char *wrong;		/* NULL: nothing so far */
+};
+
+static size_t metric_name(const char *s)
+{
+	size_t n = 0;
+
+	while (islower((unsigned char)s[n]) || s[n] == '_' || (n && isdigit((unsigned char)s[n])))
+		n++;
+	return n;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* {name="value",...}, from @s on; the rest, or NULL if it is none. */
+static const char *labels(const char *s)
+{
+	if (*s != '{')
+		return s;
+	s++;
+	for (;;) {
+		size_t n = metric_name(s);
+
+		if (!n || s[n] != '=' || s[n + 1] != '"')
+			return NULL;
+		for (s += n + 2; *s && *s != '"'; s++)
+			if (*s == '\\' && !strchr("\\\"n", *++s))
+				return NULL;
+		if (!*s)
+			return NULL;
+		s++;
+		if (*s == '}')
+			return s + 1;
+		if (*s++ != ',')
+			return NULL;
+	}
+}
+
+static void family_line(struct exposition *e, const char *line, bool help)
+{
+	static const char * const abbreviated[] = {
+		"_ns", "_us", "_ms", "_s", "_kb", "_mb", "_sec", "_ns_total", "_us_total",
+		"_ms_total", "_s_total", "_bucket", "_count", "_sum",
+	};
+	size_t n = metric_name(line), i;
+	char name[160];
+
+	if (!n || n >= sizeof(name) || line[n] != ' ' || !line[n + 1]) {
+		e->wrong = "a comment of another form";
+		return;
+	}
+	memcpy(name, line, n);
+	name[n] = '\0';
+	if (help) {
+		if (json_object_get(e->families, name))
+			e->wrong = "a family twice";
+		json_object_set_new(e->families, name, json_true());
+		memcpy(e->name, name, n + 1);
+		*e->type = '\0';
+		return;
+	}
+	if (strcmp(name, e->name) || *e->type)
+		e->wrong = "a type that does not follow its help";
+	if (strcmp(line + n + 1, "counter") && strcmp(line + n + 1, "gauge"))
+		e->wrong = "another type";
+	snprintf(e->type, sizeof(e->type), "%.15s", line + n + 1);
+	if (ends_in(name, "_total") != !strcmp(e->type, "counter"))
+		e->wrong = "a counter without _total, or a gauge with it";
+	for (i = 0; i < ARRAY_SIZE(abbreviated); i++)
+		if (ends_in(name, abbreviated[i]))
+			e->wrong = "a unit that is not a base unit";
+	if (strncmp(name, "onramp_", 7))
+		e->wrong = "a name without onramp_";
+}
+
+static void sample_line(struct exposition *e, const char *line)
+{
+	size_t n = metric_name(line);
+	const char *rest;
+	char *key, *end;
+
+	if (n != strlen(e->name) || strncmp(line, e->name, n) || !*e->type) {
+		e->wrong = "a sample outside of its family";
+		return;
+	}
+	rest = labels(line + n);
+	if (!rest || *rest != ' ') {
+		e->wrong = "labels of another form";
+		return;
+	}
+	key = strndup(line, (size_t)(rest - line));
+	if (json_object_get(e->series, key))
+		e->wrong = "a series twice";
+	if (json_object_set_new(e->series, key, json_true()))
+		e->wrong = "a series that is not UTF-8";
+	free(key);
+	strtod(rest + 1, &end);
+	if (end == rest + 1 || *end)
+		e->wrong = "a value that is no number";
+	e->samples++;
+}
+
+/* The number of samples; prints and counts what is wrong. */
+static unsigned int exposition_of(const json_t *facts, json_t **series)
+{
+	json_t *report = doctor_run(facts, NULL, NOW_S);
+	struct exposition e = { .families = json_object(), .series = json_object() };
+	char *text = NULL, *line, *next;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	prom_write(f, facts, report);
+	fclose(f);
+	CHECK(size && text[size - 1] == '\n');
+	for (line = text; line && *line && !e.wrong; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!strncmp(line, "# HELP ", 7))
+			family_line(&e, line + 7, true);
+		else if (!strncmp(line, "# TYPE ", 7))
+			family_line(&e, line + 7, false);
+		else
+			sample_line(&e, line);
+		if (e.wrong)
+			printf("# %s: %s\n", e.wrong, line);
+	}
+	CHECK(!e.wrong);
+	free(text);
+	json_decref(report);
+	json_decref(e.families);
+	if (series)
+		*series = e.series;
+	else
+		json_decref(e.series);
+	return e.samples;
+}
+
+static void metrics_are_what_prometheus_reads(void)
+{
+	static const char * const stats[] = {
+#define ONRAMP_X(NAME, name, ...)	#name,
+		ONRAMP_STATS
+#undef ONRAMP_X
+	};
+	json_t *facts = load("healthy.json"), *now = json_object_get(facts, "now");
+	json_t *qdiscs, *series, *q, *bus;
+	unsigned int few, many, per_device = 0;
+	const char *key;
+	json_t *v;
+	char name[32];
+	int i;
+
+	few = exposition_of(facts, &series);
+	CHECK(few > 80);
+	CHECK(json_object_get(series, "onramp_qdisc_pauses_total{device=\"eth0\"}"));
+	CHECK(json_object_get(series, "onramp_qdisc_paused_seconds_total{device=\"eth0\"}"));
+	CHECK(json_object_get(series, "onramp_path_peers{state=\"silent\"}"));
+	CHECK(json_object_get(series, "onramp_net_subscribes_total"));
+	CHECK(json_object_get(series, "onramp_acker_ack_limit_cpu_total"));
+	CHECK(json_object_get(series, "onramp_acker_subscribers"));
+	CHECK(json_object_get(series, "onramp_clock_map_age_seconds{clock=\"phc0\"}"));
+	json_decref(series);
+
+	/* All statistics that there are, 64 queues and 1000 peers: as many series. */
+	qdiscs = json_object_get(json_object_get(json_object_get(now, "devices"), "eth0"),
+				 "qdiscs");
+	q = json_object_get(qdiscs, "1:1");
+	for (i = 0; i < (int)ARRAY_SIZE(stats); i++)
+		j_set(json_object_get(q, "stats"), stats[i], json_integer(1));
+	bus = json_object_get(json_object_get(now, "nic_ts"), "eth0");
+	for (i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "Counter%d", i);
+		j_set(bus, name, json_integer(i));
+	}
+	few = exposition_of(facts, NULL);
+	for (i = 3; i <= 64; i++) {
+		snprintf(name, sizeof(name), "1:%x", i);
+		json_object_set_new(qdiscs, name, json_deep_copy(q));
+	}
+	for (i = 0; i < 1000; i++)
+		json_array_append_new(json_object_get(now, "peers"),
+				      json_pack("{s:s, s:s}", "remote", "x", "state", "asked"));
+	many = exposition_of(facts, &series);
+	CHECK_EQ(many, few);
+	json_object_foreach(series, key, v)
+		per_device += !!strstr(key, "device=\"eth0\"");
+	printf("# series of a device: %u\n", per_device);
+	CHECK(per_device > 80 && per_device <= 200);
+	json_decref(series);
+	json_decref(facts);
+}
+
+static void strange_names_are_escaped(void)
+{
+	json_t *facts = load("healthy.json"), *now = json_object_get(facts, "now"), *series;
+	json_t *devices = json_object_get(now, "devices");
+
+	json_object_set(devices, "a\"b\\c", json_object_get(devices, "eth0"));
+	exposition_of(facts, &series);
+	CHECK(json_object_get(series,
+			      "onramp_qdisc_pauses_total{device=\"a\\\"b\\\\c\"}"));
+	json_decref(series);
+	json_decref(facts);
+}
+
+static void metrics_of_damaged_facts(void)
+{
+	json_t *healthy = load("healthy.json"), *facts;
+	int i, k;
+
+	for (i = 0; i < 300; i++) {
+		facts = json_deep_copy(healthy);
+		for (k = 0; k < 1 + i % 20; k++)
+			damage(facts);
+		exposition_of(facts, NULL);
+		json_decref(facts);
+	}
+	json_decref(healthy);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -590,6 +824,9 @@ int main(void)
 		KTAP_CASE(random_filters_do_no_harm),
 		KTAP_CASE(values_are_written_short),
 		KTAP_CASE(rows_of_devices_and_peers),
+		KTAP_CASE(metrics_are_what_prometheus_reads),
+		KTAP_CASE(strange_names_are_escaped),
+		KTAP_CASE(metrics_of_damaged_facts),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
