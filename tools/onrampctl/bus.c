@@ -55,18 +55,20 @@ static void put_stats(json_t *o, struct nlattr *nest)
 		if (nla_parse_nested(tb, NIC_TS_A_MAX, a, NULL) || !tb[NIC_TS_A_STAT_NAME] ||
 		    !tb[NIC_TS_A_STAT_VALUE])
 			continue;
-		j_clean(name, sizeof(name), nla_get_string(tb[NIC_TS_A_STAT_NAME]));
+		j_clean(name, sizeof(name), nla_data(tb[NIC_TS_A_STAT_NAME]),
+			(size_t)nla_len(tb[NIC_TS_A_STAT_NAME]));
 		put_u64(o, name, tb[NIC_TS_A_STAT_VALUE]);
 	}
 }
 
 static void put_device(json_t *devices, struct nlattr *tb[])
 {
-	json_t *o = json_object();
+	json_t *o;
 	char name[64];
 
 	if (!tb[NIC_TS_A_IFNAME])
 		return;
+	o = json_object();
 	put_u32(o, "ifindex", tb[NIC_TS_A_IFINDEX]);
 	put_u32(o, "users", tb[NIC_TS_A_USERS]);
 	put_u32(o, "phc", tb[NIC_TS_A_PHC]);
@@ -75,18 +77,20 @@ static void put_device(json_t *devices, struct nlattr *tb[])
 	put_word(o, "tx_source", sources, ARRAY_SIZE(sources), tb[NIC_TS_A_TX_SOURCE]);
 	put_word(o, "hw", (const char * const []){ "off", "on" }, 2, tb[NIC_TS_A_HW]);
 	put_stats(o, tb[NIC_TS_A_STATS]);
-	j_clean(name, sizeof(name), nla_get_string(tb[NIC_TS_A_IFNAME]));
+	j_clean(name, sizeof(name), nla_data(tb[NIC_TS_A_IFNAME]),
+		(size_t)nla_len(tb[NIC_TS_A_IFNAME]));
 	j_set(devices, name, o);
 }
 
 static void put_clock(json_t *clocks, struct nlattr *tb[])
 {
-	json_t *o = json_object();
+	json_t *o;
 	uint32_t domain;
 	char name[16];
 
-	if (!tb[NIC_TS_A_DOMAIN])
+	if (!tb[NIC_TS_A_DOMAIN] || nla_len(tb[NIC_TS_A_DOMAIN]) < 4)
 		return;
+	o = json_object();
 	domain = nla_get_u32(tb[NIC_TS_A_DOMAIN]);
 	if (domain >= NIC_TS_DOMAIN_PHC0)
 		snprintf(name, sizeof(name), "phc%u", domain - NIC_TS_DOMAIN_PHC0);
@@ -98,7 +102,7 @@ static void put_clock(json_t *clocks, struct nlattr *tb[])
 	put_u64(o, "max_age_ns", tb[NIC_TS_A_MAX_AGE_NS]);
 	put_u32(o, "error_ns", tb[NIC_TS_A_ERROR_NS]);
 	put_u32(o, "drift_ppb", tb[NIC_TS_A_DRIFT_PPB]);
-	if (tb[NIC_TS_A_RATE_PPT])
+	if (tb[NIC_TS_A_RATE_PPT] && nla_len(tb[NIC_TS_A_RATE_PPT]) >= 8)
 		j_set(o, "rate_ppt", json_integer(nla_get_s64(tb[NIC_TS_A_RATE_PPT])));
 	j_set(clocks, name, o);
 }

@@ -9,7 +9,6 @@
 #include "ctl.h"
 
 struct nlmsghdr;
-struct nlattr;
 
 /* Netlink, see netlink.c. */
 typedef void (*netlink_fn)(struct nlmsghdr *hdr, void *arg);
@@ -17,9 +16,8 @@ int netlink_dump(int protocol, int type, const void *request, size_t len, netlin
 
 /* rtnl.c: devices and their qdiscs; false if they could not be read. */
 bool rtnl_devices(json_t *devices);
-/* Part of it: options and statistics of a qdisc onramp, from their attributes. */
-json_t *rtnl_onramp_options(struct nlattr *options, int64_t *interface);
-json_t *rtnl_onramp_stats(struct nlattr *stats);
+/* One message of it. */
+void rtnl_add(struct nlmsghdr *hdr, json_t *devices);
 
 /* ethtool.c: speed, coalescing and LRO of a device, as far as its driver tells. */
 void ethtool_read(json_t *dev, const char *name);

@@ -63,7 +63,7 @@ bool j_true(const json_t *o, const char *path);
 void j_set(json_t *o, const char *key, json_t *value);
 void j_set_u64(json_t *o, const char *key, uint64_t value);
 void j_print(const json_t *o);
-const char *j_clean(char *out, size_t size, const char *name);
+const char *j_clean(char *out, size_t size, const char *name, size_t len);
 
 /* text.c: files of /proc as JSON. */
 json_t *text_counters(const char *text);

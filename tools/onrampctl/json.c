@@ -103,14 +103,15 @@ void j_print(const json_t *o)
  * @out: room for @size bytes, the terminating one included
  * @size: of @out, at least 1
  * @name: what the kernel has; a device may have any bytes in its name
+ * @len: of it, the terminating byte included if there is one
  *
  * Return: @out, with a question mark for each byte that is no printable ASCII.
  */
-const char *j_clean(char *out, size_t size, const char *name)
+const char *j_clean(char *out, size_t size, const char *name, size_t len)
 {
 	size_t i;
 
-	for (i = 0; i + 1 < size && name[i]; i++)
+	for (i = 0; i + 1 < size && i < len && name[i]; i++)
 		out[i] = name[i] > ' ' && name[i] <= '~' ? name[i] : '?';
 	out[i] = '\0';
 	return out;

@@ -64,14 +64,14 @@ static void option_key(char *key, size_t size, const struct value *v)
 	snprintf(key + n, size - n, "%s", units[v->kind] ? units[v->kind] : "");
 }
 
-/**
- * rtnl_onramp_options() - settings of a qdisc onramp
+/*
+ * onramp_options() - settings of a qdisc onramp
  * @options: TCA_OPTIONS
  * @interface: set to the version of the module's interface, if it tells one
  *
  * Return: an object, owned by the caller. What is newer than this program is left out.
  */
-json_t *rtnl_onramp_options(struct nlattr *options, int64_t *interface)
+static json_t *onramp_options(struct nlattr *options, int64_t *interface)
 {
 	json_t *o = json_object();
 	struct nlattr *a;
@@ -110,13 +110,13 @@ json_t *rtnl_onramp_options(struct nlattr *options, int64_t *interface)
 	return o;
 }
 
-/**
- * rtnl_onramp_stats() - statistics of a qdisc onramp
+/*
+ * onramp_stats() - statistics of a qdisc onramp
  * @nest: TCA_STATS_APP
  *
  * Return: an object, owned by the caller. What is newer than this program is left out.
  */
-json_t *rtnl_onramp_stats(struct nlattr *nest)
+static json_t *onramp_stats(struct nlattr *nest)
 {
 	json_t *o = json_object();
 	struct nlattr *a;
@@ -137,18 +137,18 @@ json_t *rtnl_onramp_stats(struct nlattr *nest)
 	return o;
 }
 
-static void on_link(struct nlmsghdr *hdr, void *arg)
+static void add_link(struct nlmsghdr *hdr, json_t *devices)
 {
 	const struct ifinfomsg *info;
 	struct nlattr *tb[IFLA_MAX + 1];
-	json_t *devices = arg, *dev;
+	json_t *dev;
 	char name[IFNAMSIZ];
 
-	if (hdr->nlmsg_type != RTM_NEWLINK || hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*info)) ||
+	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*info)) ||
 	    nlmsg_parse(hdr, sizeof(*info), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
 		return;
 	info = nlmsg_data(hdr);
-	j_clean(name, sizeof(name), nla_get_string(tb[IFLA_IFNAME]));
+	j_clean(name, sizeof(name), nla_data(tb[IFLA_IFNAME]), (size_t)nla_len(tb[IFLA_IFNAME]));
 	dev = json_object();
 	j_set(dev, "ifindex", json_integer(info->ifi_index));
 	j_set(dev, "up", json_boolean(info->ifi_flags & IFF_UP));
@@ -198,7 +198,7 @@ static void qdisc_stats(json_t *q, struct nlattr *nest)
 	if (nla_parse_nested(tb, TCA_STATS_MAX, nest, NULL) < 0)
 		return;
 	if (tb[TCA_STATS_APP] && j_is(q, "kind", "onramp"))
-		o = rtnl_onramp_stats(tb[TCA_STATS_APP]);
+		o = onramp_stats(tb[TCA_STATS_APP]);
 	if (!o)
 		o = json_object();
 	if (tb[TCA_STATS_BASIC] && nla_len(tb[TCA_STATS_BASIC]) >= 12) {
@@ -220,7 +220,7 @@ static void qdisc_stats(json_t *q, struct nlattr *nest)
 	j_set(q, "stats", o);
 }
 
-static void on_qdisc(struct nlmsghdr *hdr, void *arg)
+static void add_qdisc(struct nlmsghdr *hdr, json_t *devices)
 {
 	const struct tcmsg *tc;
 	struct nlattr *tb[TCA_MAX + 1];
@@ -228,20 +228,20 @@ static void on_qdisc(struct nlmsghdr *hdr, void *arg)
 	char text[32];
 	int64_t interface = 0;
 
-	if (hdr->nlmsg_type != RTM_NEWQDISC || hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*tc)) ||
+	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*tc)) ||
 	    nlmsg_parse(hdr, sizeof(*tc), tb, TCA_MAX, NULL) < 0 || !tb[TCA_KIND])
 		return;
 	tc = nlmsg_data(hdr);
-	dev = device_of(arg, tc->tcm_ifindex);
+	dev = device_of(devices, tc->tcm_ifindex);
 	if (!dev)
 		return;
 	q = json_object();
-	j_clean(text, sizeof(text), nla_get_string(tb[TCA_KIND]));
+	j_clean(text, sizeof(text), nla_data(tb[TCA_KIND]), (size_t)nla_len(tb[TCA_KIND]));
 	j_set(q, "kind", json_string(text));
 	handle_text(text, sizeof(text), tc->tcm_handle);
 	j_set(q, "handle", json_string(text));
 	if (tb[TCA_OPTIONS] && j_is(q, "kind", "onramp"))
-		j_set(q, "options", rtnl_onramp_options(tb[TCA_OPTIONS], &interface));
+		j_set(q, "options", onramp_options(tb[TCA_OPTIONS], &interface));
 	if (interface)
 		j_set(q, "interface", json_integer(interface));
 	if (tb[TCA_STATS2])
@@ -250,11 +250,31 @@ static void on_qdisc(struct nlmsghdr *hdr, void *arg)
 	j_set(json_object_get(dev, "qdiscs"), text, q);
 }
 
+/**
+ * rtnl_add() - add what a message tells to the devices
+ * @hdr: RTM_NEWLINK, or RTM_NEWQDISC of a device that is there already; others change nothing
+ * @devices: name -> facts
+ */
+void rtnl_add(struct nlmsghdr *hdr, json_t *devices)
+{
+	if (hdr->nlmsg_type == RTM_NEWLINK)
+		add_link(hdr, devices);
+	else if (hdr->nlmsg_type == RTM_NEWQDISC)
+		add_qdisc(hdr, devices);
+}
+
+static void on_message(struct nlmsghdr *hdr, void *arg)
+{
+	rtnl_add(hdr, arg);
+}
+
 bool rtnl_devices(json_t *devices)
 {
 	struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
 	struct tcmsg qdisc = { .tcm_family = AF_UNSPEC };
 
-	return !netlink_dump(NETLINK_ROUTE, RTM_GETLINK, &link, sizeof(link), on_link, devices) &&
-	       !netlink_dump(NETLINK_ROUTE, RTM_GETQDISC, &qdisc, sizeof(qdisc), on_qdisc, devices);
+	return !netlink_dump(NETLINK_ROUTE, RTM_GETLINK, &link, sizeof(link), on_message,
+			     devices) &&
+	       !netlink_dump(NETLINK_ROUTE, RTM_GETQDISC, &qdisc, sizeof(qdisc), on_message,
+			     devices);
 }

@@ -52,7 +52,7 @@ static void on_socket(struct nlmsghdr *hdr, void *arg)
 		len = RTA_PAYLOAD(a);
 		switch (a->rta_type & ~NLA_F_NESTED) {
 		case INET_DIAG_CONG:
-			j_clean(f.cc, len < sizeof(f.cc) ? len : sizeof(f.cc), RTA_DATA(a));
+			j_clean(f.cc, sizeof(f.cc), RTA_DATA(a), len);
 			break;
 		case INET_DIAG_INFO:
 			memcpy(&f.info, RTA_DATA(a), len < sizeof(f.info) ? len : sizeof(f.info));

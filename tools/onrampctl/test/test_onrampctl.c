@@ -363,10 +363,11 @@ static void names_are_cleaned(void)
 {
 	char out[8];
 
-	CHECK(!strcmp(j_clean(out, sizeof(out), "eth0"), "eth0"));
-	CHECK(!strcmp(j_clean(out, sizeof(out), "a\"\xff\n\x1b z"), "a\"????z"));
-	CHECK(!strcmp(j_clean(out, sizeof(out), "longer than that"), "longer?"));
-	CHECK(!strcmp(j_clean(out, 1, "x"), ""));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "eth0", 5), "eth0"));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "a\"\xff\n\x1b z", 8), "a\"????z"));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "longer than that", 17), "longer?"));
+	CHECK(!strcmp(j_clean(out, sizeof(out), "not ended", 3), "not"));
+	CHECK(!strcmp(j_clean(out, 1, "x", 2), ""));
 }
 
 static struct flow flow_of(int family, const char *local, uint16_t lport, const char *remote,
