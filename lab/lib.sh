@@ -16,14 +16,18 @@
 #	LAB_QDISC	of all hosts, as tc takes it (default "fq")
 #	LAB_HOST	of all hosts: parameters of labnic, such as
 #			"irq_dist exponential irq_spread 5us"
+#	LAB_JITTER	of all hosts of the standard topologies, which is what all but
+#			lab_topology makes: interrupts are late by a random time up to
+#			this, such as 5us or 0 (default the time of four packets at the
+#			rate of the links; 0 with LAB_HOST)
 #	LAB_QUEUE	of each switch port: a FIFO of so many packets, 1 to 32767
 #			(default 1000), unless one of these is set: then labq, with
 #	LAB_BUFFER	a buffer of so many bytes for each switch, and
 #	LAB_SWITCH	these parameters of labq, such as "ecn_step 97500"
 
-: "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}"
+: "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}" "${LAB_JITTER:=}"
 : "${LAB_QUEUE:=1000}" "${LAB_BUFFER:=}" "${LAB_SWITCH:=}"
-lab_pids='' lab_feeders='' _more=''
+lab_pids='' lab_feeders='' _more='' lab_lowat=1M
 lab_net=/run/lab.net		# the topology, in labnet's words
 lab_table=/run/lab.hosts	# IPv4 address, IPv6 address and name of all nodes
 
@@ -180,6 +184,35 @@ lab_defaults() {
 	echo "default link rate $1 delay $2 mtu $LAB_MTU"
 }
 
+# lab_standard RATE DELAY: what a standard topology begins with. Without jitter all hosts
+# are in step, and any seed gives nearly the same result.
+lab_standard() {
+	_jitter=$LAB_JITTER
+	if [ -z "$_jitter" ] && [ -z "$LAB_HOST" ]; then
+		# Frames have 38 bytes more on the wire.
+		_jitter=$(echo "$1" | awk -v bytes=$((LAB_MTU + 38)) '{
+			unit["gbit"] = 1
+			unit["mbit"] = 1000
+			unit["kbit"] = 1000000
+			rate = $1 + 0
+			sub(/^[0-9.]*/, "")
+			printf "%.0fns", rate && $0 in unit ? 32 * bytes * unit[$0] / rate : 0
+		}')
+	fi
+	# A receiver that waits for a megabyte has the sender wait for it, once in an RTT.
+	case $2 in
+	*ms|*[0-9][0-9][0-9]us)	lab_lowat=64K ;;
+	esac
+	case $_jitter in
+	''|0|0ns)
+		lab_defaults "$1" "$2" ;;
+	*)	_nic=$LAB_HOST
+		LAB_HOST="$_nic${_nic:+ }irq_dist uniform irq_spread $_jitter"
+		lab_defaults "$1" "$2"
+		LAB_HOST=$_nic ;;
+	esac
+}
+
 # lab_up: make the topology of $lab_net, and describe it in topology.json.
 lab_up() {
 	lab_module labnic
@@ -222,7 +255,7 @@ lab_attach() {
 lab_star() {
 	lab_need 3 "lab_star N RATE DELAY" "$@"
 	{
-		lab_defaults "$2" "$3"
+		lab_standard "$2" "$3"
 		echo "switch sw"
 		lab_attach sw 1 "$1"
 	} >$lab_net
@@ -234,7 +267,7 @@ lab_star() {
 lab_dumbbell() {
 	lab_need 3 "lab_dumbbell N RATE DELAY [BOTTLENECK]" "$@"
 	{
-		lab_defaults "$2" "$3"
+		lab_standard "$2" "$3"
 		echo "switch left"
 		echo "switch right"
 		echo "link left right rate ${4:-$2}"
@@ -250,7 +283,7 @@ lab_dumbbell() {
 lab_racks() {
 	lab_need 4 "lab_racks RACKS N RATE DELAY [UPLINKS UPLINK_RATE]" "$@"
 	{
-		lab_defaults "$3" "$4"
+		lab_standard "$3" "$4"
 		echo "switch core"
 		lab_numbers 1 "$1"
 		for _r in $numbers; do
@@ -281,7 +314,7 @@ lab_switch() {
 lab_leafspine() {
 	lab_need 6 "lab_leafspine LEAVES SPINES HOSTS RATE UPLINK_RATE DELAY" "$@"
 	{
-		lab_defaults "$4" "$6"
+		lab_standard "$4" "$6"
 		lab_numbers 1 "$2" spine
 		_spines=$numbers
 		for _s in $_spines; do
@@ -306,7 +339,7 @@ lab_fattree() {
 	[ $(($1 % 2)) = 0 ] || lab_die "a fat tree's K is even, not '$1'"
 	_half=$(($1 / 2))
 	{
-		lab_defaults "$2" "$3"
+		lab_standard "$2" "$3"
 		lab_numbers 1 $((_half * _half)) core
 		for _c in $numbers; do
 			lab_switch "$_c"
@@ -380,11 +413,12 @@ lab_onramp_stats() {
 		END { for (name in sum) printf("%s %.0f\n", name, sum[name]) }' | sort
 }
 
-# lab_server HOST [DCLOAD_OPTION]...: a receiver that runs until lab_end.
+# lab_server HOST [DCLOAD_OPTION]...: a receiver that runs until lab_end. Where only some
+# links are long, in lab_topology, it needs --rcvlowat 64K.
 lab_server() {
 	_h=$1
 	shift
-	dcload server --netns "$_h" --rcvlowat 1M "$@" &
+	dcload server --netns "$_h" --rcvlowat $lab_lowat "$@" &
 	lab_pids="$lab_pids $!"
 }
 
