@@ -60,7 +60,8 @@
  * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
  * routes, swing, slack and letting go are not in the paper, in which all hosts have On-Ramp.
  * Without threshold auto only the limit and the routes differ from the paper; the setting
- * nobound removes the limit.
+ * nobound removes the limit. Delays by synchronised clocks count above the lowest one, as in
+ * section 7.1, but with nobound and a threshold that is set by hand.
  */
 #ifndef _ONRAMP_PATH_H
 #define _ONRAMP_PATH_H
@@ -308,22 +309,18 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = (s64)(now_ns - d->trip.out_ns - onramp_trip_hold_ns(&d->trip));
 	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
-	s64 owd_ns = d->owd_ns, low_rtt_ns = 0, low_wire_ns = 0, limit_ns = S64_MAX;
+	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX;
 
 	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, now_ns, rtt_ns);
 	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, now_ns, wire_ns);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
-	/* A threshold that is set by hand applies to the whole delay. */
-	if (d->absolute && d->is_auto)
+	/* With nobound, a threshold that is set by hand applies to the whole delay. */
+	if (d->absolute && (d->is_auto || d->bound))
 		owd_ns -= onramp_low(&p->synced);
-	if (!d->absolute || d->is_auto) {
-		low_rtt_ns = onramp_low(&p->rtt);
-		low_wire_ns = onramp_low(&p->wire);
-	}
 	if (d->bound)
-		limit_ns = min_t(s64, rtt_ns - low_rtt_ns,
-				 wire_ns - low_wire_ns + (s64)d->error_ns);
+		limit_ns = min_t(s64, rtt_ns - onramp_low(&p->rtt),
+				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns);
 	trust->limit_ns = (u64)limit_ns;
 	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);

@@ -309,11 +309,12 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	struct onramp_ctrl_params core = {
 		.mode = ONRAMP_MODE_FINAL, .gain = ONRAMP_GAIN_DEFAULT,
 		.max_pause_ns = 20000000, .stale_ns = 100000000,
+		.threshold_ns = (u64)net->threshold_ns,
 	};
 	struct onramp_sample s = { .now_ns = sender_ns(l->now), .seq = e->seq };
 	struct onramp_delay d = {
 		.error_ns = 1000, .byte_ns = l->byte_q, .absolute = net->synced,
-		.is_auto = true, .bound = true, .others = e->others,
+		.is_auto = !net->threshold_ns, .bound = true, .others = e->others,
 		.rx_ns = e->rx_ns, .trip.now_ns = s.now_ns,
 	};
 	const struct onramp_tx *tx = onramp_tx_find(&f->ring, e->seq);

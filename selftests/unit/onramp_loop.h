@@ -58,6 +58,7 @@
  * @reverse_period_ns: of the saw tooth
  * @noise_ns: of the receiver's timestamps, up to this
  * @synced: one-way delays are absolute
+ * @threshold_ns: T, set by hand; 0: auto
  * @end_ns: end of the run
  * @off: mode off
  */
@@ -70,7 +71,7 @@ struct loop_net {
 	double rx_ppm, slew_ppm, slew_from_ns, slew_to_ns, step_ns, step_at_ns;
 	double stall_ns, stall_every_ns;
 	double reverse_ns, reverse_period_ns;
-	double noise_ns;
+	double noise_ns, threshold_ns;
 	bool synced, off;
 	double end_ns;
 };

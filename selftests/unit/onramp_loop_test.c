@@ -250,6 +250,11 @@ static void loop__distances(void)
 		{ "100 ms at 1 Gbit/s", { HOST, LOCAL, RTT(100 * MS), .link_bps = GBIT,
 					  .buffer = 12e6 } },
 		{ "synced, 600 us", { HOST, REMOTE, RTT(600 * US), .synced = true } },
+		/* Set by hand, T is added to the lowest delay, of 300 us and 1 ms. */
+		{ "synced, 600 us, T = 300 us", { HOST, REMOTE, RTT(600 * US), .synced = true,
+						  .threshold_ns = 300 * US } },
+		{ "synced, 2 ms, T = 1 ms", { HOST, REMOTE, RTT(2 * MS), .synced = true,
+					      .threshold_ns = MS, .buffer = 4e6 } },
 		{ "synced, 10 ms", { HOST, REMOTE, RTT(10 * MS), .synced = true,
 				     .buffer = 12e6 } },
 	};
