@@ -23,6 +23,7 @@
 #include "shims/sysctl.h"
 #include "shims/timer.h"
 #include "shims/dst_dev.h"
+#include "shims/genl.h"
 #include "shims/trace.h"
 #include "shims/hwtstamp.h"
 #include "shims/qdisc.h"

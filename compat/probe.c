@@ -10,6 +10,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/dst.h>
+#include <net/genetlink.h>
 #include <net/inet_hashtables.h>
 #include <net/mptcp.h>
 #include <net/net_namespace.h>

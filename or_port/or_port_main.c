@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * or_port: the UDP port of the OR protocol in each network namespace
+ * or_port: the UDP port of the OR protocol in each network namespace; and, in or_port_genl.c,
+ * the netlink family of all modules of On-Ramp
  *
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
@@ -36,9 +37,12 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include <or_genl.h>
 #include <or_port.h>
 #include <or_proto.h>
 #include <percpu_sum.h>
+
+#include "or_port_priv.h"
 
 /* Counters of a namespace, /proc/net/or_port. Row: identifier, name, what it counts. */
 #define OR_PORT_STATS \
@@ -651,6 +655,29 @@ static void or_port_sysctl_unregister(struct or_port_net *pn)
 
 /* Namespaces, module ------------------------------------------------------- */
 
+/* or_port_is_open() - return whether a namespace has the port, see or_port_open() */
+bool or_port_is_open(const struct net *net)
+{
+	return READ_ONCE(or_port_net(net)->has_v4);
+}
+
+/**
+ * or_port_put_stats() - write the counters of a namespace
+ * @msg:	message
+ * @net:	namespace
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int or_port_put_stats(struct sk_buff *msg, struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+	int i, err = 0;
+
+	for (i = 0; i < OR_PORT_STAT_MAX && !err; i++)
+		err = or_genl_put_stat(msg, or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
+	return err;
+}
+
 static int or_port_stats_show(struct seq_file *seq, void *v)
 {
 	struct or_port_net *pn = or_port_net(seq_file_single_net(seq));
@@ -710,11 +737,20 @@ static struct pernet_operations or_port_net_ops = {
 
 static int __init or_port_init(void)
 {
-	return register_pernet_subsys(&or_port_net_ops);
+	int err;
+
+	err = register_pernet_subsys(&or_port_net_ops);
+	if (err)
+		return err;
+	err = or_genl_init();
+	if (err)
+		unregister_pernet_subsys(&or_port_net_ops);
+	return err;
 }
 
 static void __exit or_port_exit(void)
 {
+	or_genl_exit();
 	/* Users link against this module: there is none, all ports are closed. */
 	unregister_pernet_subsys(&or_port_net_ops);
 }
