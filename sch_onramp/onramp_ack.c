@@ -36,8 +36,13 @@
 /* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
 #define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
 
-/* Class of a delay for the histogram: its two bits below the highest one. */
-static u32 onramp_owd_class(u64 ns)
+/**
+ * onramp_owd_class() - return the class of a delay in the histogram
+ * @ns: the delay
+ *
+ * Return: < ONRAMP_OWD_CLASSES: its highest bit, and the two bits below that.
+ */
+u32 onramp_owd_class(u64 ns)
 {
 	u32 log;
 
@@ -60,6 +65,23 @@ u64 onramp_owd_class_end(u32 class)
 	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
 }
 
+/* Note that more or less is known of the delay of the empty path than before. */
+static void onramp_peer_baseline(struct onramp_peer *peer, u64 t_ns)
+{
+	u8 state = onramp_owd_state(&peer->owd, t_ns, peer->baseline), events = peer->events;
+
+	lockdep_assert_held(&peer->lock);
+	if (likely(state == peer->baseline))
+		return;
+	if (state == ONRAMP_BASELINE_LOST)
+		events |= BIT(ONRAMP_EVENT_SUPPORT_LOST);
+	else if (state > ONRAMP_BASELINE_LEARNING && peer->baseline <= ONRAMP_BASELINE_LEARNING)
+		events |= BIT(ONRAMP_EVENT_LEARNED);
+	peer->baseline = state;
+	/* Read without the lock, after it. */
+	WRITE_ONCE(peer->events, events);
+}
+
 /*
  * Compute the excess over the delay of the empty path; return ONRAMP_UNDECIDED, or the reason
  * for which there is none.
@@ -70,6 +92,7 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 	struct onramp_peer *peer = conn->peer;
 	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
+	bool known;
 
 	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
 		return ONRAMP_IMPLAUSIBLE;
@@ -86,7 +109,9 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 		onramp_ctrl_forget(&conn->ctrl);
 		onramp_view_forget(&conn->view);
 	}
-	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns))
+	known = onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns);
+	onramp_peer_baseline(peer, tx_ns);
+	if (!known)
 		return ONRAMP_Q_LEARNING;
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
@@ -102,7 +127,7 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
  * CLOCK_TAI is compared with both kinds of timestamps, and the NIC's clock only with timestamps
  * of NICs.
  */
-static u8 onramp_delay_synced(const struct onramp_qref *qref,
+static u8 onramp_delay_synced(struct onramp_qref *qref,
 			      const struct onramp_settings *settings,
 			      const struct or_ack *ack, struct onramp_delay *d)
 {
@@ -117,13 +142,43 @@ static u8 onramp_delay_synced(const struct onramp_qref *qref,
 		if (!ack->nic)
 			return ONRAMP_Q_UNSYNCED;
 		/* Without a lock: the qdisc may be going. */
-		if (nic_ts_dev_clock(READ_ONCE(qref->dev), tx_ns, &at_ns, &map_error_ns))
+		if (nic_ts_dev_clock(READ_ONCE(qref->dev), tx_ns, &at_ns, &map_error_ns)) {
+			if (test_and_clear_bit(ONRAMP_QREF_MAPPED, &qref->flags))
+				set_bit(ONRAMP_QREF_MAP_LOST, &qref->flags);
 			return ONRAMP_Q_NO_MAP;
+		}
+		if (!test_bit(ONRAMP_QREF_MAPPED, &qref->flags))
+			set_bit(ONRAMP_QREF_MAPPED, &qref->flags);
 	}
 	d->owd_ns = (s64)(ack->rx_ns - at_ns);
 	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
 		      map_error_ns;
 	return ONRAMP_UNDECIDED;
+}
+
+static bool onramp_counted(u8 verdict)
+{
+	return verdict <= ONRAMP_IS_OFF;
+}
+
+/* Add an OR-ACK that counted to what is shown of its path. */
+static void onramp_peer_note(struct onramp_conn *conn, const struct onramp_result *res)
+{
+	struct onramp_peer *peer = conn->peer;
+	u32 i;
+
+	lockdep_assert_held(&peer->lock);
+	peer->acks_counted++;
+	peer->paused_ns += conn->accounted_ns - conn->peer_ns;
+	conn->peer_ns = conn->accounted_ns;
+	peer->owds[onramp_owd_class(res->owd_ns)]++;
+	if (likely(++peer->n_owds < ONRAMP_PEER_OWDS_MAX))
+		return;
+	peer->n_owds = 0;
+	for (i = 0; i < ONRAMP_OWD_CLASSES; i++) {
+		peer->owds[i] /= 2;
+		peer->n_owds += peer->owds[i];
+	}
 }
 
 /*
@@ -153,6 +208,8 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		goto unlock;
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
 	verdict = res->verdict;
+	if (onramp_counted(verdict))
+		onramp_peer_note(conn, res);
 	/* New connections inherit the newest delay. */
 	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
 		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);
@@ -160,6 +217,9 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		peer->last_owd_at_ns = s->now_ns;
 		peer->last_error_ns = d->error_ns;
 		peer->last_threshold_ns = trust->threshold_ns;
+		peer->last_swing_ns = trust->swing_ns;
+		peer->last_baseline_ns = d->baseline_ns;
+		peer->last_absolute = d->absolute;
 	}
 	WRITE_ONCE(conn->qref->last_slack_ns, peer->path.slack_ns);
 	WRITE_ONCE(conn->qref->last_swing_ns, trust->swing_ns);
@@ -198,11 +258,6 @@ static u32 onramp_conn_payload(const struct onramp_conn *conn, const struct onra
 			       u32 seq)
 {
 	return conn->mss ? ((seq - tx->start - 1) % conn->mss) + 1 : 1;
-}
-
-static bool onramp_counted(u8 verdict)
-{
-	return verdict <= ONRAMP_IS_OFF;
 }
 
 /* Decide by an OR-ACK whose tag and count are right. */
@@ -260,7 +315,7 @@ out:
 /* An OR-ACK with the right tag for this connection. */
 static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 {
-	struct onramp_qref *recheck = NULL;
+	struct onramp_qref *recheck = NULL, *qref;
 	enum or_error error;
 	u64 until_ns;
 	u8 verdict;
@@ -296,11 +351,15 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 			trace_onramp_shorter(conn, until_ns, conn->ctrl.until_ns);
 		}
 	}
-	onramp_qref_add(conn->qref, verdict, 1);
+	conn->verdicts[verdict]++;
+	qref = conn->qref;
+	onramp_qref_add(qref, verdict, 1);
 	spin_unlock(&conn->lock);
-	/* RCU keeps it, even if the connection is dropped now. */
+	/* RCU keeps both, even if the connection is dropped now. */
 	if (recheck)
 		onramp_qref_recheck(recheck, conn);
+	if (unlikely(test_bit(ONRAMP_QREF_MAP_LOST, &qref->flags)))
+		__onramp_qref_tell(qref);
 }
 
 /**
@@ -334,9 +393,11 @@ void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		goto reject;
 	reason = ONRAMP_N_NO_FLOW;
 	conn = onramp_conn_find(onet, peer, ack.sport, ack.dport);
+	if (conn)
+		onramp_conn_ack(conn, &ack);
+	onramp_peer_tell(peer);
 	if (!conn)
 		goto reject;
-	onramp_conn_ack(conn, &ack);
 	return;
 
 reject:

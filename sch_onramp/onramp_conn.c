@@ -94,6 +94,7 @@ struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 	refcount_set(&qref->refs, 1);
 	qref->onet = onet;
 	qref->dev = dev;
+	qref->ifindex = dev->ifindex;
 	spin_lock_init(&qref->lock);
 	init_llist_head(&qref->recheck);
 	spin_lock_bh(&onet->lock);
@@ -301,6 +302,7 @@ void onramp_conn_publish(struct onramp_conn *conn, u64 now)
 	if (!onramp_ctrl_paused(&conn->ctrl, now) || conn->pause_from_ns)
 		return;
 	conn->pause_from_ns = now;
+	conn->pauses++;
 	onramp_qref_add(conn->qref, ONRAMP_Q_PAUSES, 1);
 }
 
@@ -496,6 +498,9 @@ void onramp_conn_put(struct onramp_conn *conn)
 	/* An OR-ACK that has found it may still use it. */
 	spin_lock_bh(&conn->lock);
 	onramp_conn_account(conn, ktime_get_ns());
+	spin_lock(&conn->peer->lock);
+	conn->peer->paused_ns += conn->accounted_ns - conn->peer_ns;
+	spin_unlock(&conn->peer->lock);
 	onramp_qref_put(conn->qref);
 	conn->qref = NULL;
 	spin_unlock_bh(&conn->lock);

@@ -38,9 +38,11 @@
 #include <linux/workqueue.h>
 #include <net/tcp.h>
 #include <nic_ts.h>
+#include <or_genl.h>
 #include <or_port.h>
 #include <or_proto.h>
 #include <uapi/onramp.h>
+#include <uapi/onramp_genl.h>
 
 #include "onramp_core.h"
 #include "onramp_fifo.h"
@@ -62,6 +64,9 @@
 
 /* Classes of one-way delay: four for each power of two, up to 2^34 ns. */
 #define ONRAMP_OWD_CLASSES	(4 * 34)
+
+/* Delays of a peer in its classes: at this many all classes are halved. */
+#define ONRAMP_PEER_OWDS_MAX	32768
 
 DECLARE_TRACEPOINT(onramp_sent);
 
@@ -95,6 +100,9 @@ enum onramp_qref_stat {
 #undef ONRAMP_QREF_STAT
 	ONRAMP_Q_STATS
 };
+
+/* Verdicts on an OR-ACK of a connection: enum onramp_verdict, and those up to OLD. */
+#define ONRAMP_CONN_VERDICTS	(ONRAMP_Q_OLD + 1)
 
 /* Counters of a namespace. Those of enum or_error come first. */
 #define ONRAMP_NET_STATS \
@@ -173,10 +181,18 @@ struct onramp_link {
 	u32			checked;
 };
 
+/* Bits of onramp_qref.flags. */
+enum onramp_qref_flag {
+	ONRAMP_QREF_MAPPED,	/* clock nic: the last OR-ACK found a valid map */
+	ONRAMP_QREF_MAP_LOST,	/* an event to tell of: that is no longer so */
+};
+
 /**
  * struct onramp_qref - the part of a qdisc that connections may touch; it may outlive the qdisc
  * @refs: the qdisc, and connections
  * @onet: its namespace
+ * @ifindex: of its device, constant
+ * @flags: enum onramp_qref_flag, atomic
  * @list: in onramp_net.qrefs, while there is a qdisc
  * @dev: of the qdisc, NULL once that is gone; to compare only
  * @lock: of @sch
@@ -197,6 +213,8 @@ struct onramp_link {
 struct onramp_qref {
 	refcount_t		refs;
 	struct onramp_net	*onet;
+	int			ifindex;
+	unsigned long		flags;
 	struct list_head	list;
 	const struct net_device	*dev;
 	spinlock_t		lock;		/* sch */
@@ -286,6 +304,16 @@ enum onramp_peer_flag {
  * @last_owd_tx_ns: when its packet was sent
  * @last_error_ns: its error bound
  * @last_threshold_ns: its T
+ * @last_swing_ns: swing in it
+ * @last_baseline_ns: baseline of that delay
+ * @last_absolute: that delay is by synchronised clocks, without a baseline
+ * @baseline: enum onramp_baseline_state, as of the last OR-ACK
+ * @events: bit of each enum onramp_event to tell of
+ * @acks: OR-ACKs with the right tag
+ * @acks_counted: OR-ACKs with a delay that a decision used
+ * @paused_ns: sum of the pauses of its connections
+ * @owds: delays of those by class, the last ones
+ * @n_owds: sum of @owds
  * @path: routes, swing and slack of the path
  * @nonce: @key is derived from it, only @work
  * @count: of SUBSCRIBEs, only @work
@@ -327,9 +355,19 @@ struct onramp_peer {
 	u64			last_owd_tx_ns;
 	u64			last_error_ns;
 	u64			last_threshold_ns;
+	u64			last_swing_ns;
+	s64			last_baseline_ns;
+	bool			last_absolute;
+	u8			baseline;
+	u8			events;
+	u64			acks;
+	u64			acks_counted;
+	u64			paused_ns;
 	u64			line_bps;
 	struct onramp_owd	owd;
 	struct onramp_path	path;
+	u32			n_owds;
+	u16			owds[ONRAMP_OWD_CLASSES];
 
 	u8			nonce[OR_NONCE_LEN];
 	u32			count;
@@ -377,7 +415,10 @@ struct onramp_conn_key {
  * @anew: of the peer, when the last OR-ACK came
  * @epoch: of the peer, when the last OR-ACK came
  * @accounted_ns: part of the time paused that is in the statistics
+ * @peer_ns: part of the time paused that is in @peer->paused_ns
  * @pause_from_ns: when the pause began; 0: none, or it is in the statistics
+ * @pauses: number of pauses
+ * @verdicts: number of OR-ACKs by verdict
  * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
@@ -411,7 +452,10 @@ struct onramp_conn {
 	u32			anew;
 	u32			epoch;
 	u64			accounted_ns;
+	u64			peer_ns;
 	u64			pause_from_ns;
+	u64			pauses;
+	u64			verdicts[ONRAMP_CONN_VERDICTS];
 	struct llist_node	recheck;
 	unsigned long		queued;
 	struct rcu_head		rcu;
@@ -493,6 +537,7 @@ void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, 
 /* onramp_ack.c */
 void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		     const u8 *msg, unsigned int len);
+u32 onramp_owd_class(u64 ns);
 u64 onramp_owd_class_end(u32 class);
 
 /* onramp_peer.c */
@@ -507,6 +552,15 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 
+/* onramp_netlink.c */
+int onramp_put_stats(struct sk_buff *msg, struct net *net);
+
+/* onramp_genl.c */
+void onramp_genl_init(void);
+void onramp_genl_exit(void);
+void __onramp_peer_tell(struct onramp_peer *peer);
+void __onramp_qref_tell(struct onramp_qref *qref);
+
 /* onramp_flow.c */
 void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, unsigned int n);
 
@@ -517,6 +571,18 @@ struct onramp_link *onramp_link_find_or_create(struct net_device *dev);
 void onramp_link_put(struct onramp_link *link);
 void onramp_link_restart(struct onramp_link *link);
 bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
+
+/**
+ * onramp_peer_tell() - tell of the events of a peer, if there are any
+ * @peer: the peer
+ *
+ * Context: any but hard interrupts, without the peer's lock.
+ */
+static inline void onramp_peer_tell(struct onramp_peer *peer)
+{
+	if (unlikely(READ_ONCE(peer->events)))
+		__onramp_peer_tell(peer);
+}
 
 /* Each packet -------------------------------------------------------------- */
 

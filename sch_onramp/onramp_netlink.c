@@ -433,6 +433,40 @@ static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
 	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&onet->n_conns);
 }
 
+static const char * const onramp_stat_names[ONRAMP_STATS_MAX + 1] = {
+#define ONRAMP_X(NAME, name, ...)					\
+	[ONRAMP_STATS_##NAME] = #name,
+	ONRAMP_STATS
+#undef ONRAMP_X
+};
+
+static int onramp_put_stat(struct sk_buff *msg, unsigned int attr, const u64 *stats)
+{
+	return or_genl_put_stat(msg, onramp_stat_names[attr], stats[attr]);
+}
+
+/**
+ * onramp_put_stats() - write the statistics of a namespace, for the family "onramp"
+ * @msg: message
+ * @net: namespace
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int onramp_put_stats(struct sk_buff *msg, struct net *net)
+{
+	u64 stats[ONRAMP_STATS_MAX + 1] = {};
+	int i, err;
+
+	onramp_collect_net(onramp_net(net), stats);
+	err = onramp_put_stat(msg, ONRAMP_STATS_PEERS, stats) ?:
+	      onramp_put_stat(msg, ONRAMP_STATS_CONNECTIONS, stats);
+	for (i = 0; i < ONRAMP_N_STATS && !err; i++)
+		if (onramp_net_attr[i])
+			err = onramp_put_stat(msg, onramp_net_attr[i], stats);
+	return err;
+}
+
 /**
  * onramp_dump_stats() - dump the statistics, as uapi/onramp.h describes them
  * @sch: the qdisc

@@ -67,6 +67,7 @@
 #define _ONRAMP_OWD_H
 
 #include "onramp_core.h"
+#include "uapi/onramp_genl.h"
 
 /*
  * Length of a bucket, ns: from 2^21, 2.1 ms, so that 32 of them know a path within
@@ -675,6 +676,28 @@ static inline u64 onramp_owd_error(const struct onramp_owd *o, u64 t_ns)
 	age_ns = t_ns > o->support_ns ? t_ns - o->support_ns : 0;
 	return ONRAMP_OWD_TOLERANCE_NS +
 	       (min_t(u64, age_ns, ONRAMP_OWD_HOLD_NS) * ONRAMP_OWD_WANDER_NS >> 30);
+}
+
+/**
+ * onramp_owd_state() - return what is known of the delay of the empty path
+ * @o: path, with a sample
+ * @t_ns: time of sending
+ * @before: the state before: support that was lost is back when there is new one, not when
+ *	    a packet that left earlier is acknowledged
+ *
+ * Return: enum onramp_baseline_state, not ONRAMP_BASELINE_UNKNOWN.
+ */
+static inline u8 onramp_owd_state(const struct onramp_owd *o, u64 t_ns, u8 before)
+{
+	u64 hold_ns = before == ONRAMP_BASELINE_LOST ? ONRAMP_OWD_HOLD_NS / 2 :
+						       ONRAMP_OWD_HOLD_NS;
+
+	if (!onramp_owd_ready(o, t_ns))
+		return ONRAMP_BASELINE_LEARNING;
+	if (!o->supported)
+		return ONRAMP_BASELINE_UNSUPPORTED;
+	return t_ns > o->support_ns && t_ns - o->support_ns > hold_ns ?
+	       ONRAMP_BASELINE_LOST : ONRAMP_BASELINE_SUPPORTED;
 }
 
 /* Synchronised clocks ------------------------------------------------------ */

@@ -69,7 +69,7 @@
 /* Life of a nonce, jiffies. */
 #define ONRAMP_NONCE_AGE	(60 * 60 * HZ)
 
-/* A peer takes 1.1 KB. Connections to those beyond are sent as by fq, and counted. */
+/* A peer takes 1.5 KB. Connections to those beyond are sent as by fq, and counted. */
 static unsigned int onramp_max_peers = 1 << 14;
 module_param_named(max_peers, onramp_max_peers, uint, 0644);
 MODULE_PARM_DESC(max_peers, "peers of a network namespace, at most (16384)");
@@ -152,6 +152,21 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
 }
 
+/* Note that the peer does not answer, or that nothing is known against it any more. */
+static void onramp_peer_set_silent(struct onramp_peer *peer, bool silent)
+{
+	bool was = READ_ONCE(peer->silent);
+
+	/* Read without a lock when a packet leaves. */
+	WRITE_ONCE(peer->silent, silent);
+	if (!silent || was)
+		return;
+	spin_lock_bh(&peer->lock);
+	WRITE_ONCE(peer->events, peer->events | BIT(ONRAMP_EVENT_SILENT));
+	spin_unlock_bh(&peer->lock);
+	onramp_peer_tell(peer);
+}
+
 /* Open the port, once for each peer: it is counted. */
 static bool onramp_peer_open(struct onramp_peer *peer)
 {
@@ -192,7 +207,7 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	if (idle && time_after(peer->next, jiffies))
 		return peer->next - jiffies;
 	if (!onramp_peer_open(peer)) {
-		WRITE_ONCE(peer->silent, true);
+		onramp_peer_set_silent(peer, true);
 		return onramp_jitter(ONRAMP_PORT_RETRY);
 	}
 	if (time_after(jiffies, peer->nonce_at + ONRAMP_NONCE_AGE))
@@ -200,7 +215,7 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	/* Shown without a lock. */
 	WRITE_ONCE(peer->tries, heard ? 0 : peer->tries + 1);
 	WRITE_ONCE(peer->heard, false);
-	WRITE_ONCE(peer->silent, peer->tries > ONRAMP_SILENT);
+	onramp_peer_set_silent(peer, peer->tries > ONRAMP_SILENT);
 	clear_bit(ONRAMP_PEER_CHALLENGED, &peer->flags);
 	onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
 	delay = heard ? ONRAMP_RENEW :
@@ -445,8 +460,11 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 		peer->has_old = false;
 	else if (peer->has_old)
 		ok = !or_verify(msg, OR_ACK_LEN, peer->old_key);
-	if (ok)
+	if (ok) {
 		onramp_peer_answered(peer);
+		if (!peer->acks++ || READ_ONCE(peer->silent))
+			WRITE_ONCE(peer->events, peer->events | BIT(ONRAMP_EVENT_HEARD));
+	}
 	spin_unlock(&peer->lock);
 	/* The sending side reads it without a lock, so it is written only if it changes. */
 	if (ok && !READ_ONCE(peer->heard)) {

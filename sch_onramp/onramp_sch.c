@@ -966,6 +966,7 @@ static int __init onramp_module_init(void)
 	err = register_qdisc(&onramp_qdisc_ops);
 	if (err)
 		goto exit_peers;
+	onramp_genl_init();
 	return 0;
 
 exit_peers:
@@ -981,6 +982,7 @@ destroy_flows:
 
 static void __exit onramp_module_exit(void)
 {
+	onramp_genl_exit();
 	unregister_qdisc(&onramp_qdisc_ops);
 	onramp_peer_module_exit();
 	onramp_link_module_exit();

@@ -926,6 +926,28 @@ static void owd__error(void)
 	CHECK_EQ(onramp_owd_error(&o, 900000000000ULL), 1024 + 27939);
 }
 
+static void owd__what_is_known(void)
+{
+	struct onramp_owd o;
+
+	onramp_owd_init(&o);
+	o.samples = ONRAMP_OWD_MIN_SAMPLES - 1;
+	o.count = 1;
+	CHECK_EQ(onramp_owd_state(&o, 1000000000, 0), ONRAMP_BASELINE_LEARNING);
+	o.samples++;
+	CHECK_EQ(onramp_owd_state(&o, 1000000000, 0), ONRAMP_BASELINE_UNSUPPORTED);
+	o.supported = true;
+	o.support_ns = 5000000000ULL;
+	CHECK_EQ(onramp_owd_state(&o, 4000000000ULL, 0), ONRAMP_BASELINE_SUPPORTED);
+	CHECK_EQ(onramp_owd_state(&o, 15000000000ULL, 0), ONRAMP_BASELINE_SUPPORTED);
+	CHECK_EQ(onramp_owd_state(&o, 15000000001ULL, 0), ONRAMP_BASELINE_LOST);
+	/* Packets that left a bit earlier do not bring it back. */
+	CHECK_EQ(onramp_owd_state(&o, 14900000000ULL, ONRAMP_BASELINE_LOST), ONRAMP_BASELINE_LOST);
+	o.support_ns = 15000000000ULL;
+	CHECK_EQ(onramp_owd_state(&o, 15100000000ULL, ONRAMP_BASELINE_LOST),
+		 ONRAMP_BASELINE_SUPPORTED);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct ktap_case cases[] = {
@@ -956,6 +978,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__slope_from_below),
 		KTAP_CASE(owd__synced),
 		KTAP_CASE(owd__error),
+		KTAP_CASE(owd__what_is_known),
 	};
 	int status;
 
