@@ -20,6 +20,7 @@
 
 #include <net_params_types.h>
 #include <nic_ts.h>
+#include <or_genl.h>
 #include <or_port.h>
 #include <or_proto.h>
 
@@ -199,14 +200,15 @@ struct or_acker_conf {
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
  * @key:	the pair of addresses, of or_acker_pair()
- * @lock:	of @s, @caps and writers of @path; inside that of a flow
+ * @lock:	of @s, @caps, @acks and writers of @path; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
  * @path:	what it has been told; read locklessly
  * @scope:	device of a link-local address, else 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
+ * @acks:	OR-ACKs to it; under @lock
  * @ref:	one for the table, one for each flow
- * @nflows:	flows that point here; under or_acker_net.lock
+ * @nflows:	flows that point here; under or_acker_net.lock, read locklessly
  * @unused:	in or_acker_net.unused while @nflows is 0
  * @dead:	out of the table; written under or_acker_net.lock, read locklessly
  * @rcu:	looked up under RCU
@@ -218,6 +220,7 @@ struct or_acker_sub {
 	struct or_subscription	s;
 	u16			caps;
 	struct or_acker_path	path;
+	u64			acks;
 	u32			scope;
 	int			ifindex;
 	refcount_t		ref;
@@ -516,6 +519,7 @@ void or_acker_flow_exit(void);
 /* or_acker_sub.c */
 void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
 			const u8 *msg, unsigned int len);
+u64 or_acker_now_s(void);
 struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
 				       const struct nic_ts_key *pair);
 struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
@@ -531,5 +535,10 @@ void or_acker_sync(struct or_acker_net *an);
 void or_acker_sync_soon(struct or_acker_net *an);
 int or_acker_net_register(void);
 void or_acker_net_unregister(void);
+int or_acker_put_stats(struct sk_buff *msg, struct net *net);
+
+/* or_acker_genl.c */
+void or_acker_genl_init(void);
+void or_acker_genl_exit(void);
 
 #endif /* _OR_ACKER_H */

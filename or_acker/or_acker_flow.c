@@ -535,6 +535,7 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 		verdict = or_acker_admit(&f->track, &sub->path, &conf->rules, &ac->tat_ns,
 					 or_acker_cpu_interval_ns(conf), cost, now_ns);
 		spin_unlock(&ac->lock);
+		sub->acks += verdict == OR_ACKER_ADMITTED;
 	}
 	spin_unlock(&sub->lock);
 	return verdict;

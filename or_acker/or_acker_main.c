@@ -22,9 +22,8 @@
  *    path, since there is nothing to pause
  *  - any driver will do, not one that was modified
  *
- * or_acker_flow.c has the path of packets, or_acker_sub.c the subscribers, or_acker_net.c
- * all else;
- * Documentation/or_acker.md the rest.
+ * or_acker_flow.c has the path of packets, or_acker_sub.c the subscribers, or_acker_genl.c shows
+ * them, or_acker_net.c has all else; Documentation/or_acker.md the rest.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -61,6 +60,7 @@ static int __init or_acker_init(void)
 	err = or_port_register(&or_acker_user);
 	if (err)
 		goto net_unregister;
+	or_acker_genl_init();
 	return 0;
 
 net_unregister:
@@ -72,6 +72,7 @@ flow_exit:
 
 static void __exit or_acker_exit(void)
 {
+	or_acker_genl_exit();
 	or_port_unregister(&or_acker_user);
 	or_acker_net_unregister();
 	or_acker_flow_exit();

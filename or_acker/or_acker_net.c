@@ -178,6 +178,28 @@ static int or_acker_stats_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
+/**
+ * or_acker_put_stats() - write the counters of a namespace, for the family "onramp"
+ * @msg:	message
+ * @net:	namespace
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int or_acker_put_stats(struct sk_buff *msg, struct net *net)
+{
+	struct or_acker_net *an = or_acker_net(net);
+	int i, err = 0;
+
+	for (i = 0; i < OR_ACKER_STAT_MAX && !err; i++)
+		err = or_genl_put_stat(msg, or_acker_stat_names[i],
+				       percpu_sum(&an->stats->cnt[i]));
+	/* As in /proc/net/or_acker. */
+	return err ?: or_genl_put_stat(msg, "Subscribers", READ_ONCE(an->nsubs)) ?:
+	       or_genl_put_stat(msg, "Flows", READ_ONCE(an->nflows)) ?:
+	       or_genl_put_stat(msg, "Devices", READ_ONCE(an->ndevs)) ?:
+	       or_genl_put_stat(msg, "PortOpen", READ_ONCE(an->open));
+}
+
 /* Devices ------------------------------------------------------------------ */
 
 static bool or_acker_wants_packets(struct or_acker_net *an)

@@ -35,9 +35,10 @@ static const struct rhashtable_params or_acker_sub_params = {
 /* What fits into an empty token bucket of CHALLENGEs, ns at its rate: 100 ms. */
 #define OR_ACKER_CHALLENGE_BURST_NS	(100 * NSEC_PER_MSEC)
 
-/* Time of subscriptions and cookies, s; there is a period of cookies before the first. */
-static u64 or_acker_now_s(void)
+/* or_acker_now_s() - return the time of subscriptions and cookies, s */
+u64 or_acker_now_s(void)
 {
+	/* There is a period of cookies before the first one. */
 	return ktime_get_seconds() + OR_COOKIE_PERIOD_S;
 }
 

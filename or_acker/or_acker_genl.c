@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * or_acker: subscribers for the generic netlink family "onramp". or_port walks their table.
+ */
+#include <linux/ktime.h>
+
+#include "or_acker.h"
+
+/* What is shown of a subscriber, of one moment. */
+struct or_acker_sub_view {
+	u64	left_s;
+	u64	told_ns;
+	u64	acks;
+	int	ifindex;
+	u16	caps;
+	bool	lives;
+};
+
+static void or_acker_sub_view(struct or_acker_sub *sub, struct or_acker_sub_view *view)
+{
+	u64 now_s = or_acker_now_s();
+
+	spin_lock_bh(&sub->lock);
+	*view = (struct or_acker_sub_view) {
+		.lives = now_s < sub->s.until_s, .left_s = sub->s.until_s - now_s,
+		.told_ns = sub->path.told_ns, .acks = sub->acks, .ifindex = sub->ifindex,
+		.caps = sub->caps,
+	};
+	spin_unlock_bh(&sub->lock);
+}
+
+static int or_acker_put_u64(struct sk_buff *msg, int attr, u64 value)
+{
+	return nla_put_u64_64bit(msg, attr, value, ONRAMP_A_SUB_PAD);
+}
+
+static int or_acker_put_sub(struct sk_buff *msg, const struct or_acker_sub *sub,
+			    const struct or_acker_sub_view *view)
+{
+	u64 now_ns = ktime_get_ns(), told_ns = min(view->told_ns, now_ns);
+
+	if (or_genl_put_name(msg, sub->key.family, sub->key.laddr, sub->key.raddr, sub->scope) ||
+	    (view->ifindex && nla_put_u32(msg, ONRAMP_A_SUB_IFINDEX, view->ifindex)) ||
+	    (view->lives && (nla_put_u16(msg, ONRAMP_A_SUB_CAPS, view->caps) ||
+			     or_acker_put_u64(msg, ONRAMP_A_SUB_LIFETIME_S, view->left_s))) ||
+	    nla_put_u32(msg, ONRAMP_A_SUB_FLOWS, READ_ONCE(sub->nflows)) ||
+	    (told_ns && or_acker_put_u64(msg, ONRAMP_A_SUB_ACKED_NS, now_ns - told_ns)) ||
+	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, view->acks))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static struct rhashtable *or_acker_genl_subs(struct net *net)
+{
+	return &or_acker_net(net)->subs;
+}
+
+static const void *or_acker_genl_find(struct net *net, const struct or_genl_filter *filter)
+{
+	struct nic_ts_key key = { .family = filter->family };
+
+	memcpy(key.laddr, filter->laddr, sizeof(key.laddr));
+	memcpy(key.raddr, filter->raddr, sizeof(key.raddr));
+	key = or_acker_pair(&key, filter->scope);
+	return or_acker_sub_find(or_acker_net(net), &key);
+}
+
+static int or_acker_genl_put(struct sk_buff *msg, const void *object,
+			     const struct or_genl_filter *filter)
+{
+	struct or_acker_sub *sub = (struct or_acker_sub *)object;
+	struct or_acker_sub_view view;
+
+	if (filter && !or_genl_matches(filter, sub->key.family, sub->key.laddr, sub->key.raddr,
+				       sub->scope))
+		return OR_GENL_SKIP;
+	or_acker_sub_view(sub, &view);
+	if (filter && filter->ifindex && filter->ifindex != view.ifindex)
+		return OR_GENL_SKIP;
+	return or_acker_put_sub(msg, sub, &view);
+}
+
+static const struct or_genl_object or_acker_genl_objects[] = {
+	{
+		.cmd	= ONRAMP_CMD_SUB_GET,
+		.table	= or_acker_genl_subs,
+		.find	= or_acker_genl_find,
+		.put	= or_acker_genl_put,
+	}, { },
+};
+
+static struct or_genl_user or_acker_genl_user = {
+	.owner		= THIS_MODULE,
+	.name		= KBUILD_MODNAME,
+	.version	= ONRAMP_VERSION,
+	.stats		= or_acker_put_stats,
+	.objects	= or_acker_genl_objects,
+};
+
+/* or_acker_genl_init() - show subscribers and counters; nothing fails after that */
+void or_acker_genl_init(void)
+{
+	or_genl_register(&or_acker_genl_user);
+}
+
+/* or_acker_genl_exit() - undo or_acker_genl_init() */
+void or_acker_genl_exit(void)
+{
+	or_genl_unregister(&or_acker_genl_user);
+}
