@@ -146,6 +146,10 @@ matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASE
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/onramp/matrix $(CASES)
 
+.PHONY: check-ynl
+check-ynl: ## Read netlink with the kernel's own ynl, by the specifications: [KERNEL=6.1]
+	@selftests/interfaces/ynl
+
 .PHONY: check-programs
 check-programs: ## Compare nginx, redis and iperf3 over fq and onramp: [KERNEL=6.1] [CC=timely] [PLACES=...]
 	@$(SETUP) build vm programs

@@ -114,12 +114,19 @@ system() {
 	unfeed
 }
 
-# A delay of 3 s is paused for, and no longer when the map is taken away.
+listener() {
+	exec "$KSFT_DIR/genl_helper" -n "$A" listen >"$KSFT_TMP/events"
+}
+
+# A delay of 3 s is paused for, and no longer when the map is taken away, which is told once.
 withdrawn() {
 	local acks pauses no_map
 
 	# shellcheck disable=SC2086
 	fresh $nic max_pause 10ms
+	spawn listener
+	LISTENER=$SPAWNED
+	wait_for 10 grep -q listening "$KSFT_TMP/events"
 	feed
 	labnic -n "$B" set b0 phc_offset $((offset_s + 3))s
 	load_until pauses 10 --to "$B4" --flows 2
@@ -130,6 +137,9 @@ withdrawn() {
 	shot
 	expect acks "$(shown acks)" -eq "$acks"
 	expect pauses "$(shown pauses)" -eq "$pauses"
+	expect "events of a lost map" "$(grep -c "^dev_ntf event=5 .*ifindex=$(ip -n "$A" -o \
+		link show a0 | cut -d: -f1) " "$KSFT_TMP/events")" -eq 1
+	stop "$LISTENER" KILL
 	labnic -n "$B" set b0 phc_offset ${offset_s}s
 }
 

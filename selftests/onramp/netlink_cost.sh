@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a dump of connections costs, in virtual time: one instruction for each ns.
+#
+#	A a0 ---- b0 B, with 10.78.0.0/15
+. "$(dirname "$0")/onramp_lib.sh"
+
+COUNT=$(often 2000 20000)
+
+# A dump of 100,000 connections may take half a second: 5000 ns for each. A CPU of 3 GHz that
+# executes two instructions in a ns or more takes 4000 ns for these.
+LIMIT_NS=8000
+
+genl() {
+	"$KSFT_DIR/genl_helper" -n "$A" "$@"
+}
+
+# cost_ns OBJECTS ARGUMENT...: time of a dump for each of so many that are looked at.
+cost_ns() {
+	local n=$1
+	shift
+
+	genl -c dump "$@" >"$KSFT_TMP/count"
+	awk -v n="$n" '{ printf "%d\n", $5 * 1000 / n }' "$KSFT_TMP/count"
+}
+
+connected_all() {
+	[ "$(stat connections)" -eq "$COUNT" ]
+}
+
+dumps() {
+	local all none
+
+	connect 10.78.0.1 $((COUNT / 8)) 8
+	wait_for 60 connected_all
+	all=$(cost_ns "$COUNT" flow)
+	expect "connections in a dump" "$(cut -d' ' -f1 <"$KSFT_TMP/count")" -eq "$COUNT"
+	expect "bytes of a connection" "$(awk '{ printf "%d", $3 / $1 }' <"$KSFT_TMP/count")" -le 400
+	none=$(cost_ns "$COUNT" flow rport=1)
+	expect "connections that match" "$(cut -d' ' -f1 <"$KSFT_TMP/count")" -eq 0
+	echo "measured: $all ns for each connection of a dump, $none ns for one that a filter leaves out"
+	expect "ns for a connection" "$all" -le $LIMIT_NS
+	expect "ns for one that is left out" "$none" -le $((all / 3))
+}
+
+ksft_plan 1
+need_module sch_onramp
+quiet_pair
+ip -n "$B" route add local 10.78.0.0/15 dev lo
+ip -n "$A" route add 10.78.0.0/15 via "$B4"
+spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
+fresh
+ksft_case "a dump of connections" dumps
