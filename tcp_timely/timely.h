@@ -7,6 +7,7 @@
  * timely_source.h	which clock an RTT is taken from, integers only
  * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out
  * timely_net.c		per network namespace: parameters, devices, counters
+ * timely_genl.c	the state of each socket, by netlink
  * timely_trace.h	tracepoints
  *
  * Locking. Per-socket state belongs to the socket lock. Everything per
@@ -196,5 +197,37 @@ void timely_dev_put(struct line_dev *dev);
 
 int timely_net_register(void);
 void timely_net_unregister(void);
+
+/**
+ * struct timely_view - what is shown of a socket
+ * @rate_bps:	target rate, bytes/s of payload
+ * @rtt_ns:	newest RTT, profile auto: their mean; 0: none since it started over
+ * @min_rtt_ns:	lowest RTT; 0: none
+ * @line_bps:	line rate, bytes/s
+ * @rtts:	number of RTTs
+ * @gradient_ppm: smoothed gradient, millionths
+ * @source:	enum timely_source
+ * @by_rule:	profile auto
+ * @app_limited: it sends less than its rate
+ */
+struct timely_view {
+	u64	rate_bps;
+	u64	rtt_ns;
+	u64	min_rtt_ns;
+	u64	line_bps;
+	u32	rtts;
+	s32	gradient_ppm;
+	u8	source;
+	bool	by_rule;
+	bool	app_limited;
+};
+
+/* timely_tcp.c */
+bool timely_runs(const struct sock *sk);
+bool timely_sock_view(struct sock *sk, struct timely_view *view);
+
+/* timely_genl.c */
+int timely_genl_register(void);
+void timely_genl_unregister(void);
 
 #endif /* _TIMELY_H */

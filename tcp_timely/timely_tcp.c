@@ -1149,6 +1149,63 @@ static struct tcp_congestion_ops timely_reno __read_mostly = {
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 };
 
+/**
+ * timely_runs() - return whether a socket uses this module
+ * @sk: a full TCP socket
+ *
+ * Context: any; without the socket lock it may be wrong afterwards.
+ */
+bool timely_runs(const struct sock *sk)
+{
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &timely_ops;
+}
+
+/* The smoothed gradient in millionths: profile paper normalises it by min_rtt_ns. */
+static s32 timely_gradient_ppm(const struct timely_flow *f, const struct timely_conf *conf)
+{
+	const s64 most = 1 << 30;
+	s64 diff_ns;
+
+	if (f->by_rule)
+		return clamp_t(s64, (s64)f->slope_q * 1000000 / (1LL << TIMELY_SLOPE_SHIFT), -most,
+			       most);
+	/* RTTs are below 10 s, 2^34 ns. */
+	diff_ns = f->rtt_diff_q / (1LL << TIMELY_DIFF_SHIFT);
+	return clamp_t(s64, div64_s64(diff_ns * 1000000, max_t(s64, conf->core.min_rtt_ns, 1)),
+		       -most, most);
+}
+
+/**
+ * timely_sock_view() - copy what is shown of a socket
+ * @sk: a full TCP socket
+ * @view: written
+ *
+ * Context: the socket lock.
+ * Return: false if it does not use this module, or not any more.
+ */
+bool timely_sock_view(struct sock *sk, struct timely_view *view)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+	const struct timely_flow *f = &ts->flow;
+	const struct timely_conf *conf;
+
+	if (!timely_runs(sk) || !(ts->flags & TIMELY_F_INIT))
+		return false;
+	rcu_read_lock();
+	conf = rcu_dereference(timely_sock_net(sk)->conf);
+	*view = (struct timely_view) {
+		.rate_bps = timely_rate_bps(f),
+		.rtt_ns = f->by_rule ? f->mean_ns : f->prev_rtt_ns,
+		.min_rtt_ns = f->base_ns, .line_bps = timely_line_rate(ts, conf),
+		.rtts = f->count, .gradient_ppm = timely_gradient_ppm(f, conf),
+		.source = ts->flags & TIMELY_F_NIC ? ts->nic->sources.used :
+			  f->count ? TIMELY_SOURCE_TCP : TIMELY_SOURCE_NONE,
+		.by_rule = f->by_rule, .app_limited = f->app_limited,
+	};
+	rcu_read_unlock();
+	return true;
+}
+
 static int __init timely_module_init(void)
 {
 	int err;
@@ -1156,11 +1213,16 @@ static int __init timely_module_init(void)
 	err = timely_net_register();
 	if (err)
 		return err;
-	err = tcp_register_congestion_control(&timely_ops);
+	err = timely_genl_register();
 	if (err)
 		goto unregister_net;
+	err = tcp_register_congestion_control(&timely_ops);
+	if (err)
+		goto unregister_genl;
 	return 0;
 
+unregister_genl:
+	timely_genl_unregister();
 unregister_net:
 	timely_net_unregister();
 	return err;
@@ -1169,6 +1231,7 @@ unregister_net:
 static void __exit timely_module_exit(void)
 {
 	tcp_unregister_congestion_control(&timely_ops);
+	timely_genl_unregister();
 	timely_net_unregister();
 }
 

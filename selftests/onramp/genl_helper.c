@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The netlink family "onramp", as a user of it that has no library.
+ * The netlink families "onramp" and "timely", as a user of them that has no library.
  *
- *	genl_helper [OPTION...] info|stats|path|flow|sub [NAME=VALUE...]	one object
- *	genl_helper [OPTION...] dump info|stats|path|flow|sub [NAME=VALUE...]	all that match
+ *	genl_helper [OPTION...] info|path|flow|sub [NAME=VALUE...]	one object
+ *	genl_helper [OPTION...] dump stats|path|flow|sub|sock [NAME=VALUE...]	that match
  *	genl_helper [OPTION...] listen		events, until it is killed
  *
  * NAME is an attribute: family, local, remote, scope, local_prefix, remote_prefix, lport,
- * rport, ifindex, state; or raw=TYPE:HEX for any. Prints a line for each object, NAME=VALUE of all
- * attributes in it. Options:
+ * rport, ifindex, state, cookie; or raw=TYPE:HEX for any. Prints a line for each object,
+ * NAME=VALUE of all attributes in it. Options:
  *
  *	-n NAMESPACE	in there
  *	-u		as a user without privileges
@@ -33,11 +33,12 @@
 #include <unistd.h>
 
 #include "uapi/onramp_genl.h"
+#include "uapi/timely.h"
 #include "user/core_user.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-enum kind { U8, U16, U32, U64, S64, BE16, ADDR, STRING, NEST, LIST };
+enum kind { U8, U16, U32, S32, U64, S64, BE16, ADDR, STRING, NEST, LIST };
 
 struct attr {
 	const char *name;
@@ -169,6 +170,25 @@ static const struct attr sub_attrs[] = {
 	{ NULL, 0, U8, NULL },
 };
 
+static const struct attr sock_attrs[] = {
+	{ "family", TIMELY_A_SOCK_FAMILY, U16, NULL },
+	{ "local", TIMELY_A_SOCK_LOCAL, ADDR, NULL },
+	{ "remote", TIMELY_A_SOCK_REMOTE, ADDR, NULL },
+	{ "lport", TIMELY_A_SOCK_LPORT, BE16, NULL },
+	{ "rport", TIMELY_A_SOCK_RPORT, BE16, NULL },
+	{ "cookie", TIMELY_A_SOCK_COOKIE, U64, NULL },
+	{ "rate", TIMELY_A_SOCK_RATE, U64, NULL },
+	{ "rtt_ns", TIMELY_A_SOCK_RTT_NS, U64, NULL },
+	{ "min_rtt_ns", TIMELY_A_SOCK_MIN_RTT_NS, U64, NULL },
+	{ "rtts", TIMELY_A_SOCK_RTTS, U32, NULL },
+	{ "gradient", TIMELY_A_SOCK_GRADIENT, S32, NULL },
+	{ "source", TIMELY_A_SOCK_SOURCE, U8, NULL },
+	{ "auto", TIMELY_A_SOCK_AUTO, U8, NULL },
+	{ "app_limited", TIMELY_A_SOCK_APP_LIMITED, U8, NULL },
+	{ "line_rate", TIMELY_A_SOCK_LINE_RATE, U64, NULL },
+	{ NULL, 0, U8, NULL },
+};
+
 static const struct command {
 	const char *name;
 	int cmd;
@@ -181,7 +201,11 @@ static const struct command {
 	{ "sub", ONRAMP_CMD_SUB_GET, sub_attrs },
 	{ "path_ntf", ONRAMP_CMD_PATH_NTF, path_attrs },
 	{ "dev_ntf", ONRAMP_CMD_DEV_NTF, path_attrs },
+	/* The one of the other family. */
+	{ "sock", TIMELY_CMD_SOCK_GET, sock_attrs },
 };
+
+#define SOCK	(&commands[ARRAY_SIZE(commands) - 1])
 
 struct request {
 	struct nlmsghdr nlh;
@@ -193,6 +217,7 @@ static int sock;
 static int count_only, wait_ms;
 static size_t room = 32768;
 static unsigned long objects, bytes;
+static const char *family = ONRAMP_GENL_NAME;
 static u16 family_id;
 static u32 group_id;
 
@@ -325,14 +350,17 @@ static void print_value(const struct nlattr *nla, const struct attr *a, const ch
 		return;
 	}
 	if ((a->kind == U8 && len != 1) || ((a->kind == U16 || a->kind == BE16) && len != 2) ||
-	    (a->kind == U32 && len != 4) || ((a->kind == U64 || a->kind == S64) && len != 8)) {
+	    ((a->kind == U32 || a->kind == S32) && len != 4) ||
+	    ((a->kind == U64 || a->kind == S64) && len != 8)) {
 		printf("%s%s=BAD-LENGTH-%d ", prefix, a->name, len);
 		return;
 	}
 	memcpy(&value, data, len);
 	if (a->kind == BE16)
 		value = ntohs(value);
-	if (a->kind == S64)
+	if (a->kind == S32)
+		printf("%s%s=%d ", prefix, a->name, (int)value);
+	else if (a->kind == S64)
 		printf("%s%s=%lld ", prefix, a->name, (long long)value);
 	else
 		printf("%s%s=%llu ", prefix, a->name, (unsigned long long)value);
@@ -364,8 +392,10 @@ static void print_object(const struct nlmsghdr *nlh)
 	objects++;
 	if (count_only)
 		return;
-	while (c < commands + ARRAY_SIZE(commands) && c->cmd != genl->cmd)
+	while (c < SOCK && c->cmd != genl->cmd)
 		c++;
+	if (!strcmp(family, TIMELY_GENL_NAME))
+		c = SOCK;
 	printf("%s ", c->name);
 	print_attrs((const struct nlattr *)((const char *)genl + GENL_HDRLEN),
 		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), c->attrs, "");
@@ -489,7 +519,7 @@ static void find_family(void)
 	int len;
 
 	request(&r, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY);
-	put(&r, CTRL_ATTR_FAMILY_NAME, ONRAMP_GENL_NAME, sizeof(ONRAMP_GENL_NAME));
+	put(&r, CTRL_ATTR_FAMILY_NAME, family, strlen(family) + 1);
 	transmit(&r);
 	/* The kernel notes the largest one, for parts of dumps. */
 	len = recv(sock, buffer, room < sizeof(buffer) ? room : sizeof(buffer), 0);
@@ -573,10 +603,14 @@ int main(int argc, char **argv)
 		die("setuid");
 	if (optind >= argc)
 		return 2;
+	dump = !strcmp(argv[optind], "dump");
+	if (optind + dump >= argc)
+		return 2;
+	if (!strcmp(argv[optind + dump], SOCK->name))
+		family = TIMELY_GENL_NAME;
 	open_socket();
 	if (!strcmp(argv[optind], "listen"))
 		listen_events();
-	dump = !strcmp(argv[optind], "dump");
 	optind += dump;
 	while (optind < argc && strcmp(c->name, argv[optind]))
 		if (++c == commands + ARRAY_SIZE(commands))
