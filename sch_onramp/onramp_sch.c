@@ -68,12 +68,15 @@
 
 /*
  * After a pause, a flow resumes at its recent rate plus the larger of 1/8 of that rate and
- * 1/16 of the gap to sk_pacing_rate, capped at 5/4 of sk_pacing_rate. So it finds a rate
- * that has become free within some RTTs.
+ * 1/16 of the gap to sk_pacing_rate, or to the rate of a slow link if that is higher, capped
+ * at 5/4 of sk_pacing_rate. So it finds a rate that has become free within some RTTs.
  */
 #define ONRAMP_GROWTH_SHIFT	3
 #define ONRAMP_SHARE_SHIFT	4
 #define ONRAMP_DRAIN_SHIFT	2
+
+/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
+#define ONRAMP_SLOW_LINK_BPS	125000000ULL
 
 /*
  * The recent rate is averaged over the time that the last OR-ACK took, from its packet on,
@@ -305,13 +308,16 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 
 /*
  * The rate at which packets leave that a pause has held, bytes/s: the recent rate of the
- * socket, pauses included, plus 1/8 of it or 1/16 of the gap to sk_pacing_rate.
+ * socket, pauses included, plus 1/8 of it or 1/16 of the gap to sk_pacing_rate, or to the
+ * rate of a slow link.
  *
  * TCP sets sk_pacing_rate to 1.2 or 2 times cwnd / RTT. Under On-Ramp the bytes in flight
  * stay well below cwnd, which goes on growing: sk_pacing_rate is several times the share
  * that a flow has of the path. At that rate all flows of a path would overshoot when their
  * pauses end. But it is much the same for all of them, so 1/16 of the gap lets flows with
- * less than their share catch up.
+ * less than their share catch up. On slow links windows are small, and so is sk_pacing_rate:
+ * flows would wait for milliseconds, while the link has long become idle. On fast links BBR
+ * would send more than its share, and behind them a later link may be slower.
  *
  * The recent rate is at first the delivery rate that TCP measured. From then on it is
  * measured here, as an exponential average: TCP's samples are as old as the packets that
@@ -323,9 +329,9 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
  */
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
-			      u64 pacing_bps, u64 now)
+			      u64 pacing_bps, u64 line_bps, u64 now)
 {
-	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average, limit_bps, more_bps;
+	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average, limit_bps, aim_bps, more_bps;
 	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
@@ -346,8 +352,9 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
 	f->rate_at = at;
 	more_bps = bps >> ONRAMP_GROWTH_SHIFT;
-	if (bps < pacing_bps)
-		more_bps = max(more_bps, (pacing_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	aim_bps = line_bps <= ONRAMP_SLOW_LINK_BPS ? max(pacing_bps, line_bps) : pacing_bps;
+	if (bps < aim_bps)
+		more_bps = max(more_bps, (aim_bps - bps) >> ONRAMP_SHARE_SHIFT);
 	return min(bps + more_bps, limit_bps);
 }
 
@@ -372,7 +379,8 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		u64 own = READ_ONCE(skb->sk->sk_pacing_rate);
 
 		if (late)
-			own = onramp_release_bps(f, skb->sk, len, own, onramp_clock(q));
+			own = onramp_release_bps(f, skb->sk, len, own, q->line_bps,
+						 onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	}

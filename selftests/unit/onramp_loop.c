@@ -239,7 +239,7 @@ static double pacing_rate(const struct flow *f)
 /* TCP's departure times, and the rate after a pause, as in onramp_sch.c. */
 static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 {
-	double own = pacing_rate(f), limit = own * 1.25, average, more;
+	double own = pacing_rate(f), limit = own * 1.25, average, aim, more;
 
 	if (!f->srtt)
 		return;
@@ -256,7 +256,8 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 		f->rate = fmin(own, f->cwnd / f->srtt);
 	}
 	f->rate_at = l->now;
-	more = fmax(f->rate / 8, (own - f->rate) / 16);
+	aim = l->net->says_bps <= 1e9 ? fmax(own, l->net->says_bps / 8e9) : own;
+	more = fmax(f->rate / 8, (aim - f->rate) / 16);
 	f->next_tx = l->now + bytes / fmin(f->rate + more, limit);
 }
 
