@@ -80,7 +80,8 @@ rerouted() {
 goes_on() {
 	local ahead wait
 
-	timely_set "$A" max_outstanding_bytes 400000
+	# A new one, which tells the socket that it paces.
+	tc -n "$A" qdisc replace dev a0 root pfifo_fast
 	tc -n "$A" qdisc replace dev a0 root fq
 	sleep 0.3
 	trace_on timely_unpaced
@@ -89,7 +90,6 @@ goes_on() {
 	tc -n "$A" qdisc replace dev a0 root pfifo_fast
 	sleep 0.5
 	trace_off "$KSFT_TMP/trace"
-	timely_set "$A" max_outstanding_bytes 0
 	read -r ahead wait < <(awk "$TRACE_AWK"'
 		/timely_unpaced/ && !at { at = when(); ahead = v("ahead") }
 		/net_dev_xmit/ && at && !next_at { next_at = when() }
