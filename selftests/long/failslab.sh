@@ -12,6 +12,7 @@ FAULT=/sys/module/alloc_fault/parameters
 PLACES=/sys/kernel/debug/alloc_fault
 ALL='or_port nic_ts_hook nic_ts or_acker sch_onramp tcp_timely tcp_lipd tcp_dcqcn'
 C=$(ns_name C)
+GENL=$KSFT_DIR/../or_acker/genl_helper
 
 fault() {
 	echo "$2" >"$FAULT/$1"
@@ -108,6 +109,12 @@ settings() {
 	for name in timely lipd dcqcn or_acker or_port onramp_peers; do
 		in_ns "$A" cat "/proc/net/$name" || status=1
 	done
+	"$GENL" -n "$A" info || status=1
+	for name in stats path flow sub sock; do
+		"$GENL" -n "$A" dump "$name" || status=1
+	done
+	# There is none of this name, if there is memory to say so.
+	"$GENL" -n "$A" path local=$V4_A remote=10.99.0.1 | grep -q '^error -2 ' || status=1
 	nic_ts clocks || status=1
 	for name in devices flows stats; do
 		in_ns "$A" nic_ts $name || status=1
@@ -125,8 +132,11 @@ first_of() {
 
 # traffic: over both links, both families, by each congestion control, from new sockets.
 traffic() {
-	local to cc
+	local to cc listener
 
+	# Events of peers are told.
+	"$GENL" -n "$A" listen >/dev/null 2>&1 &
+	listener=$!
 	tc -n "$A" qdisc replace dev a0 root onramp peers all
 	in_ns "$A" nic_ts device a1 hw on
 	for to in "$V4_B" "[$V6_B]" $B2; do
@@ -139,6 +149,8 @@ traffic() {
 	done
 	in_ns "$A" nic_ts device a1 hw off
 	tc -n "$A" qdisc del dev a0 root
+	kill -9 $listener || :
+	wait $listener || :
 	return 0
 }
 
