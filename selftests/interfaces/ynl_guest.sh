@@ -4,7 +4,8 @@
 # In the VM: what ./ynl runs. A host with a peer that does not answer, and a subscriber of its own.
 set -u
 
-export PYTHONPATH=/ynl/usr/lib/python3/dist-packages PYTHONHOME=/ynl/usr
+# Where Python's files are.
+. /ynl/env
 export PYTHONDONTWRITEBYTECODE=1
 number=0
 
