@@ -206,6 +206,11 @@ style: ## Run the kernel's checkpatch, and look for licence lines
 	@$(SETUP) check
 	@tools/style
 
+.PHONY: cocci
+cocci: ## Search the modules by the kernel's Coccinelle scripts
+	@$(SETUP) cocci lab
+	@tools/cocci
+
 .PHONY: sparse
 sparse: ## Run sparse, and the compiler with W=1 (default: on 6.12)
 	@$(SETUP) build check

@@ -196,7 +196,7 @@ static inline void timely_measured_by(const struct nic_ts_rtt *rtt, u32 seq,
 	if (m->bound && rtt->part_ns) {
 		/* Of a packet that a NIC sent before its stamp nothing remains. */
 		m->time_ns = rtt->part_ns - rtt->tx_ns;
-		m->bytes -= rest < m->bytes ? rest : m->bytes;
+		m->bytes -= min_t(u32, rest, m->bytes);
 		m->bound = false;
 	}
 }
