@@ -167,6 +167,11 @@ lab-kernel: ## Build the kernel of the lab, if it is not in the cache [DEBUG=1]
 lab-debug-check: ## Test that DEBUG=1 gives the same results and finds nothing
 	@MAKEFLAGS= lab/test/debug $(EXP)
 
+.PHONY: bench-cc
+bench-cc: ## Measure what congestion controls cost, in instructions: build/bench/cc.txt
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/timely/bench
+
 .PHONY: bench-nic-ts
 bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
 	@$(SETUP) build vm
