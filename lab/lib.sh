@@ -385,6 +385,66 @@ lab_timely_paper() {
 	lab_sysctl "net.ipv4.timely.profile=paper net.ipv4.timely.pacing=qdisc" "$@"
 }
 
+# lab_timely_star: the incast of TIMELY's section 6.1. Ten hosts of 10 Gbit/s, a receiver h11 of
+# 20, in the paper of two times 10; the paper's constants, RTTs by the NICs, and segments that
+# leave at the newest rate.
+lab_timely_star() {
+	lab_module tcp_timely
+	lab_module nic_ts
+	LAB_BUFFER=${LAB_BUFFER:-12m}
+	lab_topology 10gbit 4us <<-EOT
+		switch sw
+		$(lab_attach sw 1 10)
+		host h11
+		link h11 sw rate 20gbit
+	EOT
+	# shellcheck disable=SC2046
+	set -- $(lab_hosts 1 10)
+	lab_nic_stamps 32 "$@"
+	# What is in a socket but not sent yet is short, so that RTTs are sampled all the time.
+	lab_sysctl "net.ipv4.tcp_notsent_lowat=65536 net.ipv4.timely.profile=paper
+		net.ipv4.timely.pacing=tcp" "$@"
+	lab_server h11 --cc timely --port 5001
+	lab_trace timely/timely_update
+}
+
+# lab_timely_load NAME FLOWS WARMUP DURATION: FLOWS of its ten hosts. NAME.rtts gets lines
+# "SECONDS FLOW RTT_US MBIT_S" after WARMUP; NAME_mbit_s, NAME_rtt_us (mean), NAME_p99_us,
+# NAME_lost and NAME_jain are values of the result, and in $mbit, $mean_us, $p99_us, $lost
+# and $jain.
+lab_timely_load() {
+	lab_client "$1" --netns "$(lab_list 1 10)" --to "$(lab_addr h11)" --port 5001 \
+		--flows "$2" --cc timely --connect-first --warmup "$3" --duration "$4" \
+		--interval-ms 1 --rtt-sample-us 0 --chunk 16K
+	lab_trace_to "$1.trace"
+	awk -v from="$3" '$6 == "timely_update:" || $5 == "timely_update:" {
+		for (i = 5; i <= NF; i++)
+			if ((at = index($i, "=")))
+				v[substr($i, 1, at - 1)] = substr($i, at + 1)
+		if (!start)
+			start = $4 + 0
+		if ($4 - start > from)
+			print $4 - start, v["src"], v["rtt"] / 1000, v["rate"] * 8 / 1e6
+	}' "$1.trace" >"$1.rtts"
+	rm "$1.trace"
+	cut -d' ' -f3 "$1.rtts" | lab_shares >"$1.cdf"
+	mean_us=$(awk '{ sum += $3 } END { printf "%.2f", NR ? sum / NR : 0 }' "$1.rtts")
+	p99_us=$(lab_quantile 0.99 <"$1.cdf")
+	lab_get "$1.json" goodput_bit_s
+	mbit=$(lab_calc "$got / 1e6")
+	lab_get "$1.json" jain
+	jain=$got
+	lab_get "$1.json" counters.retrans_segs
+	lost=$got
+	lab_value "$1_mbit_s" "$mbit"
+	lab_value "$1_rtt_us" "$mean_us"
+	lab_value "$1_p99_us" "$p99_us"
+	lab_value "$1_lost" "$lost"
+	lab_value "$1_jain" "$jain"
+	# The next one's SYNs shall not meet what this one's sockets still have to send.
+	sleep 0.3
+}
+
 # lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
 # kind: it knows no flow. What was queued is lost.
 lab_qdisc() {
