@@ -7,7 +7,8 @@
  *	plugin/{path,interface}		of tc
  *	sysctl/NAME
  *	timely, or_acker, or_port	counters
- *	peers				rows of /proc/net/onramp_peers
+ *	peers				of sch_onramp, by netlink; or rows of /proc/net/onramp_peers
+ *	subscribers			of or_acker, by netlink
  *	devices/NAME/qdiscs/PARENT	{kind,handle,options,stats}
  *	nic_ts/DEVICE, clocks/NAME, nic_ts_stats
  *	tcp/CC				connections by congestion control
@@ -30,6 +31,7 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "family.h"
 
 /* Files of /proc and /sys that are larger are none of those that are read here. */
 #define FILE_MAX_BYTES	(64U << 20)
@@ -224,6 +226,33 @@ static void read_counters(const struct ctl *ctl, json_t *facts)
 	if (text)
 		j_set(facts, "peers", text_table(text));
 	free(text);
+}
+
+/* Netlink has more of peers than their file, for those who may see it. */
+static void read_families(json_t *facts)
+{
+	static const struct {
+		enum family_what what;
+		const char *key;
+	} lists[] = {
+		{ FAMILY_PATHS, "peers" }, { FAMILY_SUBSCRIBERS, "subscribers" },
+	};
+	json_t *stats = json_object(), *rows, *counters;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		rows = json_array();
+		if (!family_dump(lists[i].what, rows))
+			j_set(facts, lists[i].key, json_incref(rows));
+		json_decref(rows);
+	}
+	/* The same numbers as in /proc. */
+	if (!family_stats(stats))
+		json_object_foreach(stats, name, counters)
+			if (strcmp(name, "sch_onramp"))
+				j_set(facts, name, json_incref(counters));
+	json_decref(stats);
 }
 
 /* Queues that a device uses, from sysfs; 0 if that is another namespace's. */
@@ -426,6 +455,7 @@ json_t *facts_collect(const struct ctl *ctl)
 	read_hidden(ctl, facts);
 	if (*ctl->root)
 		return facts;
+	read_families(facts);
 	read_devices(ctl, facts);
 	read_bus(facts);
 	tcp = json_object();

@@ -12,7 +12,8 @@ struct nlmsghdr;
 
 /* Netlink, see netlink.c. */
 typedef void (*netlink_fn)(struct nlmsghdr *hdr, void *arg);
-int netlink_dump(int protocol, int type, const void *request, size_t len, netlink_fn fn, void *arg);
+int netlink_dump(int protocol, int type, const void *header, size_t len, netlink_fn fn, void *arg);
+int netlink_get(int protocol, int type, const void *header, size_t len, netlink_fn fn, void *arg);
 
 /* rtnl.c: devices and their qdiscs; false if they could not be read. */
 bool rtnl_devices(json_t *devices);

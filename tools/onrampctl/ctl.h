@@ -36,6 +36,9 @@ enum ctl_status {
  * @netns:	network namespace to look at, by its name for ip-netns(8), or NULL
  * @output:	file that prometheus writes, or NULL for stdout
  * @interval_ns: time between two looks at counters; 0: look once
+ * @duration_ns: for how long trace goes on
+ * @count:	monitor: events, top: screens, after which it ends; 0: none
+ * @interval_set: the command line has an interval
  * @json:	write JSON
  * @verbose:	more of it
  */
@@ -45,7 +48,8 @@ struct ctl {
 	const char *state;
 	const char *netns;
 	const char *output;
-	uint64_t interval_ns;
+	uint64_t interval_ns, duration_ns, count;
+	bool interval_set;
 	bool json;
 	bool verbose;
 };

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "monitor.h"
 #include "parse.h"
 #include "prom.h"
 #include "show.h"
@@ -45,8 +46,9 @@ static const struct {
 } commands[] = {
 	{ "doctor", cmd_doctor, "[mute CODE PERIOD | unmute CODE | codes]",
 	  "look for what is wrong, and say what to do" },
-	{ "show", cmd_show, "devices | paths | flows [FILTER] | timely | clocks",
+	{ "show", cmd_show, "devices | paths | flows [FILTER] | subscribers | timely [flows [FILTER]] | clocks",
 	  "list what there is" },
+	{ "monitor", cmd_monitor, "", "write events of paths and devices as they come" },
 	{ "prometheus", cmd_prometheus, "", "write metrics for Prometheus" },
 	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
 };
@@ -65,6 +67,7 @@ static void print_help(FILE *f)
 	      "  -v, --verbose		write more\n"
 	      "  -i, --interval S	time between two looks at counters, 0 to 3600 (default: 1)\n"
 	      "  -o, --output FILE	prometheus: write that file, all of it or nothing\n"
+	      "      --count N		monitor: end after that many events\n"
 	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
 	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
@@ -189,13 +192,14 @@ static void join_netns(const char *name)
 
 int main(int argc, char **argv)
 {
-	enum { FACTS = 256, ROOT, STATE };
+	enum { FACTS = 256, ROOT, STATE, COUNT };
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "netns", required_argument, NULL, 'n' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "count", required_argument, NULL, COUNT },
 		{ "facts", required_argument, NULL, FACTS },
 		{ "root", required_argument, NULL, ROOT },
 		{ "state", required_argument, NULL, STATE },
@@ -223,9 +227,14 @@ int main(int argc, char **argv)
 		case 'i':
 			if (!parse_seconds(optarg, 0, 3600, &ctl.interval_ns))
 				unknown("interval '%s': expected seconds, 0 to 3600", optarg);
+			ctl.interval_set = true;
 			break;
 		case 'o':
 			ctl.output = optarg;
+			break;
+		case COUNT:
+			if (!parse_u64(optarg, 1, UINT64_MAX, &ctl.count))
+				unknown("count '%s': expected a number, at least 1", optarg);
 			break;
 		case FACTS:
 			ctl.facts = optarg;

@@ -18,18 +18,8 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/**
- * netlink_dump() - ask for all objects of a kind
- * @protocol: NETLINK_ROUTE and the like
- * @type: of the request
- * @request: its header behind that of netlink
- * @len: length of that
- * @fn: called with each object
- * @arg: for @fn
- *
- * Return: 0; -errno if the kernel has no such protocol, or refuses.
- */
-int netlink_dump(int protocol, int type, const void *request, size_t len, netlink_fn fn, void *arg)
+static int request(int protocol, int type, int flags, const void *header, size_t len,
+		   netlink_fn fn, void *arg)
 {
 	struct dump d = { fn, arg };
 	struct nl_sock *sk = nl_socket_alloc();
@@ -43,8 +33,9 @@ int netlink_dump(int protocol, int type, const void *request, size_t len, netlin
 	/* 100,000 connections. */
 	nl_socket_set_buffer_size(sk, 1 << 20, 0);
 	nl_socket_set_msg_buf_size(sk, 1 << 16);
+	nl_socket_disable_auto_ack(sk);
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &d);
-	err = nl_send_simple(sk, type, NLM_F_DUMP, (void *)request, len);
+	err = nl_send_simple(sk, type, flags, (void *)header, len);
 	if (err >= 0)
 		err = nl_recvmsgs_default(sk);
 	/* What came before the change has been handed out; keys make it one. */
@@ -53,4 +44,26 @@ int netlink_dump(int protocol, int type, const void *request, size_t len, netlin
 out:
 	nl_socket_free(sk);
 	return err < 0 ? -EIO : 0;
+}
+
+/**
+ * netlink_dump() - ask for all objects of a kind
+ * @protocol: NETLINK_ROUTE and the like
+ * @type: of the request
+ * @header: its header behind that of netlink
+ * @len: length of that
+ * @fn: called with each object
+ * @arg: for @fn
+ *
+ * Return: 0; -errno if the kernel has no such protocol, or refuses.
+ */
+int netlink_dump(int protocol, int type, const void *header, size_t len, netlink_fn fn, void *arg)
+{
+	return request(protocol, type, NLM_F_DUMP, header, len, fn, arg);
+}
+
+/* netlink_get() - the same for one object, which the header names */
+int netlink_get(int protocol, int type, const void *header, size_t len, netlink_fn fn, void *arg)
+{
+	return request(protocol, type, 0, header, len, fn, arg);
 }

@@ -177,24 +177,106 @@ json_t *rows_devices(const json_t *facts, bool all)
 	return rows;
 }
 
+/* Time between the two looks, 0 if there was one. */
+static double looked_s(const json_t *facts)
+{
+	int64_t from = 0, to = 0;
+
+	if (!j_int(j_get(facts, "before"), "monotonic_ns", &from) ||
+	    !j_int(j_get(facts, "now"), "monotonic_ns", &to))
+		return 0;
+	return (double)(to - from) / 1e9;
+}
+
+/* By how much a counter grew each second. */
+static bool grew(const json_t *before, const json_t *now, const char *key, double seconds,
+		 double *per_s)
+{
+	int64_t from, to;
+
+	/* One that fell is of a peer that was forgotten, and added again. */
+	if (seconds <= 0 || !j_int(before, key, &from) || !j_int(now, key, &to) || from > to)
+		return false;
+	*per_s = (double)(to - from) / seconds;
+	return true;
+}
+
+static bool same_ends(const json_t *a, const json_t *b)
+{
+	static const char * const keys[] = { "local", "remote", "scope" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!json_equal((json_t *)j_get(a, keys[i]), (json_t *)j_get(b, keys[i])) &&
+		    (j_get(a, keys[i]) || j_get(b, keys[i])))
+			return false;
+	return true;
+}
+
+/* The same object in an earlier list: mostly at the same place. */
+static const json_t *earlier(const json_t *list, const json_t *object, size_t at)
+{
+	size_t n = json_array_size(list), i;
+	const json_t *other;
+
+	for (i = 0; i < n; i++) {
+		other = json_array_get(list, (at + i) % n);
+		if (same_ends(other, object))
+			return other;
+	}
+	return NULL;
+}
+
 /**
  * rows_paths() - peers of sch_onramp
- * @facts: now
+ * @facts: one look, or two: then with rates
  */
 json_t *rows_paths(const json_t *facts)
 {
+	/* Those of /proc/net/onramp_peers are in each row. */
 	static const char * const keys[] = {
 		"remote", "local", "state", "connections", "rtt_us", "unanswered", "heard_ms",
 	};
+	const json_t *before = j_get(j_get(facts, "before"), "peers"), *peer, *old;
 	json_t *rows = json_array(), *row;
-	const json_t *peer;
+	double seconds = looked_s(facts), per_s;
+	int64_t connections;
 	size_t i, k;
 
-	json_array_foreach((json_t *)j_get(facts, "peers"), i, peer) {
+	json_array_foreach((json_t *)j_get(facts, "now/peers"), i, peer) {
 		row = json_object();
 		for (k = 0; k < ARRAY_SIZE(keys); k++)
 			j_set(row, keys[k], json_incref(json_object_get(peer, keys[k])));
+		json_object_update_missing(row, (json_t *)peer);
 		json_array_append_new(rows, row);
+		old = earlier(before, peer, i);
+		connections = j_int_or(peer, "connections", 0);
+		if (grew(old, peer, "acks", seconds, &per_s))
+			j_set(row, "acks_per_s", json_real(per_s));
+		/* Of the time of all its connections. */
+		if (connections > 0 && grew(old, peer, "paused_ns", seconds, &per_s))
+			j_set(row, "paused_share",
+			      json_real(fmin(per_s / 1e9 / (double)connections, 1)));
+	}
+	return rows;
+}
+
+/**
+ * rows_subscribers() - hosts that or_acker sends OR-ACKs to
+ * @facts: one look, or two: then with rates
+ */
+json_t *rows_subscribers(const json_t *facts)
+{
+	const json_t *before = j_get(j_get(facts, "before"), "subscribers"), *subscriber;
+	double seconds = looked_s(facts), per_s;
+	json_t *rows = json_array(), *row;
+	size_t i;
+
+	json_array_foreach((json_t *)j_get(facts, "now/subscribers"), i, subscriber) {
+		row = json_copy((json_t *)subscriber);
+		json_array_append_new(rows, row);
+		if (grew(earlier(before, subscriber, i), subscriber, "acks", seconds, &per_s))
+			j_set(row, "acks_per_s", json_real(per_s));
 	}
 	return rows;
 }
@@ -239,15 +321,12 @@ json_t *rows_counters(const json_t *facts, const char *file, bool all)
 {
 	const json_t *now = j_get(j_get(facts, "now"), file);
 	const json_t *before = j_get(j_get(facts, "before"), file);
-	int64_t from = 0, to = 0, v, old;
+	double seconds = looked_s(facts), per_s;
 	json_t *rows = json_array(), *row;
 	const json_t *value;
 	const char *name;
-	double seconds;
+	int64_t v;
 
-	j_int(j_get(facts, "before"), "monotonic_ns", &from);
-	j_int(j_get(facts, "now"), "monotonic_ns", &to);
-	seconds = (double)(to - from) / 1e9;
 	json_object_foreach((json_t *)now, name, value) {
 		if (!json_is_integer(value))
 			continue;
@@ -256,8 +335,8 @@ json_t *rows_counters(const json_t *facts, const char *file, bool all)
 			continue;
 		row = json_pack("{s:s, s:I}", "name", name, "value", (json_int_t)v);
 		/* One that fell is of a module that was loaded again. */
-		if (j_int(before, name, &old) && old <= v && seconds > 0)
-			j_set(row, "per_s", json_real((double)(v - old) / seconds));
+		if (grew(before, now, name, seconds, &per_s))
+			j_set(row, "per_s", json_real(per_s));
 		json_array_append_new(rows, row);
 	}
 	return rows;

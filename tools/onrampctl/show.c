@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* onrampctl show */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "family.h"
 #include "filter.h"
 #include "show.h"
 
@@ -60,18 +63,62 @@ static int show_paths(const struct ctl *ctl)
 	static const struct column columns[] = {
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
+		{ "QUEUE", "delay_ns", LOOK_NS }, { "P99", "delay_p99_ns", LOOK_NS },
+		{ "T", "threshold_ns", LOOK_NS }, { "BASE-ERR", "delay_error_ns", LOOK_NS },
+		{ "BASELINE", "baseline", LOOK_TEXT }, { "OR-ACK/S", "acks_per_s", LOOK_COUNT },
+		{ "PAUSED", "paused_share", LOOK_SHARE },
+	}, proc_columns[] = {
+		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
+		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
 		{ "RTT", "rtt_us", LOOK_US }, { "UNANSWERED", "unanswered", LOOK_COUNT },
 		{ "HEARD", "heard_ms", LOOK_MS },
 	};
+	static const char none[] =
+		"no peers: no data went to another host through the qdisc onramp";
 	json_t *facts = facts_twice(ctl), *rows;
 
 	need(facts, "sch_onramp");
 	if (!j_get(facts, "now/peers"))
 		unknown("this release of sch_onramp has no list of peers");
-	rows = rows_paths(j_get(facts, "now"));
+	rows = rows_paths(facts);
+	json_decref(facts);
+	/* /proc has less: an older module, or a user without the privilege. */
+	if (!json_array_size(rows) || j_get(json_array_get(rows, 0), "acks"))
+		return put(ctl, rows, columns, ARRAY_SIZE(columns), none);
+	return put(ctl, rows, proc_columns, ARRAY_SIZE(proc_columns), none);
+}
+
+/* The sentence for a list that netlink refuses; status 3. */
+static _Noreturn void refused(int err, const char *module, const char *what)
+{
+	if (err == -EPERM)
+		unknown("%s: it takes CAP_NET_ADMIN: run it as root", what);
+	unknown("%s: this release of %s does not tell, or it is not loaded", what, module);
+}
+
+static int show_subscribers(const struct ctl *ctl)
+{
+	static const struct column columns[] = {
+		{ "SUBSCRIBER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
+		{ "FLOWS", "flows", LOOK_COUNT }, { "OR-ACKS", "acks", LOOK_COUNT },
+		{ "OR-ACK/S", "acks_per_s", LOOK_COUNT }, { "LAST", "acked_age_ns", LOOK_NS },
+		{ "LIFETIME-S", "lifetime_s", LOOK_COUNT },
+	};
+	json_t *facts = facts_twice(ctl), *rows;
+
+	need(facts, "or_acker");
+	if (!j_get(facts, "now/subscribers")) {
+		json_t *probe = json_array();
+		int err = ctl->facts || *ctl->root ? -EOPNOTSUPP :
+			  family_dump(FAMILY_SUBSCRIBERS, probe);
+
+		json_decref(probe);
+		refused(err, "or_acker", "the list of subscribers");
+	}
+	rows = rows_subscribers(facts);
 	json_decref(facts);
 	return put(ctl, rows, columns, ARRAY_SIZE(columns),
-		   "no peers: no data went to another host through the qdisc onramp");
+		   "no subscribers: no host asked this one for OR-ACKs");
 }
 
 static int show_clocks(const struct ctl *ctl)
@@ -107,14 +154,85 @@ static int show_timely(const struct ctl *ctl)
 struct listing {
 	const struct filter *filter;
 	json_t *rows;
+	json_t *index;		/* name of a connection, or "cookie N" -> row */
 };
+
+/* One key for a connection; addresses and ports are as JSON has them. */
+static const char *name_of(char *s, size_t size, const json_t *row)
+{
+	snprintf(s, size, "%s %" PRId64 " %s %" PRId64, j_str(row, "local") ?: "?",
+		 j_int_or(row, "local_port", 0), j_str(row, "remote") ?: "?",
+		 j_int_or(row, "remote_port", 0));
+	return s;
+}
 
 static void on_flow(const struct flow *f, void *arg)
 {
 	struct listing *l = arg;
+	char name[128];
+	json_t *row;
 
-	if (filter_match(l->filter, f))
-		json_array_append_new(l->rows, row_flow(f));
+	if (!filter_match(l->filter, f))
+		return;
+	row = row_flow(f);
+	json_array_append_new(l->rows, row);
+	json_object_set(l->index, name_of(name, sizeof(name), row), row);
+	snprintf(name, sizeof(name), "cookie %" PRIu64, f->cookie & INT64_MAX);
+	json_object_set(l->index, name, row);
+}
+
+/* What a family knows of these connections, as a member of their rows. */
+static void join(struct listing *l, enum family_what what, const char *key)
+{
+	json_t *objects = json_array(), *o, *row;
+	char name[128];
+	size_t i;
+
+	if (!family_dump(what, objects)) {
+		json_array_foreach(objects, i, o) {
+			if (what == FAMILY_TIMELY)
+				snprintf(name, sizeof(name), "cookie %" PRId64,
+					 j_int_or(o, "cookie", 0));
+			else
+				name_of(name, sizeof(name), o);
+			row = json_object_get(l->index, name);
+			if (!row)
+				continue;
+			json_object_del(o, "local");
+			json_object_del(o, "remote");
+			json_object_del(o, "local_port");
+			json_object_del(o, "remote_port");
+			json_object_del(o, "cookie");
+			j_set(row, key, json_incref(o));
+		}
+	}
+	json_decref(objects);
+}
+
+/* Connections that match, with all that is known of them. */
+static json_t *list_flows(const struct ctl *ctl, int argc, char **argv)
+{
+	struct listing l = { .rows = json_array(), .index = json_object() };
+	struct filter *filter = NULL;
+	char error[FILTER_ERROR];
+
+	if (ctl->facts || *ctl->root)
+		unknown("connections are not among the facts: use it without --facts and --root");
+	if (argc) {
+		filter = filter_parse(argc, argv, error);
+		if (!filter)
+			unknown("%s", error);
+	}
+	l.filter = filter;
+	if (sockets_each(on_flow, &l))
+		unknown("the kernel does not tell about connections: modprobe tcp_diag");
+	filter_free(filter);
+	if (json_array_size(l.rows)) {
+		join(&l, FAMILY_FLOWS, "onramp");
+		join(&l, FAMILY_TIMELY, "timely");
+	}
+	json_decref(l.index);
+	return l.rows;
 }
 
 static int show_flows(const struct ctl *ctl, int argc, char **argv)
@@ -128,49 +246,70 @@ static int show_flows(const struct ctl *ctl, int argc, char **argv)
 		{ "RETRANS", "retransmitted_packets", LOOK_COUNT },
 		{ "RECEIVER", "receiver_share", LOOK_SHARE },
 		{ "BUFFER", "buffer_share", LOOK_SHARE },
+		{ "QUEUE", "onramp/delay_ns", LOOK_NS },
+		{ "PAUSES", "onramp/pauses", LOOK_COUNT },
+		{ "PAUSED", "onramp/paused_ns", LOOK_NS },
 	};
-	struct listing l = { .rows = json_array() };
-	struct filter *filter = NULL;
-	char error[FILTER_ERROR];
 
-	if (ctl->facts || *ctl->root)
-		unknown("connections are not among the facts: use show flows without --facts and --root");
-	if (argc) {
-		filter = filter_parse(argc, argv, error);
-		if (!filter)
-			unknown("%s", error);
-	}
-	l.filter = filter;
-	if (sockets_each(on_flow, &l))
-		unknown("the kernel does not tell about connections: modprobe tcp_diag");
-	filter_free(filter);
-	return put(ctl, l.rows, columns, ARRAY_SIZE(columns), "no such connection");
+	return put(ctl, list_flows(ctl, argc, argv), columns, ARRAY_SIZE(columns),
+		   "no such connection");
+}
+
+/* Connections of timely, with its own state. */
+static int show_timely_flows(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct column columns[] = {
+		{ "FLOW", "from", LOOK_TEXT }, { "TO", "to", LOOK_TEXT },
+		{ "RATE", "timely/rate_bit_s", LOOK_RATE },
+		{ "LINE", "timely/line_rate_bit_s", LOOK_RATE },
+		{ "RTT", "timely/rtt_ns", LOOK_NS }, { "MIN-RTT", "timely/min_rtt_ns", LOOK_NS },
+		{ "RTTS", "timely/rtts", LOOK_COUNT },
+		{ "GRADIENT", "timely/gradient", LOOK_SHARE },
+		{ "SOURCE", "timely/source", LOOK_TEXT },
+	};
+	json_t *rows, *mine = json_array(), *probe = json_array(), *row;
+	int err = ctl->facts || *ctl->root ? 0 : family_dump(FAMILY_TIMELY, probe);
+	size_t i;
+
+	json_decref(probe);
+	if (err)
+		refused(err, "tcp_timely", "connections of timely");
+	rows = list_flows(ctl, argc, argv);
+	json_array_foreach(rows, i, row)
+		if (j_get(row, "timely"))
+			json_array_append(mine, row);
+	json_decref(rows);
+	return put(ctl, mine, columns, ARRAY_SIZE(columns), "no such connection of timely");
 }
 
 int cmd_show(const struct ctl *ctl, int argc, char **argv)
 {
+	/* Those with rates look twice. */
 	static const struct {
 		const char *name;
 		int (*run)(const struct ctl *ctl);
+		bool twice;
 	} what[] = {
-		{ "devices", show_devices }, { "paths", show_paths }, { "timely", show_timely },
+		{ "devices", show_devices }, { "paths", show_paths, true },
+		{ "subscribers", show_subscribers, true }, { "timely", show_timely, true },
 		{ "clocks", show_clocks },
 	};
-	struct ctl once = *ctl;
+	struct ctl looks = *ctl;
 	size_t i;
 
 	if (argc && !strcmp(argv[0], "flows"))
 		return show_flows(ctl, argc - 1, argv + 1);
-	/* Only counters are worth a second look. */
-	if (!argc || strcmp(argv[0], "timely"))
-		once.interval_ns = 0;
+	if (argc > 1 && !strcmp(argv[0], "timely") && !strcmp(argv[1], "flows"))
+		return show_timely_flows(ctl, argc - 2, argv + 2);
 	for (i = 0; argc && i < ARRAY_SIZE(what); i++) {
 		if (strcmp(argv[0], what[i].name))
 			continue;
 		if (argc > 1)
 			unknown("show %s '%s': expected nothing more", argv[0], argv[1]);
-		return what[i].run(&once);
+		if (!what[i].twice)
+			looks.interval_ns = 0;
+		return what[i].run(&looks);
 	}
-	unknown("show '%s': expected devices, paths, flows, timely or clocks",
+	unknown("show '%s': expected devices, paths, flows, subscribers, timely or clocks",
 		argc ? argv[0] : "");
 }

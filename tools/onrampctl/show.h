@@ -36,6 +36,7 @@ void show_table(const json_t *rows, const struct column *columns, size_t n);
 /* Rows, owned by the caller. */
 json_t *rows_devices(const json_t *facts, bool all);
 json_t *rows_paths(const json_t *facts);
+json_t *rows_subscribers(const json_t *facts);
 json_t *rows_clocks(const json_t *facts);
 json_t *rows_counters(const json_t *facts, const char *file, bool all);
 json_t *row_flow(const struct flow *f);

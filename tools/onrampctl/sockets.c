@@ -15,6 +15,10 @@
 /* A connection that has sent this much counts as one that fills queues, bytes. */
 #define BULK_BYTES	1000000
 
+/* Of all connections, as bits of a request. */
+#define EXTENSIONS	(1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) | \
+			 1 << (INET_DIAG_VEGASINFO - 1))
+
 struct each {
 	flow_fn fn;
 	void *arg;
@@ -33,6 +37,8 @@ static void on_socket(struct nlmsghdr *hdr, void *arg)
 		return;
 	memset(&f, 0, sizeof(f));
 	f.family = diag->idiag_family;
+	f.diag_family = diag->idiag_family;
+	f.diag_id = diag->id;
 	memcpy(f.local, diag->id.idiag_src, sizeof(f.local));
 	memcpy(f.remote, diag->id.idiag_dst, sizeof(f.remote));
 	f.lport = ntohs(diag->id.idiag_sport);
@@ -45,6 +51,10 @@ static void on_socket(struct nlmsghdr *hdr, void *arg)
 		f.family = AF_INET;
 		memmove(f.local, f.local + 12, 4);
 		memmove(f.remote, f.remote + 12, 4);
+	}
+	if (f.family == AF_INET) {
+		memset(f.local + 4, 0, 12);
+		memset(f.remote + 4, 0, 12);
 	}
 	rest = (int)(hdr->nlmsg_len - NLMSG_LENGTH(sizeof(*diag)));
 	for (a = (const struct rtattr *)((const char *)diag + NLMSG_ALIGN(sizeof(*diag)));
@@ -91,9 +101,7 @@ int sockets_each(flow_fn fn, void *arg)
 	for (i = 0; i < ARRAY_SIZE(families); i++) {
 		struct inet_diag_req_v2 req = {
 			.sdiag_family = families[i], .sdiag_protocol = IPPROTO_TCP,
-			.idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) |
-				     1 << (INET_DIAG_VEGASINFO - 1),
-			.idiag_states = STATES,
+			.idiag_ext = EXTENSIONS, .idiag_states = STATES,
 		};
 
 		err = netlink_dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, &req, sizeof(req),
@@ -103,6 +111,44 @@ int sockets_each(flow_fn fn, void *arg)
 			return err;
 	}
 	return 0;
+}
+
+static void copy_flow(const struct flow *f, void *arg)
+{
+	*(struct flow *)arg = *f;
+}
+
+/**
+ * sockets_again() - look at a connection again
+ * @f: connection, of sockets_each()
+ *
+ * Return: 0; -errno if it is closed, or the kernel does not tell.
+ */
+int sockets_again(struct flow *f)
+{
+	struct each e = { copy_flow, f };
+	struct inet_diag_req_v2 req = {
+		.sdiag_family = f->diag_family, .sdiag_protocol = IPPROTO_TCP,
+		.idiag_ext = EXTENSIONS, .idiag_states = ~0U, .id = f->diag_id,
+	};
+	uint64_t cookie = f->cookie;
+	int err;
+
+	err = netlink_get(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, &req, sizeof(req), on_socket,
+			  &e);
+	return err ? err : f->cookie == cookie ? 0 : -ENOENT;
+}
+
+/* flow_key() - the name that On-Ramp has for a connection */
+struct flow_key flow_key(const struct flow *f)
+{
+	struct flow_key key = { .family = f->family, .lport = f->lport, .rport = f->rport };
+
+	memcpy(key.local, f->local, sizeof(key.local));
+	memcpy(key.remote, f->remote, sizeof(key.remote));
+	if (f->family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)f->remote))
+		key.scope = f->ifindex;
+	return key;
 }
 
 bool flow_is_loopback(const struct flow *f)

@@ -3,16 +3,20 @@
 #ifndef ONRAMPCTL_SOCKETS_H
 #define ONRAMPCTL_SOCKETS_H
 
+#include <linux/inet_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "family.h"
 
 /**
  * struct flow - a connection
  * @family:	AF_INET or AF_INET6
  * @local:	address, 4 or 16 bytes; @remote likewise
  * @lport:	port, host order; @rport likewise
+ * @diag_family: family of the socket, by which the kernel finds it with @diag_id
  * @ifindex:	device that the socket is bound to, or 0
  * @cookie:	of the socket
  * @cc:		congestion control, "" if the kernel does not tell
@@ -25,6 +29,8 @@ struct flow {
 	int family;
 	uint8_t local[16], remote[16];
 	uint16_t lport, rport;
+	uint8_t diag_family;
+	struct inet_diag_sockid diag_id;
 	uint32_t ifindex;
 	uint64_t cookie;
 	char cc[16];
@@ -36,6 +42,8 @@ struct flow {
 typedef void (*flow_fn)(const struct flow *f, void *arg);
 
 int sockets_each(flow_fn fn, void *arg);
+int sockets_again(struct flow *f);
+struct flow_key flow_key(const struct flow *f);
 bool flow_is_loopback(const struct flow *f);
 
 #endif /* ONRAMPCTL_SOCKETS_H */

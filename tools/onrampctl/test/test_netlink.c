@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tests of what onrampctl makes of the kernel's messages. */
+#include <arpa/inet.h>
 #include <linux/gen_stats.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -11,7 +12,11 @@
 #include <string.h>
 
 #include "collect.h"
+#include "family.h"
+#include "monitor.h"
 #include "uapi/onramp.h"
+#include "uapi/onramp_genl.h"
+#include "uapi/timely.h"
 #undef ARRAY_SIZE
 #include "ktap.h"
 
@@ -150,11 +155,181 @@ static void random_messages_do_no_harm(void)
 	nlmsg_free(qdisc);
 }
 
+static const uint8_t here[4] = { 10, 0, 1, 2 }, there[16] = { 0x20, 0x01, 0xd, 0xb8, [15] = 9 };
+
+/* A connection, with an attribute of a release to come. */
+static struct nl_msg *flow_message(void)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(0, 0);
+	struct nlattr *nest;
+
+	nla_put_u16(msg, ONRAMP_A_FLOW_FAMILY, AF_INET);
+	nla_put(msg, ONRAMP_A_FLOW_LOCAL, 4, here);
+	nla_put(msg, ONRAMP_A_FLOW_REMOTE, 4, (uint8_t[]){ 10, 0, 3, 9 });
+	nla_put_u16(msg, ONRAMP_A_FLOW_LPORT, htons(51044));
+	nla_put_u16(msg, ONRAMP_A_FLOW_RPORT, htons(443));
+	nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, 7);
+	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS, 1500);
+	nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, 1);
+	nla_put_u32(msg, ONRAMP_A_FLOW_BETA, 250000);
+	nla_put_u64(msg, ONRAMP_A_FLOW_OWD_NS, 74000);
+	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSES, 212);
+	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSED_NS, UINT64_MAX);
+	nest = nla_nest_start(msg, ONRAMP_A_FLOW_VERDICTS);
+	nla_put_u64(msg, ONRAMP_A_VERDICT_NOT_IN_FLIGHT, 3);
+	nla_put_u64(msg, ONRAMP_A_VERDICT_MAX + 1, 3);
+	nla_nest_end(msg, nest);
+	nla_put_u64(msg, ONRAMP_A_FLOW_LINE_RATE, 1250000000);
+	/* Of another length than it should have. */
+	nla_put_u16(msg, ONRAMP_A_FLOW_MSS, 1448);
+	nla_put_u64(msg, ONRAMP_A_FLOW_MAX + 1, 1);
+	return msg;
+}
+
+static struct nl_msg *path_message(void)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(0, 0);
+
+	nla_put(msg, ONRAMP_A_PATH_LOCAL, 16, there);
+	nla_put(msg, ONRAMP_A_PATH_REMOTE, 16, there);
+	nla_put_u8(msg, ONRAMP_A_PATH_STATE, ONRAMP_PATH_SILENT);
+	nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, 99);
+	nla_put_u8(msg, ONRAMP_A_PATH_EVENT, ONRAMP_EVENT_SUPPORT_LOST);
+	nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, 125000);
+	nla_put_u64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, (uint64_t)-5);
+	return msg;
+}
+
+static json_t *row_of(enum family_what what, struct nl_msg *msg)
+{
+	return family_row(what, nlmsg_attrdata(nlmsg_hdr(msg), 0),
+			  nlmsg_attrlen(nlmsg_hdr(msg), 0));
+}
+
+static void objects_are_read(void)
+{
+	struct nl_msg *flow = flow_message(), *path = path_message(),
+		      *sock = nlmsg_alloc_simple(0, 0);
+	struct pauses p;
+	json_t *row;
+
+	row = row_of(FAMILY_FLOWS, flow);
+	CHECK(j_is(row, "local", "10.0.1.2") && j_is(row, "remote", "10.0.3.9"));
+	CHECK_EQ(j_int_or(row, "local_port", 0), 51044);
+	CHECK_EQ(j_int_or(row, "remote_port", 0), 443);
+	CHECK_EQ(j_int_or(row, "pause_left_ns", 0), 1500);
+	CHECK(j_true(row, "waiting"));
+	CHECK(json_real_value(j_get(row, "beta")) == 0.25);
+	CHECK_EQ(j_int_or(row, "paused_ns", 0), INT64_MAX);
+	CHECK_EQ(j_int_or(row, "verdicts/not_in_flight", 0), 3);
+	CHECK_EQ(json_object_size(j_get(row, "verdicts")), 1);
+	CHECK_EQ(j_int_or(row, "line_rate_bit_s", 0), 10000000000);
+	CHECK(!j_get(row, "mss_bytes"));
+	CHECK_EQ(json_object_size(row), 13);
+	json_decref(row);
+	CHECK(family_pauses(&p, nlmsg_attrdata(nlmsg_hdr(flow), 0),
+			    nlmsg_attrlen(nlmsg_hdr(flow), 0)));
+	CHECK(p.key.family == AF_INET && !memcmp(p.key.local, here, 4));
+	CHECK(p.key.lport == 51044 && p.key.rport == 443 && p.ifindex == 7);
+	CHECK(p.pauses == 212 && p.pause_left_ns == 1500 && p.waiting && p.has_delay);
+	CHECK_EQ(p.delay_ns, 74000);
+	row = row_of(FAMILY_PATHS, path);
+	CHECK(j_is(row, "remote", "2001:db8::9") && j_is(row, "state", "silent"));
+	/* Of a release to come. */
+	CHECK(j_is(row, "baseline", "unknown"));
+	CHECK(j_is(row, "event", "support_lost"));
+	CHECK(json_real_value(j_get(row, "let_go_share")) == 0.125);
+	CHECK_EQ(j_int_or(row, "baseline_ns", 0), -5);
+	json_decref(row);
+	/* Without ports. */
+	CHECK(!family_pauses(&p, nlmsg_attrdata(nlmsg_hdr(path), 0),
+			     nlmsg_attrlen(nlmsg_hdr(path), 0)));
+	nla_put_u64(sock, TIMELY_A_SOCK_RATE, 125000000);
+	nla_put_u32(sock, TIMELY_A_SOCK_GRADIENT, (uint32_t)-500000);
+	nla_put_u8(sock, TIMELY_A_SOCK_SOURCE, TIMELY_SRC_MAPPED);
+	row = row_of(FAMILY_TIMELY, sock);
+	CHECK_EQ(j_int_or(row, "rate_bit_s", 0), 1000000000);
+	CHECK(json_real_value(j_get(row, "gradient")) == -0.5);
+	CHECK(j_is(row, "source", "mapped"));
+	json_decref(row);
+	nlmsg_free(flow);
+	nlmsg_free(path);
+	nlmsg_free(sock);
+}
+
+/* A line each, with or without words for it. */
+static void events_are_lines(void)
+{
+	static const struct {
+		const char *event, *line;
+	} cases[] = {
+		{ "{\"local\": \"10.0.1.2\", \"remote\": \"10.0.3.9\", \"event\": \"heard\"}",
+		  " 10.0.1.2 -> 10.0.3.9  heard: OR-ACKs come\n" },
+		{ "{\"ifindex\": 999999, \"event\": \"map_lost\"}",
+		  " device 999999  map_lost: no valid map of the NIC's clock any more\n" },
+		{ "{\"remote\": \"::1\", \"event\": \"now\", \"state\": \"silent\"}",
+		  " ? -> ::1  now: after lost events: its state silent\n" },
+		{ "{\"remote\": \"::1\", \"event\": \"unknown\"}", " ? -> ::1  unknown\n" },
+		{ "{}", " device 0  unknown\n" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_t *event = json_loads(cases[i].event, 0, NULL);
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+
+		j_set(event, "time_ms", json_integer(1800000000123));
+		monitor_line(f, event);
+		fclose(f);
+		ktap_row = cases[i].event;
+		CHECK(strlen(text) > 12 && !memcmp(text + 8, ".123", 4));
+		CHECK(!strcmp(text + 12, cases[i].line));
+		ktap_row = NULL;
+		free(text);
+		json_decref(event);
+	}
+}
+
+static void random_objects_do_no_harm(void)
+{
+	struct nl_msg *flow = flow_message(), *path = path_message();
+	size_t i, k, n;
+
+	for (i = 0; i < 30000; i++) {
+		struct nlmsghdr *from = nlmsg_hdr(i % 2 ? flow : path);
+		int len = nlmsg_attrlen(from, 0);
+		uint8_t *data = malloc((size_t)len);
+		struct pauses p;
+		json_t *row;
+
+		memcpy(data, nlmsg_attrdata(from, 0), (size_t)len);
+		n = 1 + random_u32() % 8;
+		for (k = 0; k < n; k++)
+			data[random_u32() % (uint32_t)len] = (uint8_t)random_u32();
+		if (i % 8 == 7)
+			len = (int)(random_u32() % (uint32_t)len);
+		for (k = 0; k <= FAMILY_TIMELY; k++) {
+			row = family_row((enum family_what)k, (struct nlattr *)data, len);
+			CHECK(json_is_object(row));
+			json_decref(row);
+		}
+		family_pauses(&p, (struct nlattr *)data, len);
+		free(data);
+	}
+	nlmsg_free(flow);
+	nlmsg_free(path);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
 		KTAP_CASE(qdiscs_are_read),
 		KTAP_CASE(random_messages_do_no_harm),
+		KTAP_CASE(objects_are_read),
+		KTAP_CASE(random_objects_do_no_harm),
+		KTAP_CASE(events_are_lines),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

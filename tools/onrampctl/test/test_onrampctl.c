@@ -2,6 +2,7 @@
 /* Tests of onrampctl's pure parts: checks of doctor, files of /proc, muting. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #include "filter.h"
@@ -555,7 +556,7 @@ static void rows_of_devices_and_peers(void)
 	rows = rows_devices(now, true);
 	CHECK_EQ(json_array_size(rows), 2);
 	json_decref(rows);
-	rows = rows_paths(now);
+	rows = rows_paths(facts);
 	CHECK_EQ(json_array_size(rows), 2);
 	CHECK(j_is(json_array_get(rows, 0), "remote", "10.0.3.9"));
 	CHECK(!j_get(json_array_get(rows, 1), "heard_ms"));
@@ -570,6 +571,39 @@ static void rows_of_devices_and_peers(void)
 	json_decref(rows);
 	rows = rows_counters(facts, "timely", true);
 	CHECK_EQ(json_array_size(rows), 4);
+	json_decref(rows);
+	json_decref(facts);
+}
+
+/* As the netlink family has them. */
+static void rows_with_rates(void)
+{
+	json_t *facts = load("netlink.json"), *before = json_object_get(facts, "before"), *rows;
+	const json_t *row;
+
+	/* In another order than before. */
+	json_array_insert(json_object_get(before, "peers"), 0,
+			  json_array_get(json_object_get(before, "peers"), 1));
+	rows = rows_paths(facts);
+	row = json_array_get(rows, 0);
+	CHECK(json_real_value(j_get(row, "acks_per_s")) == 9800);
+	/* Four connections, each paused for 610 ms of a second. */
+	CHECK(fabs(json_real_value(j_get(row, "paused_share")) - 0.61) < 1e-9);
+	CHECK(j_is(row, "baseline", "supported"));
+	CHECK_EQ(j_int_or(row, "delay_p99_ns", 0), 98304);
+	row = json_array_get(rows, 1);
+	CHECK(!j_get(row, "delay_ns") && !j_get(row, "heard_ms"));
+	CHECK(json_real_value(j_get(row, "acks_per_s")) == 0);
+	json_decref(rows);
+	rows = rows_subscribers(facts);
+	CHECK(json_real_value(j_get(json_array_get(rows, 0), "acks_per_s")) == 2000);
+	json_decref(rows);
+	/* One look has no rates. */
+	j_set(facts, "before", json_null());
+	rows = rows_paths(facts);
+	CHECK_EQ(json_array_size(rows), 2);
+	CHECK(!j_get(json_array_get(rows, 0), "acks_per_s"));
+	CHECK(!j_get(json_array_get(rows, 0), "paused_share"));
 	json_decref(rows);
 	json_decref(facts);
 }
@@ -825,6 +859,7 @@ int main(void)
 		KTAP_CASE(random_filters_do_no_harm),
 		KTAP_CASE(values_are_written_short),
 		KTAP_CASE(rows_of_devices_and_peers),
+		KTAP_CASE(rows_with_rates),
 		KTAP_CASE(metrics_are_what_prometheus_reads),
 		KTAP_CASE(strange_names_are_escaped),
 		KTAP_CASE(metrics_of_damaged_facts),
