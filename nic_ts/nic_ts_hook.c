@@ -169,7 +169,7 @@ void __nic_ts_driver_tx_done(struct sk_buff *skb, u64 hw_ns)
 }
 EXPORT_SYMBOL_GPL(__nic_ts_driver_tx_done);
 
-MODULE_DESCRIPTION("Where drivers meet the timestamp bus");
+MODULE_DESCRIPTION("Timestamp bus: hooks for drivers");
 MODULE_AUTHOR("The onramp authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(ONRAMP_VERSION);

@@ -439,7 +439,7 @@ void nic_ts_hw_restore(struct nic_ts_dev *nd)
 		return;
 	cfg = nd->hw_before;
 	if (nic_ts_hwtstamp(nd->dev, &cfg, true))
-		netdev_warn(nd->dev, "hardware stamps stay on: the driver refused to switch them off\n");
+		netdev_warn(nd->dev, "hardware timestamps stay on: the driver refused to turn them off\n");
 }
 
 /**

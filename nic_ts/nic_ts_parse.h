@@ -34,7 +34,7 @@
  */
 #define NIC_TS_PARSE_RESULTS \
 	NIC_TS_PARSE(OK, ParsedTcp, \
-		"packets of TCP") \
+		"TCP packets") \
 	NIC_TS_PARSE(NOT_IP, SkipNotIp, \
 		"packets left alone: neither IPv4 nor IPv6") \
 	NIC_TS_PARSE(NOT_TCP, SkipNotTcp, \

@@ -45,7 +45,7 @@
  */
 #define NIC_TS_DEV_STATS \
 	NIC_TS_STAT(RX_STACK, RxStampedByStack, \
-		"received packets of TCP with a timestamp of the tracepoint, before GRO") \
+		"received TCP packets with a timestamp of the tracepoint, before GRO") \
 	NIC_TS_STAT(RX_DRIVER, RxStampedByDriver, \
 		"the same, with a timestamp of a patched driver") \
 	NIC_TS_STAT(RX_HW, RxStampedByHardware, \
@@ -59,7 +59,7 @@
 	NIC_TS_STAT(RX_HW_STALE, RxHardwareStale, \
 		"refused: more than 100 ms earlier than software saw the packet") \
 	NIC_TS_STAT(RX_HW_RANGE, RxHardwareRange, \
-		"refused: no possible time") \
+		"refused: impossible time") \
 	NIC_TS_STAT(RX_CONTEXT, RxHardInterrupt, \
 		"received packets left alone: in hard interrupt context") \
 	NIC_TS_STAT(RX_CLOCK, RxDriverTimeRefused, \
@@ -115,13 +115,13 @@ static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
 	NIC_TS_STAT(NOMEM, FlowsRefusedNoMemory, \
 		"connections refused: no memory") \
 	NIC_TS_STAT(ADDRESS, FlowsRefusedAddress, \
-		"connections refused: no IPv4 or IPv6 connection of TCP") \
+		"connections refused: not TCP over IPv4 or IPv6") \
 	NIC_TS_STAT(AGED, FlowsAged, \
 		"entries without a packet for flow_age_s, which left the table") \
 	NIC_TS_STAT(TX_RECORDED, TxRecorded, \
 		"segments recorded as sent") \
 	NIC_TS_STAT(TX_RETRANS, TxRetransmitted, \
-		"segments sent again: what is in flight gives no RTT") \
+		"segments sent again: data in flight gives no RTT") \
 	NIC_TS_STAT(ACK_RECORDED, AcksRecorded, \
 		"ACKs recorded, each the first that covers its sequence number") \
 	NIC_TS_STAT(ACK_OLD, AcksOld, \
@@ -131,21 +131,21 @@ static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
 	NIC_TS_STAT(TX_HW_LATE, TxHardwareLate, \
 		"timestamps of the NIC that came late or twice; in the initial namespace") \
 	NIC_TS_STAT(RTT_NO_TX, RttNoSegment, \
-		"RTTs asked for in vain: no record of the segment") \
+		"failed requests for an RTT: no record of the segment") \
 	NIC_TS_STAT(RTT_NO_ACK, RttNoAck, \
-		"RTTs asked for in vain: no record of the ACK") \
+		"failed requests for an RTT: no record of the ACK") \
 	NIC_TS_STAT(RTT_AMBIGUOUS, RttAmbiguous, \
-		"RTTs asked for in vain: the segment was sent more than once") \
+		"failed requests for an RTT: the segment was sent more than once") \
 	NIC_TS_STAT(RTT_HW, RttHardware, \
 		"RTTs between two timestamps of one NIC") \
 	NIC_TS_STAT(RTT_MAPPED, RttMapped, \
-		"RTTs with one timestamp of the NIC, taken to CLOCK_MONOTONIC by a map") \
+		"RTTs with one timestamp of the NIC, converted to CLOCK_MONOTONIC by a map") \
 	NIC_TS_STAT(RTT_SW, RttSoftware, \
 		"RTTs between two software timestamps") \
 	NIC_TS_STAT(RTT_REJECTED, RttHardwareRejected, \
 		"RTTs between software timestamps, since those of the NIC contradict them") \
 	NIC_TS_STAT(RTT_INVALID, RttInvalid, \
-		"RTTs asked for in vain: the timestamps contradict each other")
+		"failed requests for an RTT: the timestamps contradict each other")
 
 enum nic_ts_net_stat {
 #define NIC_TS_STAT(id, name, what) NIC_TS_NET_##id,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * or_acker: what its files share. or_acker_main.c has the outline.
+ * or_acker: declarations that its files share. or_acker_main.c has the outline.
  */
 #ifndef _OR_ACKER_H
 #define _OR_ACKER_H
@@ -49,7 +49,7 @@ enum or_acker_stamps {
 	OR_ACKER_STAT(SUBSCRIBE_SHORT, SubscribeShort, \
 			"refused SUBSCRIBEs: truncated") \
 	OR_ACKER_STAT(SUBSCRIBE_LONG, SubscribeLong, \
-			"refused SUBSCRIBEs: bytes behind the end") \
+			"refused SUBSCRIBEs: trailing bytes") \
 	OR_ACKER_STAT(SUBSCRIBE_VERSION, SubscribeVersion, \
 			"refused SUBSCRIBEs: another version; or_port finds these") \
 	OR_ACKER_STAT(SUBSCRIBE_TYPE, SubscribeType, \
@@ -181,7 +181,7 @@ static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH)
  * @challenge_interval_ns: between two CHALLENGEs at their rate
  * @clock_error:	code for the message
  * @all:		mode all
- * @hardware:		stamps of the NIC are wanted
+ * @hardware:		use timestamps of the NIC
  * @rcu:		readers are on the packet path
  */
 struct or_acker_conf {
@@ -203,7 +203,7 @@ struct or_acker_conf {
  * @lock:	of @s, @caps, @acks and writers of @path; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
- * @path:	what it has been told; read locklessly
+ * @path:	knowledge of the sender about its path; read locklessly
  * @scope:	device of a link-local address, else 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @acks:	OR-ACKs to it; under @lock
@@ -238,9 +238,9 @@ struct or_acker_sub {
  * @sub:	its sender, with a reference
  * @lock:	of all that follows but the lists; packets of a flow mostly come
  *		in on one CPU, so it is rarely waited for
- * @track:	what the decisions need; its @due and @waiting say that it is in the
+ * @track:	input of the decisions; its @due and @waiting say that the flow is in the
  *		list of that name, of some CPU
- * @hw_ns:	the NIC's stamp of the newest packet, 0: none
+ * @hw_ns:	timestamp of the NIC of the newest packet, ns; 0: none
  * @hw_domain:	of @hw_ns
  * @hw_epoch:	of @hw_ns
  * @tos:	of the newest packet
@@ -249,7 +249,7 @@ struct or_acker_sub {
  * @seen:	jiffies of the newest packet
  * @due_node:	under or_acker_cpu.lock
  * @wait_node:	under or_acker_cpu.lock
- * @wait_ns:	CLOCK_MONOTONIC until which it waits; by who takes it off the list
+ * @wait_ns:	CLOCK_MONOTONIC until which it waits; written by the CPU that takes it off the list
  * @rcu:	looked up under RCU
  */
 struct or_acker_flow {
@@ -303,7 +303,7 @@ struct or_acker_cpu {
 };
 
 /**
- * struct or_acker_tap - a device whose packets are looked at
+ * struct or_acker_tap - a device whose packets are captured
  * @receiver:	registered at the bus, once for all namespaces
  * @list:	of all of them
  * @devs:	struct or_acker_dev, one for each namespace; read under RCU
@@ -322,7 +322,7 @@ struct or_acker_tap {
  * @net:	namespace of the device
  * @ifindex:	the device
  * @list:	or_acker_net.devs
- * @hw:		hardware stamps were requested
+ * @hw:		hardware timestamps were requested
  * @keep:	the work has found it again
  */
 struct or_acker_dev {
@@ -357,18 +357,18 @@ struct or_acker_dev {
  * @nflows:	in @flows, likewise
  * @unused:	subscribers without flows, oldest first; under @lock
  * @secret:	of cookies and of first counts; constant
- * @rx_offset_ns: added to timestamps of clocks that nobody synchronises, so that they do
+ * @rx_offset_ns: added to timestamps of unsynchronised clocks, so that they do
  *		not tell how long the host has been up; constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
  * @share:	of data with On-Ramp in all that comes in; under @share_lock, its @at_ns and
  *		@others are read locklessly
- * @share_lock:	taken by who finds it free
+ * @share_lock:	taken by the CPU that finds it free
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
  * @incomplete:	a device is missing in @devs, most likely for lack of memory; by @sync_work,
  *		which searches again
- * @sync_work:	registers at devices, when somebody subscribed
+ * @sync_work:	registers at devices after a subscription
  * @age_work:	ends flows and subscriptions
  * @open:	the port is; by @age_work
  * @exiting:	the namespace, or the module, goes: no more devices
@@ -472,7 +472,7 @@ struct or_acker_host {
 extern struct or_acker_host or_acker_host;
 
 /**
- * or_acker_limits_host() - return whether a parameter bounds what a namespace takes of the host
+ * or_acker_limits_host() - return whether a parameter limits the use of the host by a namespace
  * @id:		the parameter
  *
  * Its value is at most that of the initial network namespace, in all namespaces in which

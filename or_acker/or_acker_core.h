@@ -57,17 +57,17 @@
 #define OR_ACKER_LEARN_PACKETS	10
 
 /*
- * Shares of data are looked at once in this time, ns, as a shift: 8.4 ms. What was there
- * before counts for three quarters each time, 29 ms on average.
+ * Shares of data are updated once in this time, ns, as a shift: 8.4 ms. The sums so far
+ * count for three quarters each time, 29 ms on average.
  */
 #define OR_ACKER_SHARE_SHIFT	23
 
-/* After so many of these times, 134 ms, it starts anew. */
+/* After this many of these times, 134 ms, the shares start anew. */
 #define OR_ACKER_SHARE_AGES	16
 
 /*
- * Of 16 bytes so many are from hosts without On-Ramp when their senders fill the queue, and
- * so few when they no longer do. Hosts with On-Ramp then have 13 of 16, whatever the others do.
+ * Senders without On-Ramp fill the queue from this many of 16 bytes on, and no longer below
+ * the second number. Hosts with On-Ramp then have 13 of 16, whatever the others do.
  */
 #define OR_ACKER_OTHERS_FROM	3
 #define OR_ACKER_OTHERS_UNTIL	2
@@ -89,13 +89,13 @@
 #define OR_ACKER_BURST_NS	1000000ULL
 
 /*
- * Range of the window, bytes: TCP's largest, and what a flow gets whose socket offers
- * less, so that a small window does not have each packet ask for the socket.
+ * Range of the window, bytes: the largest of TCP, and the least for a flow. With a smaller
+ * one each packet would look up the socket.
  */
 #define OR_ACKER_WINDOW_MAX	(1U << 30)
 #define OR_ACKER_WINDOW_MIN	65536U
 
-/* What makes an OR-ACK due; in the order of the counters AckBy*. */
+/* Reasons for an OR-ACK; in the order of the counters AckBy*. */
 enum or_acker_why {
 	OR_ACKER_WHY_PACKETS,	/* ack_packets */
 	OR_ACKER_WHY_BYTES,	/* ack_bytes */
@@ -103,15 +103,15 @@ enum or_acker_why {
 	OR_ACKER_WHY_PATH,	/* path_interval_ns */
 };
 
-/* What to do with a flow, after a packet or after its wait. */
+/* Next step for a flow, after a packet or after its wait. */
 enum or_acker_next {
 	OR_ACKER_NEXT_NOTHING,
 	OR_ACKER_NEXT_WAIT,	/* until or_acker_track_wait_ns() */
 	OR_ACKER_NEXT_SEND,	/* an OR-ACK is due */
-	OR_ACKER_NEXT_QUIET,	/* none: the sender has nothing more to send */
+	OR_ACKER_NEXT_QUIET,	/* no OR-ACK: the sender has no more data */
 };
 
-/* What became of an OR-ACK that was due. */
+/* Fate of a due OR-ACK. */
 enum or_acker_verdict {
 	OR_ACKER_SENT,
 	OR_ACKER_NO_SUB,	/* its subscription is over */
@@ -140,10 +140,10 @@ struct or_acker_rules {
 };
 
 /**
- * struct or_acker_path - what a sender of data has been told
+ * struct or_acker_path - OR-ACKs that a sender of data has received
  * @tat_ns:	time at which its token bucket is full again
- * @told_ns:	time of the last OR-ACK to it, 0: it has had none
- * @learned_ns:	until then it learns the delay of the path
+ * @told_ns:	time of the last OR-ACK to it; 0: none yet
+ * @learned_ns:	end of the time in which it learns the delay of the path
  *
  * Times are CLOCK_MONOTONIC. The caller serialises writers. or_acker_track_packet() and
  * or_acker_track_waited() read beside them: one OR-ACK more or less does not matter.
@@ -157,7 +157,7 @@ struct or_acker_path {
 /**
  * struct or_acker_window - sequence numbers that a connection takes
  * @from:	the lowest one
- * @size:	how many there are above it, <= 2 * OR_ACKER_WINDOW_MAX
+ * @size:	number of them, <= 2 * OR_ACKER_WINDOW_MAX
  */
 struct or_acker_window {
 	u32	from;
@@ -183,7 +183,7 @@ struct or_acker_packet {
 };
 
 /**
- * struct or_acker_track - what is known of a flow
+ * struct or_acker_track - state of a flow
  * @stamp_ns:	when its newest packet came in, CLOCK_MONOTONIC
  * @first_ns:	the same of the oldest packet of @since
  * @window:	sequence numbers that its socket takes; read locklessly
@@ -192,14 +192,14 @@ struct or_acker_packet {
  * @bytes:	payload of these
  * @packets:	packets since the last OR-ACK
  * @in_bytes:	payload of these
- * @credit:	bytes that came in less those that went out, <= OR_ACKER_CREDIT_MAX
+ * @credit:	bytes received less bytes of OR-ACKs, <= OR_ACKER_CREDIT_MAX
  * @count:	number of the next OR-ACK
- * @limit:	of @since, then an OR-ACK is due
- * @why:	enum or_acker_why: what made it due
- * @due:	an OR-ACK is, and has not been decided on yet
- * @end:	the newest packet is the last that its sender had
- * @quiet:	for @since there is no OR-ACK by time
- * @waiting:	the caller has been told to wait
+ * @limit:	value of @since at which an OR-ACK is due
+ * @why:	enum or_acker_why: the reason
+ * @due:	an OR-ACK is due, and is not decided on yet
+ * @end:	the newest packet is the last one of a burst
+ * @quiet:	no OR-ACK by time for the packets in @since
+ * @waiting:	the caller waits until or_acker_track_wait_ns()
  */
 struct or_acker_track {
 	u64			stamp_ns;
@@ -221,9 +221,9 @@ struct or_acker_track {
 };
 
 /**
- * struct or_acker_report - what an OR-ACK covers
+ * struct or_acker_report - contents of an OR-ACK
  * @seq:	behind the last byte of the newest packet
- * @hold_ns:	time since that came in, ns, <= OR_HOLD_MAX_NS
+ * @hold_ns:	time since that packet arrived, ns, <= OR_HOLD_MAX_NS
  * @count:	number of the OR-ACK
  * @packets:	packets since the last OR-ACK
  * @bytes:	payload of these
@@ -243,13 +243,13 @@ struct or_acker_report {
  * @rcv_nxt:	next one that it expects
  * @rcv_wnd:	its receive window, bytes
  *
- * TCP takes what ends at or behind rcv_nxt and begins in the window. Here as much is
- * taken below it: data that was sent twice passes the path as well. Both fields may be
- * read without the socket's lock, since @rcv_nxt + @rcv_wnd is at or behind the right edge
- * that the peer was told.
+ * TCP accepts data that ends at or behind rcv_nxt and begins in the window. Here a range of
+ * the same size below it is accepted as well: retransmitted data passes the path, too. Both
+ * fields may be read without the socket's lock, since @rcv_nxt + @rcv_wnd is at or behind
+ * the right edge that the peer knows.
  *
- * Whoever guesses a sequence number finds one in it with a probability of 2^-31 times the
- * window: with 6 MB 0.3 %.
+ * A guessed sequence number is in it with a probability of 2^-31 times the window: 0.3 %
+ * with 6 MB.
  */
 static inline struct or_acker_window or_acker_window_of(u32 rcv_nxt, u32 rcv_wnd)
 {
@@ -362,7 +362,7 @@ static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
 	return t->first_ns + r->ack_delay_ns;
 }
 
-/* Does its newest packet end what its sender had, and does the sender know the path? */
+/* Return whether the newest packet ends a burst of a sender that knows the path. */
 static inline bool or_acker_track_ends(const struct or_acker_track *t,
 				       const struct or_acker_rules *r,
 				       const struct or_acker_path *path, u64 now_ns)
@@ -379,8 +379,8 @@ static inline bool or_acker_track_ends(const struct or_acker_track *t,
  *
  * Return: OR_ACKER_NEXT_SEND: the caller has or_acker_track_take() called soon.
  * OR_ACKER_NEXT_WAIT: it has or_acker_track_waited() called at or_acker_track_wait_ns().
- * OR_ACKER_NEXT_QUIET: there is none for a burst of one packet, whose sender knows the
- * path; to find that out needs no wait. Else OR_ACKER_NEXT_NOTHING.
+ * OR_ACKER_NEXT_QUIET: no OR-ACK for a burst of one packet, whose sender knows the path;
+ * this is decided without a wait. Else OR_ACKER_NEXT_NOTHING.
  */
 static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 						       const struct or_acker_rules *r,
@@ -431,8 +431,8 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
  * @now_ns:	current time
  *
  * Return: OR_ACKER_NEXT_WAIT: wait on, until or_acker_track_wait_ns(). OR_ACKER_NEXT_SEND:
- * the caller calls or_acker_track_take(). OR_ACKER_NEXT_QUIET: there is none for the end
- * of what its sender had, that knows the path. Else OR_ACKER_NEXT_NOTHING.
+ * the caller calls or_acker_track_take(). OR_ACKER_NEXT_QUIET: no OR-ACK for the end of a
+ * burst, whose sender knows the path. Else OR_ACKER_NEXT_NOTHING.
  */
 static inline enum or_acker_next or_acker_track_waited(struct or_acker_track *t,
 						       const struct or_acker_rules *r,
@@ -453,9 +453,9 @@ static inline enum or_acker_next or_acker_track_waited(struct or_acker_track *t,
  * or_acker_track_take() - begin to decide on an OR-ACK that is due
  * @t:		flow
  *
- * What comes of it, the packets so far do not make another one due.
+ * Whatever the decision, the packets so far do not make another OR-ACK due.
  *
- * Return: whether there is anything to acknowledge.
+ * Return: true if there are packets to acknowledge.
  */
 static inline bool or_acker_track_take(struct or_acker_track *t)
 {
@@ -512,7 +512,7 @@ static inline struct or_acker_report or_acker_track_report(struct or_acker_track
 {
 	struct or_acker_report report = {
 		.seq = t->seq,
-		/* A driver's stamp may be a little ahead of the clock of this CPU. */
+		/* A timestamp of a driver may be slightly ahead of the clock of this CPU. */
 		.hold_ns = now_ns <= t->stamp_ns ? 0 :
 			   (u32)min_t(u64, now_ns - t->stamp_ns, OR_HOLD_MAX_NS),
 		.count = t->count++,
@@ -525,17 +525,17 @@ static inline struct or_acker_report or_acker_track_report(struct or_acker_track
 	return report;
 }
 
-/* How busy a CPU is -------------------------------------------------------- */
+/* Load of a CPU ------------------------------------------------------------ */
 
 /**
  * struct or_acker_load - idle time of a CPU, and cost of its OR-ACKs
- * @at_ns:	CLOCK_MONOTONIC of the last look at the idle time; 0: none yet
+ * @at_ns:	CLOCK_MONOTONIC at which the idle time was last read; 0: not yet
  * @idle_ns:	idle time of the CPU until then, ns
  * @spent_ns:	time that OR-ACKs have taken since then, ns
  * @acks:	number of these OR-ACKs
  * @users:	number of namespaces that sent them
- * @round:	number of looks, so that a namespace is counted once for each
- * @cost_ns:	what one OR-ACK takes, an average of some 100 ms; 0: unknown
+ * @round:	number of readings, so that a namespace counts once for each
+ * @cost_ns:	CPU time of one OR-ACK, averaged over some 100 ms; 0: unknown
  * @each_ns:	time of an OR-ACK of each namespace that sends some; 0: the CPU is not busy
  * @busy:	the CPU has hardly any idle time
  *
@@ -553,7 +553,7 @@ struct or_acker_load {
 	bool	busy;
 };
 
-/* How many times of OR_ACKER_LOAD_SHIFT ago was the last look? */
+/* Return the age of the last reading, in units of 2^OR_ACKER_LOAD_SHIFT ns. */
 static inline u64 or_acker_load_ages(const struct or_acker_load *l, u64 now_ns)
 {
 	u64 at_ns = READ_ONCE(l->at_ns);
@@ -627,7 +627,7 @@ static inline void or_acker_load_update(struct or_acker_load *l, u64 now_ns, u64
 /**
  * or_acker_load_gap() - time between two OR-ACKs of a namespace
  * @l:		load of the CPU
- * @share:	they take at most one of so many parts of the time of a busy CPU
+ * @share:	OR-ACKs take at most 1 / @share of the time of a busy CPU
  *
  * Sending is measured, which is a third of the cost where receiver and sender are on one
  * CPU.
@@ -639,16 +639,16 @@ static inline u32 or_acker_load_gap(const struct or_acker_load *l, u32 share)
 	return (u32)min_t(u64, (u64)l->each_ns * share, OR_ACKER_GAP_MAX_NS);
 }
 
-/* Who sends the data ------------------------------------------------------- */
+/* Senders of the data ------------------------------------------------------ */
 
 /**
  * struct or_acker_share - data of flows that have OR-ACKs, and of those that have none
- * @at_ns:	when it was last looked at; 0: never
+ * @at_ns:	time of the last update; 0: never
  * @with:	bytes of the former until then
  * @without:	bytes of the latter
- * @with_now:	bytes of late, older ones count for less
- * @without_now: likewise
- * @others:	much of it is of the latter
+ * @with_now:	recent bytes of the former; older ones count less
+ * @without_now: the same of the latter
+ * @others:	a large part is of the latter
  */
 struct or_acker_share {
 	u64	at_ns;
@@ -659,12 +659,12 @@ struct or_acker_share {
 	bool	others;
 };
 
-/* How many times of OR_ACKER_SHARE_SHIFT ago was it looked at? */
+/* Return the age of the last update, in units of 2^OR_ACKER_SHARE_SHIFT ns. */
 static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns)
 {
 	u64 at_ns = READ_ONCE(s->at_ns);
 
-	/* Another CPU may have looked at it since now_ns. */
+	/* Another CPU may have updated it since now_ns. */
 	return now_ns > at_ns ? (now_ns - at_ns) >> OR_ACKER_SHARE_SHIFT : 0;
 }
 
@@ -675,10 +675,10 @@ static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns
  * @with:	bytes of flows that have OR-ACKs, since ever; may wrap
  * @without:	bytes of flows that have none, since ever; may wrap
  *
- * Where senders without On-Ramp keep the queue full, pauses of the others shorten nothing:
- * the senders of the former have the link, the latter nothing. Only the receiver sees both. A
- * sum is at most what came in OR_ACKER_SHARE_AGES and what was left of before: below 2^36
- * bytes at 1.6 Tbit/s, and 2^40 multiplied by 16.
+ * If senders without On-Ramp keep the queue full, pauses of the others do not shorten it:
+ * the former take the link, and the latter get nothing. Only the receiver sees both. A sum
+ * has the bytes of OR_ACKER_SHARE_AGES and the rest of the former sum: below 2^36 bytes at
+ * 1.6 Tbit/s, and 2^40 multiplied by 16.
  *
  * Callers are serialised; at_ns and others may be read meanwhile.
  */
@@ -690,7 +690,7 @@ static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
 
 	if (!ages)
 		return;
-	/* What came while nobody looked may be old. */
+	/* Bytes since the last update may be old. */
 	if (!s->at_ns || ages > OR_ACKER_SHARE_AGES) {
 		s->with_now = 0;
 		s->without_now = 0;

@@ -15,22 +15,22 @@
  *	behind the driver's poll, or by the timer, for each flow that is due:
  *		subscription over?			-> end the flow
  *		or_acker_admit()			-> not now
- *		OR-ACK with the newest packet's stamp, signed, sent
+ *		OR-ACK with the newest packet's timestamp, signed, sent
  *
  * or_acker_core.h has the decisions. A packet costs one lookup and the lock of its flow.
- * The socket is asked for once per flow, and then about once per receive window of data,
- * so that forged data neither makes flows nor has OR-ACKs sent, nor takes the place of
- * the connection's own data in them. Packets that no socket takes cost what they cost TCP.
+ * The socket is looked up once per flow, and then about once per receive window of data. So
+ * forged data neither makes flows nor causes OR-ACKs, nor replaces the connection's own data
+ * in them. A packet that no socket accepts costs one lookup, as in TCP.
  *
  * Packets are seen inside of drivers' polls, and on loopback inside of a
  * transmission, where queues are locked: nothing can be sent from there. A tasklet
- * runs next in the same softirq, when the poll has given all packets that it had:
- * the OR-ACK is of the newest of them.
+ * runs next in the same softirq, when the poll has delivered all of its packets: the
+ * OR-ACK is about the newest one.
  *
  * Timers: a flow is on its namespace's waiting list of the CPU where its first packet was
- * seen, and stays while there are packets. When it is first there, what it has is
- * acknowledged if that is old enough, or it goes to the end. So it is written to the list
- * once in ack_delay_ns and not with each OR-ACK, and some OR-ACK can be late by
+ * seen, and stays on it while packets arrive. When it gets to the head of the list, its
+ * packets are acknowledged if they are old enough, or it moves to the tail. So it is added
+ * to the list once in ack_delay_ns and not with each OR-ACK, and an OR-ACK can be late by
  * another ack_delay_ns.
  */
 #include <linux/if_vlan.h>
@@ -143,9 +143,9 @@ static struct sock *or_acker_ask_socket(struct net *net, const struct nic_ts_key
 }
 
 /*
- * Memory for a flow, which the cgroup of its socket pays for. A child has the cgroup of
- * its listener before somebody accepts it. Not GFP_ATOMIC, which a cgroup gets beyond its
- * limit, too: a connection without a flow is one without On-Ramp.
+ * Allocate a flow, charged to the cgroup of its socket. A child has the cgroup of its
+ * listener before it is accepted. Not GFP_ATOMIC, which succeeds beyond the limit of a
+ * cgroup: a connection without a flow works without On-Ramp.
  */
 static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
 {
@@ -179,8 +179,9 @@ static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *ke
 }
 
 /*
- * The device below may not be the one that the socket is bound to. That of a link-local
- * address is, and that which the SUBSCRIBE came through. Read locklessly: any will do.
+ * Return the device for the lookup of the socket. The receiving device may be below the one
+ * that the socket is bound to. The device of a link-local address is right, and so is the
+ * one that the SUBSCRIBE came through. Read locklessly: any of them is valid.
  */
 static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
 {
@@ -189,7 +190,7 @@ static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
 	return sub->scope ?: READ_ONCE(sub->ifindex) ?: ifindex;
 }
 
-/* Whose packet is it? What or_acker_owner_find() looks for. */
+/* The owner of a packet, for or_acker_owner_find(). */
 struct or_acker_owner {
 	struct or_acker_net	*an;
 	const struct nic_ts_key	*key;	/* the connection */
@@ -200,7 +201,7 @@ struct or_acker_owner {
 	struct or_acker_window	window;
 };
 
-/* Is it that subscriber's, and that socket's? @ifindex: if the subscriber names none. */
+/* Return whether subscriber and socket own it. @ifindex: if the subscriber names none. */
 static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
 {
 	struct or_acker_sub *sub;
@@ -239,8 +240,8 @@ static bool or_acker_owner_find(struct or_acker_owner *o, struct net_device *dev
 }
 
 /*
- * Does the socket of a flow take a packet that the window known so far does not? Not
- * inlined, it is off the path of most packets.
+ * Return whether the socket of a flow accepts a packet outside of the window that was read
+ * last. Not inlined: most packets do not get here.
  */
 static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
 					 const struct nic_ts_packet *packet, int ifindex)
@@ -288,8 +289,8 @@ static struct or_acker_flow *or_acker_flow_make(struct or_acker_net *an,
 
 /*
  * Put a flow into the table, and to its subscriber. Returns the flow of the connection, which is
- * not @f if another CPU had a packet of it; -ENOSPC: the table is full; -ENOENT: nobody has
- * subscribed; or another error of the table.
+ * not @f if another CPU had a packet of it; -ENOSPC: the table is full; -ENOENT: no
+ * subscriber; or another error of the table.
  */
 static struct or_acker_flow *or_acker_flow_insert(struct or_acker_net *an,
 						  const struct or_acker_conf *conf,
@@ -361,7 +362,7 @@ static void or_acker_flow_refused(struct or_acker_net *an, const struct nic_ts_k
 
 /*
  * Add a flow for @packet, whose connection has none. Returns it, in the table and without a
- * reference, or NULL. Not inlined, it is off the path of most packets.
+ * reference, or NULL. Not inlined: most packets do not get here.
  */
 static noinline struct or_acker_flow *
 or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
@@ -420,11 +421,11 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 	call_rcu(&f->rcu, or_acker_flow_free);
 }
 
-/* How busy this CPU is ----------------------------------------------------- */
+/* Load of this CPU --------------------------------------------------------- */
 
 /*
- * A CPU, for all namespaces: @load under @lock, which is taken by this CPU only, but for
- * timers that came from one that went offline.
+ * Load of a CPU, for all namespaces: @load under @lock, which only this CPU takes, apart from
+ * timers that moved here from a CPU that went offline.
  */
 struct or_acker_cpu_load {
 	spinlock_t		lock;	/* load; round and busy_tat_ns of or_acker_cpu */
@@ -447,15 +448,15 @@ static u64 or_acker_idle_ns(void)
 	       kcpustat_cpu(cpu).cpustat[CPUTIME_IOWAIT];
 }
 
-/* Has this CPU no idle time? Read locklessly: an OR-ACK more or less does not matter. */
+/* Return whether this CPU has no idle time. Read locklessly: one OR-ACK does not matter. */
 static bool or_acker_cpu_busy(void)
 {
 	return this_cpu_read(or_acker_cpu_loads.load.each_ns);
 }
 
 /*
- * Has this CPU no time for an OR-ACK of the namespace? Then ignore a batch that comes as
- * one packet, and a packet from this very host: to look for its flow is work as well.
+ * Return whether this CPU has no time for an OR-ACK of the namespace. Batches that arrive as
+ * one packet, and packets of this host, are then ignored: the lookup of a flow costs, too.
  */
 static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
 {
@@ -465,11 +466,11 @@ static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
 }
 
 /*
- * Does a connection of this host still own the packet, which it has sent? Then no wire and
- * no router was on its way: drivers and forwarding take packets from their sockets, and
- * netem keeps only a reference on these. The limit of TCP on what a socket has in queues
- * (TSQ) holds until here, so that no long queue was, either. On loopback nothing else can
- * be. What a program or a VM sends through a tun device has the socket of that.
+ * Return whether a connection of this host has sent the packet and still owns it. Then its
+ * path had no wire and no router: drivers and forwarding orphan packets, and netem keeps only
+ * a reference on the socket. TCP's limit on the data of a socket in queues (TSQ) holds until
+ * here, so the path had no long queue, either. Loopback has no other packets. A packet that a
+ * program or a VM sends through a tun device has the socket of that device.
  */
 static bool or_acker_local(const struct sk_buff *skb)
 {
@@ -480,7 +481,7 @@ static bool or_acker_local(const struct sk_buff *skb)
 	return sk && skb->destructor != sock_efree && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
-/* Is the packet one that or_acker_busy() is about? */
+/* Return whether or_acker_busy() applies to the packet. */
 static bool or_acker_limits(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) || or_acker_local(skb);
@@ -513,8 +514,8 @@ static void or_acker_spent(struct or_acker_cpu *ac, const struct or_acker_conf *
 /* OR-ACKs ------------------------------------------------------------------ */
 
 /*
- * May the flow have an OR-ACK? If so, it is paid for, and @key and @synced are what
- * or_acker_sub_key() says.
+ * Decide whether the flow may have an OR-ACK. If so, its tokens are taken, and @key and
+ * @synced are set by or_acker_sub_key().
  */
 static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 					     struct or_acker_flow *f,
@@ -542,7 +543,7 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 }
 
 /*
- * CLOCK_TAI of a stamp. When its distance from CLOCK_MONOTONIC changed it was
+ * Convert a timestamp to CLOCK_TAI. If the offset from CLOCK_MONOTONIC changed, the clock was
  * stepped: slewing changes both alike.
  */
 static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
@@ -558,7 +559,7 @@ static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
 	return tai_ns;
 }
 
-/* The newest packet's stamp in the clock that is wanted. */
+/* Write the timestamp of the newest packet, in the configured clock. */
 static void or_acker_stamp(const struct or_acker_net *an,
 			   const struct or_acker_conf *conf,
 			   const struct or_acker_flow *f, bool synced,
@@ -594,7 +595,7 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	ack->domain = (u8)(an->domain_base + which);
 }
 
-/* Is much of the data that comes in from hosts without On-Ramp? */
+/* Return whether a large part of the received data is from hosts without On-Ramp. */
 static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
 {
 	unsigned long with = 0, without = 0;
@@ -605,7 +606,7 @@ static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
 		return READ_ONCE(an->share.others);
 	for_each_possible_cpu(cpu) {
 		stats = per_cpu_ptr(an->stats, cpu);
-		/* Of other CPUs; what is missing is there the next time. */
+		/* Of other CPUs; a late increment is in the next sum. */
 		with += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITH]);
 		without += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITHOUT]);
 	}
@@ -852,7 +853,7 @@ static struct or_acker_packet or_acker_packet_of(const struct sk_buff *skb,
 	};
 }
 
-/* What an OR-ACK takes over from the flow's newest packet. */
+/* Note the fields of the newest packet that an OR-ACK needs. */
 static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *skb,
 			       const struct nic_ts_packet *packet,
 			       const struct nic_ts_stamp *stamp)
@@ -912,7 +913,7 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 }
 
 /**
- * or_acker_skip() - return whether nobody has time for a packet, which is not parsed then
+ * or_acker_skip() - return whether a packet need not be parsed, because the CPU is busy
  * @receiver:	of a struct or_acker_tap
  * @skb:	the packet, before GRO; of any protocol
  *
@@ -941,7 +942,7 @@ bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb)
  * @receiver:	of a struct or_acker_tap
  * @skb:	the packet, before GRO
  * @packet:	its headers
- * @stamp:	its stamp
+ * @stamp:	its timestamp
  *
  * Namespaces that have no subscriber at its local address cost a few instructions each.
  *
@@ -978,7 +979,7 @@ static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
 	rhashtable_walk_enter(&an->flows, &iter);
 	rhashtable_walk_start(&iter);
 	while ((f = rhashtable_walk_next(&iter))) {
-		/* The table was resized: what is missed is found next time. */
+		/* The table was resized: the next run finds flows that this one misses. */
 		if (IS_ERR(f))
 			continue;
 		if (READ_ONCE(f->sub->dead))
@@ -1027,7 +1028,7 @@ static void or_acker_cpus_init(struct or_acker_net *an)
 	}
 }
 
-/* Nothing is queued any more: the lists are left as they are then, and nobody reads them. */
+/* Stop timers and tasklets. The lists stay as they are, and are not read again. */
 static void or_acker_cpus_stop(struct or_acker_net *an)
 {
 	struct or_acker_cpu *ac;

@@ -6,7 +6,7 @@
 
 #include "or_acker.h"
 
-/* What is shown of a subscriber, of one moment. */
+/* A consistent copy of a subscriber, for netlink. */
 struct or_acker_sub_view {
 	u64	left_s;
 	u64	told_ns;

@@ -13,7 +13,7 @@
  * and 32 here, with the priority of the data.
  *
  * Differences from the paper:
- *  - only who subscribed gets OR-ACKs, so that hosts without On-Ramp are left alone;
+ *  - only subscribers get OR-ACKs, so that hosts without On-Ramp get no datagrams;
  *    net.or_acker.mode=all is the paper's way
  *  - OR-ACKs are signed, limited in rate, and never have more bytes than what they
  *    acknowledge

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * or_acker, per network namespace: net.or_acker.*, /proc/net/or_acker, the port,
- * and the devices whose packets are looked at.
+ * and the devices whose packets are captured.
  *
  * A namespace without subscribers looks at none. Else it looks at those at the
  * bottom of its devices, once each: below VLANs, bonds and bridges, also where these
- * are in another namespace than what is below. Addresses tell whose packet it is.
+ * are in another namespace than the devices below. Addresses show the owner of a packet.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -62,7 +62,7 @@ static const char * const or_acker_words[OR_ACKER_P_MAX][2] = {
 	},
 };
 
-/* Derive everything from conf->raw, whose values are in their ranges. */
+/* Derive the settings from conf->raw, whose values are in their ranges. */
 static void or_acker_conf_build(struct or_acker_conf *conf)
 {
 	const u64 *raw = conf->raw;
@@ -94,7 +94,7 @@ static void or_acker_host_set(const struct or_acker_conf *conf)
 	WRITE_ONCE(or_acker_host.cpu_interval_ns, conf->cpu_interval_ns);
 }
 
-/* Is the writer somebody who administers the host, and not just a namespace of theirs? */
+/* Return whether the writer administers the host, and not only a namespace. */
 static bool or_acker_may_grant(const struct or_acker_net *an)
 {
 	return net_eq(an->net, &init_net) || capable(CAP_NET_ADMIN);
@@ -137,7 +137,7 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 	mutex_unlock(&an->conf_lock);
 	kfree_rcu(old, rcu);
 
-	/* Both modes and both kinds of stamps need other devices. */
+	/* Both modes, and both kinds of timestamps, need other devices. */
 	if (id == OR_ACKER_P_MODE || id == OR_ACKER_P_STAMPS)
 		or_acker_sync_soon(an);
 	mod_delayed_work(system_percpu_wq, &an->age_work, 0);
@@ -223,7 +223,7 @@ static bool or_acker_wants_hardware(struct or_acker_net *an)
 	return hardware;
 }
 
-/* Does the bus know the device still? It forgets those that go. */
+/* Return whether the bus still knows the device. It forgets unregistered ones. */
 static bool or_acker_tap_lives(const struct or_acker_tap *tap)
 {
 	return !hlist_unhashed(&tap->receiver.node);
@@ -331,7 +331,7 @@ static int or_acker_dev_register(struct or_acker_dev *ad)
 	return PTR_ERR_OR_ZERO(tap);
 }
 
-/* No packet of the device is looked at for the namespace any more when it returns. */
+/* Stop capture on a device for the namespace. No packet is under way on return. */
 static void or_acker_dev_leave(struct or_acker_dev *ad)
 {
 	struct or_acker_tap *tap = ad->tap;
@@ -449,7 +449,7 @@ void or_acker_sync_soon(struct or_acker_net *an)
 	mod_delayed_work(system_percpu_wq, &an->sync_work, 0);
 }
 
-/* Devices changed, or the bus is there: all who want packets look again. */
+/* Devices changed, or the bus was loaded: each namespace that captures searches again. */
 static void or_acker_sync_all(void)
 {
 	struct or_acker_net *an;
@@ -559,7 +559,7 @@ static int __net_init or_acker_net_init(struct net *net)
 	if (!proc_create_net_single("or_acker", 0444, net->proc_net,
 				    or_acker_stats_show, NULL))
 		goto tables_exit;
-	/* Last: who sets a parameter replaces an->conf, and starts the works. */
+	/* Last: a write of a parameter replaces an->conf, and starts the works. */
 	err = net_params_register(&an->params, net, "net/or_acker");
 	if (err)
 		goto remove_proc;
@@ -596,7 +596,7 @@ static void __net_exit or_acker_net_exit(struct net *net)
 	/*
 	 * No more SUBSCRIBEs: either the type is unregistered, or all devices of
 	 * the namespace are gone. Packets can come still, from devices below them.
-	 * When the work has left these, nobody starts works but the aging.
+	 * When the work has left these, only the aging starts works.
 	 */
 	WRITE_ONCE(an->exiting, true);
 	or_acker_sync_soon(an);

@@ -12,7 +12,7 @@
 
 #define OR_ACKER_PARAMS \
 OR_ACKER_PARAM(MODE, mode, 0, 1, 0, "subscribed|all", \
-	       "who gets OR-ACKs: subscribers, or all senders of data", \
+	       "receivers of OR-ACKs: subscribers, or all senders of data", \
 	       "On-Ramp 4.1 is all") \
 OR_ACKER_PARAM(STAMPS, stamps, 0, 1, 0, "software|hardware", \
 	       "clock of the timestamps: the host's, or the NIC's where it has one", \

@@ -32,7 +32,7 @@ static const struct rhashtable_params or_acker_sub_params = {
 	.automatic_shrinking	= true,
 };
 
-/* What fits into an empty token bucket of CHALLENGEs, ns at its rate: 100 ms. */
+/* Depth of the token bucket of CHALLENGEs, ns at its rate: 100 ms. */
 #define OR_ACKER_CHALLENGE_BURST_NS	(100 * NSEC_PER_MSEC)
 
 /* or_acker_now_s() - return the time of subscriptions and cookies, s */
@@ -286,7 +286,7 @@ void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifind
 		or_acker_challenge(an, addrs, &challenge, tag_key);
 	}
 out:
-	/* Success is counted where it is known what it did. */
+	/* Success is counted where its effect is known. */
 	if (error)
 		or_acker_count(an, OR_ACKER_SUBSCRIBE_OK + error);
 	trace_or_acker_subscribe(&key, &s, error, len);
@@ -344,7 +344,7 @@ void or_acker_sub_age(struct or_acker_net *an, bool all)
 		if (IS_ERR(sub))
 			continue;
 		spin_lock_bh(&an->lock);
-		/* In mode all, whoever sends stays. SUBSCRIBEs hold the lock too. */
+		/* In mode all, active senders stay. SUBSCRIBEs hold the lock, too. */
 		if (!sub->dead && now_s >= sub->s.until_s && !(all && sub->nflows)) {
 			or_acker_count(an, OR_ACKER_SUB_EXPIRED);
 			or_acker_sub_remove(an, sub);

@@ -23,7 +23,7 @@
 #ifndef _OR_ACKER_TRACE_ONCE
 #define _OR_ACKER_TRACE_ONCE
 
-/* What became of a packet's flow. */
+/* Result of the lookup of a packet's flow. */
 enum or_acker_flow_event {
 	OR_ACKER_FLOW_IS_NEW,
 	OR_ACKER_FLOW_HAS_AGED,
@@ -100,7 +100,7 @@ TRACE_DEFINE_ENUM(OR_ACKER_NOT_SENT);
 			 { OR_ACKER_HELD_CPU, "limit_cpu" },	\
 			 { OR_ACKER_NOT_SENT, "failed" })
 
-/* A SUBSCRIBE came; what it says is valid with error=ok and those from tag on. */
+/* A SUBSCRIBE was received. Its fields are valid with error=ok and errors from tag on. */
 TRACE_EVENT(or_acker_subscribe,
 
 	TP_PROTO(const struct nic_ts_key *key, const struct or_subscribe *s,

@@ -151,18 +151,18 @@ static int or_genl_parse_addr(const struct nlattr *attr, const struct nlattr *pr
 	u32 family;
 
 	if (!attr && prefix) {
-		NL_SET_ERR_MSG_ATTR(extack, prefix, "a prefix without its address");
+		NL_SET_ERR_MSG_ATTR(extack, prefix, "prefix length without its address");
 		return -EINVAL;
 	}
 	if (!attr)
 		return 0;
 	if (nla_len(attr) != 4 && nla_len(attr) != 16) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "an address has 4 or 16 bytes");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "address: expected 4 or 16 bytes");
 		return -EINVAL;
 	}
 	family = nla_len(attr) == 4 ? AF_INET : AF_INET6;
 	if (f->family && f->family != family) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "an address of another family");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "address: expected the family of the other address");
 		return -EINVAL;
 	}
 	f->family = family;
@@ -171,7 +171,7 @@ static int or_genl_parse_addr(const struct nlattr *attr, const struct nlattr *pr
 	if (!prefix)
 		return 0;
 	if (nla_get_u8(prefix) > *bits) {
-		NL_SET_ERR_MSG_ATTR(extack, prefix, "a prefix longer than its address");
+		NL_SET_ERR_MSG_ATTR(extack, prefix, "prefix length: expected at most 32 for IPv4, 128 for IPv6");
 		return -EINVAL;
 	}
 	*bits = nla_get_u8(prefix);
@@ -248,11 +248,11 @@ static int or_genl_check_name(u8 cmd, const struct or_genl_filter *f,
 	if (cmd == ONRAMP_CMD_FLOW_GET)
 		needs |= BIT_ULL(ONRAMP_A_FLOW_LPORT) | BIT_ULL(ONRAMP_A_FLOW_RPORT);
 	if ((f->has & needs) != needs) {
-		NL_SET_ERR_MSG(extack, "expected a local and a remote address, and of a connection both ports");
+		NL_SET_ERR_MSG(extack, "expected a local and a remote address, and for a flow both ports");
 		return -EINVAL;
 	}
 	if (f->has & ~(needs | may)) {
-		NL_SET_ERR_MSG(extack, "this attribute is a filter, for dumps only");
+		NL_SET_ERR_MSG(extack, "this attribute is a filter: use it in dumps only");
 		return -EINVAL;
 	}
 	return 0;

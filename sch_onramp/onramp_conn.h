@@ -16,7 +16,7 @@
  *	RTNL		links, and their rates
  *	qdisc's lock	its flows
  *	conn->lock	controller, transmission records, conn->qref
- *	peer->lock	keys, baseline, what new connections inherit
+ *	peer->lock	keys, baseline, the delay that new connections inherit
  *	qref->lock	whether the qdisc still exists
  *	onramp_net.lock	list of peers
  * Sending a packet takes the first two spinlocks. An OR-ACK takes those of the connection and

@@ -94,7 +94,7 @@ static int onramp_parse_version(const struct nlattr *attr, struct netlink_ext_ac
 {
 	if (!attr || nla_get_u32(attr) <= ONRAMP_UAPI_VERSION)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "tc's plugin is newer than the module sch_onramp: load the module that belongs to it");
+	NL_SET_ERR_MSG_ATTR(extack, attr, "tc's plugin is newer than the module sch_onramp: load the module of the same release");
 	return -EPROTONOSUPPORT;
 }
 
@@ -109,7 +109,7 @@ static int onramp_parse_priomap(const struct nlattr *attr, struct onramp_config 
 	bands = nla_data(attr);
 	for (prio = 0; prio < ONRAMP_PRIOS; prio++) {
 		if (bands[prio] >= ONRAMP_BANDS) {
-			NL_SET_ERR_MSG_ATTR(extack, attr, "priomap: bands must be 0 to 2");
+			NL_SET_ERR_MSG_ATTR(extack, attr, "priomap: expected bands 0 to 2");
 			return -ERANGE;
 		}
 	}
@@ -139,7 +139,7 @@ static int onramp_parse_params(struct nlattr *tb[], struct onramp_config *cfg,
 	}
 	if (!is_power_of_2(cfg->buckets)) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_ONRAMP_BUCKETS],
-				    "buckets must be a power of two");
+				    "buckets: expected a power of two");
 		return -EINVAL;
 	}
 	return 0;
@@ -203,7 +203,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	if (!q->table || cfg->buckets != q->cfg.buckets) {
 		table = onramp_table_alloc(sch, cfg->buckets);
 		if (!table) {
-			NL_SET_ERR_MSG(extack, "no memory for so many buckets");
+			NL_SET_ERR_MSG(extack, "no memory for this many buckets");
 			kfree(settings);
 			return -ENOMEM;
 		}

@@ -1004,6 +1004,6 @@ module_exit(onramp_module_exit);
 /* Kernels before 6.8 ask for sch_onramp, which is the name of the module. */
 MODULE_ALIAS("net-sch-onramp");
 MODULE_AUTHOR("The onramp authors");
-MODULE_DESCRIPTION("Fair queueing of paced flows");
+MODULE_DESCRIPTION("On-Ramp sender: fair queueing, pacing, pauses");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(ONRAMP_VERSION);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tcp_timely: what the parts of the module share.
+ * tcp_timely: declarations that the files of the module share.
  *
  * timely_core.h	the algorithm, integers only
  * timely_auto.h	the same with parameters that follow from the path
@@ -15,10 +15,10 @@
  * replaced as a whole under RCU, the devices are refcounted, the counters are
  * per CPU. Writers of the configuration serialise on timely_net.lock.
  *
- * A socket of the kernel may outlive what its namespace has of us: it holds no reference
- * on the namespace, and its owner may close it in an exit method that comes after ours.
- * So a namespace that goes gives its sockets a configuration and counters that stay, and
- * frees its own when none of them can have them any more.
+ * A kernel socket may outlive the state that its namespace has here: it holds no reference
+ * on the namespace, and its owner may close it in an exit method that runs after ours. So
+ * a namespace that exits gives its sockets a static configuration and static counters, and
+ * frees its own ones once no socket can use them.
  */
 #ifndef _TIMELY_H
 #define _TIMELY_H
@@ -106,13 +106,13 @@ static_assert(TIMELY_STAT_RTT_HW - TIMELY_STAT_RTT_TCP ==
 static_assert(TIMELY_STAT_NIC_INVALID - TIMELY_STAT_NO_TX ==
 	      NIC_TS_RTT_INVALID - NIC_TS_RTT_NO_TX);
 
-/* What the parameter profile can be set to. */
+/* Values of the parameter profile. */
 enum timely_profile {
 	TIMELY_PROFILE_AUTO,	/* parameters that follow from the path: timely_auto.h */
 	TIMELY_PROFILE_PAPER,	/* those of net.ipv4.timely, the paper's by default */
 };
 
-/* What the parameter pacing can be set to. */
+/* Values of the parameter pacing. */
 enum timely_pacing {
 	TIMELY_PACING_QDISC,	/* a qdisc that can, else TCP */
 	TIMELY_PACING_TCP,	/* TCP, above any qdisc */
@@ -199,7 +199,7 @@ int timely_net_register(void);
 void timely_net_unregister(void);
 
 /**
- * struct timely_view - what is shown of a socket
+ * struct timely_view - state of a socket, for netlink
  * @rate_bps:	target rate, bytes/s of payload
  * @rtt_ns:	newest RTT, profile auto: their mean; 0: none since it started over
  * @min_rtt_ns:	lowest RTT; 0: none

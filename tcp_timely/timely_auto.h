@@ -5,7 +5,7 @@
  * Algorithm 1 of TIMELY (see timely_core.h) with constants is for one network: a step of
  * 10 Mbit/s is nothing for two flows at 100 Gbit/s and all there is for 256 flows at
  * 10 Gbit/s; an RTT of 50 us is a queue of 40 us on one path and none on the next. Here
- * the law is the same, and its parameters are computed from what a flow knows: C, the
+ * the law is the same, and its parameters are computed from the state of a flow: C, the
  * payload that its line carries; R, its own rate; D, the lowest RTT of the path; v, the
  * mean difference of successive RTTs; S, the size of a segment, and q = S / C.
  *
@@ -25,8 +25,8 @@
  *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) /
  *						       time between updates)
  *
- *	cuts of a run are taken back, if an RTT below Tlow comes next, and less than the one
- *	           before by more than twice w and what the cuts explain: time between
+ *	cuts of a run are undone if the next RTT is below Tlow, and below the one before
+ *	           by more than twice w plus the part that the cuts explain: time between
  *	           updates * (1 - R / rate before them)
  *
  * with alpha = 1/4, N = 5 once RTTs were below Tlow for seven updates and a millisecond,
@@ -40,7 +40,7 @@
  *    has none (Zhu et al., CoNEXT 2016). A step of C / 500 / x is a share of x / 500 of R,
  *    of all flows together x / 500 of C: 0.3 % of the link for 2, 3 % for 256 of them.
  *  - base. Two flows know the same path by different D: the later one never saw it empty.
- *    Below 23 us, what switches add in a datacenter, the difference has no effect.
+ *    Below 23 us, the delay of a datacenter's switches, the difference has no effect.
  *  - gradient. The paper divides a difference of RTTs by minRTT whatever time has passed
  *    between them; flows with few segments see larger differences, and are cut more often:
  *    the winner takes all. Divided by the time it is (sum of rates - C) / C, for all flows.
@@ -49,24 +49,24 @@
  *    Segments that meet make RTTs vary, too, and there the gradient is right, mostly: up to
  *    w / 3, v is theirs. Without the second term two flows with noise of 20 us have 49 % of
  *    10 Gbit/s in place of 97.
- *  - cuts taken back. A machine that is late once in a while has an RTT that is much longer,
- *    and the next one as if nothing had been. v is small then, for it is a mean, and each
- *    such RTT would cost up to 30 % of the rate: of 10 Gbit/s a flow with 60 us on 12 % of
- *    its RTTs has 27 %, and one with 300 us on 30 % of them has 2 %. But a queue falls by no
- *    more than what comes less than what leaves. If it falls by much more, it was none, or
- *    others have left. Cuts need not wait for a second RTT to confirm them, which would be
- *    dead time: 100 Gbit/s would be used to 84 % in place of 100.
+ *  - undone cuts. A busy host delays a packet once in a while: one RTT is much longer, and
+ *    the next one is short again. v is small then, since it is a mean, and each such RTT
+ *    would cost up to 30 % of the rate: of 10 Gbit/s a flow with 60 us on 12 % of its RTTs
+ *    has 27 %, and one with 300 us on 30 % of them has 2 %. But a queue drains by the
+ *    difference of its input and its output. If the RTT falls by much more, there was no
+ *    queue, or other flows have ended. So a cut need not wait for a second RTT to confirm
+ *    it, which would be dead time: 100 Gbit/s would be used to 84 % instead of 100 %.
  *
  * D is the lowest RTT of the last 4 to 6 s. If none came within an eighth of it for that
  * long, the path may have become longer, or other flows keep the queue full: D becomes the
  * mean RTT of the moment, and the rate is halved, so that of a few flows the queue empties and
  * shows the path. Without this, one route change could cost most of the rate for ever.
  *
- * Start: C / (N + 1) as in the paper, and a window of 10 packets that opens by what is
- * acknowledged. The first RTT above Tlow, and above D by more than 1/8, ends it: the rate is
- * then what the window sends in an RTT. Forty flows that start at once send 40 windows, not 40
- * line rates. Until then D is the RTT of the handshake: whose first data waits behind that
- * of others would take the queue for the path, and open its window once more.
+ * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
+ * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
+ * rate becomes the window per RTT. Forty flows that start at once send 40 windows, not 40
+ * line rates. Until then D is the RTT of the handshake: a flow whose first data waits behind
+ * that of others would take the queue as part of the path, and open its window once more.
  *
  * The constants are from a search over 24 cases of selftests/unit/timely_auto_test.c's star,
  * 1 to 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
@@ -75,11 +75,11 @@
  *  - RTTs below Tlow count for hyperactive increase, and a millisecond of them is needed:
  *    five RTTs of a fast flow are less than the dips of a queue in its steady state. It
  *    is over where the RTT rises: 40 flows that raise 1 Gbit/s by 5 % with each update have
- *    a queue of 500 us before they know, empty it with what they then cut, and so on.
- *  - The window is 2 R (Thigh + q) and two segments, in place of 2 C Thigh. It opens to that
- *    by half, or by a segment, with each update that is no cut: by a segment only, a flow
- *    whose start ends by chance takes seconds where the RTT is 5 ms.
- *  - Segments are what R sends in 250 us, and not more than configured.
+ *    a queue of 500 us before they notice, empty it by their cuts, and so on.
+ *  - The window is 2 R (Thigh + q) and two segments, instead of 2 C Thigh. It grows to that
+ *    by half, or by a segment, with each update that is no cut. If it grew by a segment only,
+ *    a flow whose start ends by chance would take seconds where the RTT is 5 ms.
+ *  - A segment has the bytes that R sends in 250 us, and not more than configured.
  *  - A flow that is application-limited is not cut by the gradient either.
  *
  * Nothing in this file depends on the kernel but fixed-size integers and division.
@@ -145,7 +145,7 @@
 #define TIMELY_AUTO_FLOOR_SHARE	1000U
 #define TIMELY_AUTO_FLOOR_BPS	1250000U
 
-/* A segment is what the rate sends in that time, ns. */
+/* A segment has the bytes that the rate sends in this time, ns. */
 #define TIMELY_AUTO_SEGMENT_NS	250000U
 
 /* Without data for ten times D, and for that long at least, a flow starts over, ns. */
@@ -258,9 +258,9 @@ static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_b
  * @cap_bps: C, bytes/s
  *
  * It is a safeguard for when the signal fails, and does not limit a flow that has RTTs of
- * Thigh: a window that does makes odd ends of segments, whose ACKs the receiver delays.
+ * Thigh: such a limit would split segments, and the receiver delays the ACKs of the parts.
  *
- * Return: what the rate sends in twice Thigh and the time of a segment, and two segments.
+ * Return: bytes that the rate sends in twice Thigh plus q, and two segments.
  * 2^38 bytes/s times 2^26 us.
  */
 static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_bytes,
@@ -347,7 +347,7 @@ static inline void timely_auto_loss(struct timely_flow *f, const struct timely_p
 	timely_auto_clamp(f, cap_bps);
 }
 
-/* Is D from too long ago? A flow that starts over after idleness has it renewed. */
+/* Return whether D is too old. A flow that starts over after idleness renews it. */
 static inline bool timely_auto_old(const struct timely_flow *f, u64 now_ns)
 {
 	return ((timely_auto_clock(now_ns) - f->base_at) & TIMELY_AUTO_OLD_MASK) >
@@ -424,9 +424,9 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 }
 
 /*
- * Was it noise that the last cuts were for? Then the RTT has fallen by more than a queue can.
- * Of that the cuts themselves explain what they have taken, as a share of the rate. 10 s in
- * ns and Q10 fit in 44 bits, chance_ns is limited by 10 s and x of 24 bits.
+ * Return whether noise caused the last cuts: the RTT has fallen faster than a queue drains.
+ * The cuts themselves explain a fall in proportion to the share of the rate that they took.
+ * 10 s in ns and Q10 fit in 44 bits, chance_ns is limited by 10 s and x of 24 bits.
  */
 static inline bool timely_auto_was_noise(const struct timely_flow *f,
 					 const struct timely_auto *a, u64 fall_ns,
@@ -440,7 +440,7 @@ static inline bool timely_auto_was_noise(const struct timely_flow *f,
 	return fall_ns > 2 * ((elapsed_ns * cut_q10 >> TIMELY_AUTO_SHIFT) + a->chance_ns);
 }
 
-/* Give back what a run of cuts took for nothing. */
+/* Undo a run of cuts that noise caused. */
 static inline void timely_auto_undo(struct timely_flow *f, const struct timely_auto *a,
 				    u32 before_ns, u64 elapsed_ns, struct timely_result *res)
 {
@@ -458,11 +458,11 @@ static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 wind
 {
 	u64 bps, slack_ns = (u64)f->base_ns + (f->base_ns >> TIMELY_AUTO_NEAR_SHIFT);
 
-	/* v is unknown yet. On long paths what a datacenter has for a queue is noise. */
+	/* v is not known yet. On long paths a delay of a datacenter's queue is noise. */
 	res->branch = TIMELY_BRANCH_START;
 	if (rtt_ns <= max_t(u64, a->t_low_ns, slack_ns))
 		return;
-	/* There is a queue. What the window sends in an RTT is the path's answer. */
+	/* There is a queue: the path carries the window per RTT. */
 	bps = div64_u64((u64)window_bytes * 1000000000ULL, rtt_ns + a->segment_ns);
 	f->starting = 0;
 	if (bps < timely_rate_bps(f))

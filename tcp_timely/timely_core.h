@@ -36,9 +36,9 @@
  *  - One update takes away at most half of the rate, whatever the gradient.
  *  - The rate has a floor; the paper names only the cap.
  *  - A smoothed difference below 1 ns counts as no gradient.
- *  - An RTT below rtt_floor is none: the path sent faster than the line rate says, as
- *    a token bucket does. It counts as that floor, for there is no queue, and gives
- *    no difference, neither to the RTT before nor to the one behind it.
+ *  - An RTT below rtt_floor is impossible: the path is faster than the line rate, as a
+ *    token bucket is. It counts as that floor, since there is no queue, and gives no
+ *    difference, neither to the RTT before it nor to the one after it.
  *  - Tlow grows linearly with segments above 16 KB, the measured shape of
  *    figure 15 (50 us at 16 KB, 100 us at 32 KB, 200 us at 64 KB).
  *
@@ -60,8 +60,8 @@
 
 /*
  * Fraction: unsigned Q30, one is 1 << 30. Range 0 to 2^34 - 2^-30 as u64; the
- * factors a rate is multiplied by are at most one. Resolution 9.3e-10: what a
- * truncation loses is far below what one packet more or less changes.
+ * factors a rate is multiplied by are at most one. Resolution 9.3e-10: a truncation
+ * changes a rate by far less than one packet does.
  */
 #define TIMELY_FRAC_SHIFT	Q30_SHIFT
 #define TIMELY_ONE		(1ULL << TIMELY_FRAC_SHIFT)
@@ -323,7 +323,7 @@ static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
  * @old_bps: that rate, bytes/s, 1 to TIMELY_MAX_RATE_BPS
  * @new_bps: the new one, bytes/s, up to TIMELY_MAX_RATE_BPS
  *
- * Return: the time in which the new rate sends what the old one would have, at most 10 s.
+ * Return: the time in which the new rate sends the remaining bytes, ns, at most 10 s.
  *
  * The ratio of the rates is the one that is at most one, in Q26: 2e11 << 26 < 2^64, and
  * 10 s << 26 < 2^60.
@@ -395,7 +395,7 @@ static inline void timely_forget_rtts(struct timely_flow *f)
  * @cap_bps: line rate, bytes/s
  * @now_ns: current time, ns
  *
- * For a new flow and after idle: an RTT difference across a gap is no gradient.
+ * For a new flow, and after idleness: an RTT difference across a gap is no gradient.
  */
 static inline void timely_restart(struct timely_flow *f,
 				  const struct timely_params *p, u64 bps,
@@ -518,7 +518,7 @@ static inline void timely_increase(struct timely_flow *f,
 	f->rate_q += q30_mul(p->delta_q * n, scale);
 }
 
-/* @cut: Q30, may exceed one; what one update takes is limited to half the rate. */
+/* @cut: Q30, may exceed one; one update takes at most half of the rate. */
 static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
 {
 	cut = min_t(u64, q30_mul(cut, scale), TIMELY_ONE / 2);
@@ -533,7 +533,7 @@ static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
  *	    larger than 10 s counts as 10 s
  * @now_ns: time of the completion, ns
  * @cap_bps: line rate, bytes/s
- * @res: what was decided and why
+ * @res: the decision and its reason
  */
 static inline void timely_update(struct timely_flow *f,
 				 const struct timely_params *p, u64 rtt_ns,
@@ -603,7 +603,7 @@ static inline void timely_update(struct timely_flow *f,
 				       TIMELY_ONE / 2 + 2 * gradient;
 		error = div64_u64((rtt_ns - p->t_low_ns) << TIMELY_FRAC_SHIFT,
 				  max_t(u64, p->t_low_ns, 1));
-		/* Cut first: the increase is not part of what is decreased. */
+		/* Cut first: the decrease does not apply to the increase. */
 		timely_decrease(f, q30_mul(q30_mul(error, (u32)weight), p->beta_patched),
 				scale);
 		timely_increase(f, p, 1, q30_mul(TIMELY_ONE - weight, scale),

@@ -66,8 +66,8 @@ static bool timely_by_rule(unsigned int id)
 }
 
 /*
- * Derive everything from conf->raw, whose values are in their ranges. Returns
- * NULL, or why the combination cannot be used.
+ * Derive the parameters from conf->raw, whose values are in their ranges. Returns NULL, or
+ * the reason why the combination cannot be used.
  */
 static const char *timely_conf_build(struct timely_conf *conf)
 {

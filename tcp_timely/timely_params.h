@@ -48,17 +48,17 @@ TIMELY_PARAM(SEGMENT, segment_bytes, 536, 524288, 16384, "bytes", \
 TIMELY_PARAM(MAX_OUTSTANDING, max_outstanding_bytes, 0, 1073741824, 0, "bytes", \
 	     "limit on outstanding data; 0 is line rate x 2 Thigh", "TIMELY 3.3") \
 TIMELY_PARAM(APP_LIMITED, app_limited_percent, 0, 100, 80, "%", \
-	     "share of the target a flow must send for it to rise", "TIMELY 5") \
+	     "target rises only for a flow that sends at least this share of it", "TIMELY 5") \
 TIMELY_PARAM(LOSS_BETA, loss_beta_permille, 0, 1000, 500, "1/1000", \
-	     "share of the rate taken by a loss, once per RTT", "TCP fallback, not in the paper") \
+	     "loss lowers the rate by this share, once per RTT", "TCP fallback, not in the paper") \
 TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
 	     "idle time after which a flow starts over at C/(N+1) at most; 0 is never", \
 	     "20 x Thigh; not in the paper") \
 TIMELY_PARAM(RTT_SOURCE, rtt_source, 0, 1, 0, "auto|tcp", \
-	     "clock of RTTs: the bus nic_ts where it has stamps, or always TCP's own", \
+	     "clock of RTTs: nic_ts where it has timestamps, or always TCP's own", \
 	     "TIMELY 3.1, 5") \
 TIMELY_PARAM(PACING, pacing, 0, 1, 0, "qdisc|tcp", \
-	     "who paces: a qdisc that can, at the rate it was told; or TCP, at the newest", \
+	     "pacing by the qdisc, at the rate at handover; or by TCP, at the newest rate", \
 	     "TIMELY 5; measured")
 
 #endif /* _TIMELY_PARAMS_H */

@@ -2,12 +2,12 @@
 /*
  * tcp_timely: where the times of a completion come from, integers only.
  *
- *	the bus (nic_ts):  segment, stamps of it and of its ACK --> time, bytes
+ *	the bus (nic_ts):  segment, its timestamp and that of its ACK --> time, bytes
  *	TCP:               its own clock, where the bus has no answer
  *
- * TIMELY follows differences of RTTs, and two sources differ by what lies between
- * them: interrupts, the socket's backlog, the qdisc. A difference of RTTs of two
- * sources would be taken for a queue. So a flow stays with one source:
+ * TIMELY follows differences of RTTs, and RTTs of two sources differ by the delays between
+ * them: interrupts, the socket's backlog, the qdisc. That difference would look like a
+ * queue. So a flow stays with one source:
  *
  *	                      twice within 8 completions
  *	   source in use  --------------------------------->  a better one
@@ -15,7 +15,7 @@
  *	         +-------------------------------------------------+
  *	                   8 completions in a row without
  *
- * What comes from another source meanwhile gives no sample. At a change there is no
+ * RTTs of another source give no sample meanwhile. The first RTT after a change gives no
  * difference.
  */
 #ifndef _TIMELY_SOURCE_H
@@ -33,15 +33,15 @@ enum timely_source {
 	TIMELY_SOURCE_HW,	/* the bus, both by a NIC's clock */
 };
 
-/* What rtt_source can be set to. */
+/* Values of the parameter rtt_source. */
 enum timely_rtt_source {
 	TIMELY_RTT_AUTO,
 	TIMELY_RTT_TCP,
 };
 
 /*
- * Completions after which a flow changes its source. NICs stamp some segments
- * only, and the bus asks for one of a flow at a time: with two or three segments
+ * Completions after which a flow changes its source. NICs give timestamps to some segments
+ * only, and the bus requests one for each flow at a time: with two or three segments
  * in flight that is every second or third.
  */
 #define TIMELY_SOURCE_PATIENCE	8
@@ -58,7 +58,7 @@ struct timely_sources {
 	u8	better;
 };
 
-/* What is to be done with a sample. */
+/* Decisions about a sample. */
 enum timely_source_verdict {
 	TIMELY_SOURCE_SAME,	/* of the source in use */
 	TIMELY_SOURCE_CHANGED,	/* of the one that is in use from here on */
@@ -142,9 +142,9 @@ static inline enum timely_source timely_source_of(const struct nic_ts_rtt *rtt)
 }
 
 /**
- * struct timely_measured - a completed segment by the bus's stamps
+ * struct timely_measured - a completed segment by timestamps of the bus
  * @time_ns:	from when it was sent to its ACK, ns
- * @bytes:	payload whose serialisation is part of that time
+ * @bytes:	payload whose serialisation is part of @time_ns
  * @source:	enum timely_source
  * @bound:	the receiver may have delayed the ACK: an upper bound
  */
@@ -156,10 +156,10 @@ struct timely_measured {
 };
 
 /*
- * What was sent from rtt->tx_ns on, up to @end_seq. Software hands a segment to the
- * driver as a whole; where it is cut into packets before, the bus sees each of them,
- * one right after the other, and the last one waits for all of TCP's segment, which
- * begins at @seq. A NIC stamps the last packet of a segment.
+ * Return the bytes sent from rtt->tx_ns on, up to @end_seq. Software hands a segment to the
+ * driver as a whole. If GSO cuts it into packets, the bus sees each of them, one right after
+ * the other, and the last one waits for all of TCP's segment, which begins at @seq. A NIC
+ * timestamps the last packet of a segment.
  */
 static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 end_seq,
 				    u32 mss)
@@ -181,8 +181,8 @@ static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 e
  * @mss:	payload of a full packet, bytes, not 0
  * @m:		the result
  *
- * Two packets are acknowledged at once, a single one perhaps later. If the end of
- * the segment is one, the ACK of what came before it is taken.
+ * A receiver acknowledges two packets at once, and a single one perhaps later. If the
+ * segment ends with a single packet, take the ACK of the data before it.
  */
 static inline void timely_measured_by(const struct nic_ts_rtt *rtt, u32 seq,
 				      u32 end_seq, u32 mss, struct timely_measured *m)

@@ -40,12 +40,12 @@
  *    sample that may still contain the delay is an upper bound, and is dropped
  *    unless it is below Tlow.
  *  - Serialisation counts headers and framing, not only the payload.
- *  - Data outstanding is limited to what the line rate sends in 2 Thigh; after
- *    a timeout TCP's own cwnd opens again by what is acknowledged.
+ *  - Outstanding data is limited to the bytes that the line rate sends in 2 Thigh;
+ *    after a timeout TCP's own cwnd grows by the acknowledged bytes.
  *  - Lost data is repaired at one packet for each round trip at least, however low
  *    the rate: without RTTs it would not rise before all is repaired.
- *  - What waits in a qdisc was given its departure time at an older rate; of that
- *    there is 61 us, not TCP's usual millisecond.
+ *  - Data that waits in a qdisc has departure times of an older rate. TCP hands over
+ *    61 us of it, not the usual millisecond.
  *  - A flow that was idle for 20 Thigh starts over at C / (N + 1) at most.
  *  - TCP does not pace the first ten packets of a connection.
  *
@@ -70,7 +70,7 @@
 /* Smallest limit on outstanding data, in segments: one moves, one is ACKed. */
 #define TIMELY_MIN_SEGMENTS	2
 
-/* A departure is so much late before TCP's timer is set anew: fq's own timer slack. */
+/* A departure may be this late before TCP's timer is set anew, ns: fq's timer slack. */
 #define TIMELY_TIMER_SLACK_NS	(10 * NSEC_PER_USEC)
 
 /* struct timely_sock.flags */
@@ -87,9 +87,9 @@
 #define TIMELY_ATTACH_SAMPLES	256
 
 /**
- * struct timely_nic - what a flow has with the bus only
+ * struct timely_nic - state of a flow that is attached to the bus
  * @flow:	in the bus
- * @dev:	timely_sock.dev, whose place is taken
+ * @dev:	the device; the pointer to this struct takes its place in timely_sock
  * @sources:	where RTTs come from
  */
 struct timely_nic {
@@ -135,10 +135,10 @@ struct timely_sock {
 	u8			flags;
 };
 
-/* A completion event: what an ACK says about the newest segment it ends. */
+/* A completion event: the newest segment that an ACK completes. */
 struct timely_completion {
 	s64	time_ns;	/* t_completion - t_send */
-	u32	bytes;		/* payload that time is about */
+	u32	bytes;		/* payload that was sent in time_ns */
 	u8	source;		/* enum timely_source */
 	bool	ambiguous;	/* retransmitted, or left at another time: no RTT */
 	bool	sacked;		/* around SACKed data: no RTT */
@@ -200,8 +200,8 @@ static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf
 }
 
 /*
- * The limit on outstanding data, in packets: static as in TIMELY section 3.3, or what
- * follows from the rate.
+ * Return the limit on outstanding data, in packets: static as in TIMELY section 3.3, or
+ * computed from the rate.
  */
 static u32 timely_cwnd_limit(const struct sock *sk,
 			     const struct timely_conf *conf, u64 line_bps)
@@ -317,7 +317,7 @@ static void timely_forget(struct timely_sock *ts, bool base)
 		ts->flow.base_ns = 0;
 }
 
-/* Do without the bus. */
+/* Detach the flow from the bus. */
 static void timely_nic_detach(struct timely_sock *ts)
 {
 	struct timely_nic *nic = ts->nic;
@@ -333,7 +333,7 @@ static void timely_nic_detach(struct timely_sock *ts)
 	kfree(nic);
 }
 
-/* Where a flow remembers that the bus refused it: there is no other room. */
+/* Return the memory of refusals by the bus. The socket has no other room for it. */
 static struct timely_retry *timely_retry_of(struct timely_sock *ts)
 {
 	BUILD_BUG_ON(sizeof(struct timely_retry) > sizeof(ts->flow.spare));
@@ -347,7 +347,7 @@ static void timely_nic_attach(struct sock *sk)
 	struct nic_ts_flow *flow;
 	struct timely_nic *nic;
 
-	/* Read without RCU, for what it is: attaching looks again. */
+	/* Tested without RCU, and not dereferenced: attaching tests it again. */
 	if (!rcu_access_pointer(nic_ts_bus) || !timely_retry_now(retry))
 		return;
 	flow = nic_ts_flow_attach(sk, GFP_ATOMIC | __GFP_NOWARN);
@@ -383,14 +383,14 @@ static void timely_set_source(struct sock *sk, const struct timely_conf *conf)
 }
 
 /*
- * TCP paces where no qdisc does any more, see cc_take_pacing(): RTTs of what is in flight
- * are unknown.
+ * Have TCP pace if the qdisc no longer does, see cc_take_pacing(): RTTs of data in flight
+ * are then unknown.
  *
- * Nor does fq let go of a departure time when the rate changes. With pacing=tcp TCP paces in
- * any case, and is told so whenever it is about to send. fq says at each packet that it does
- * itself, so that of a burst the second segment waits in fq, and no third one.
+ * fq does not change departure times when the rate changes. With pacing=tcp TCP always
+ * paces, and this function says so to TCP before it sends. fq claims the pacing at each
+ * packet, so the second segment of a burst waits in fq, but no third one.
  *
- * @rs: of an ACK, or NULL
+ * @rs: rate sample of an ACK, or NULL
  */
 static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 				const struct rate_sample *rs)
@@ -459,7 +459,7 @@ static u32 timely_path_ns(const struct sock *sk)
 	return us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
 }
 
-/* A flow starts, or starts over after @idle, at @bps or what its profile makes of that. */
+/* Start a flow, or start it over after @idle, at @bps or the rate that its profile derives. */
 static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool idle,
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
@@ -504,7 +504,7 @@ static void timely_tx_start(struct sock *sk)
 	rcu_read_lock();
 	conf = rcu_dereference(tn->conf);
 	timely_set_source(sk, conf);
-	/* Not since the last sample: a flow whose samples are all dropped is not idle. */
+	/* Not from the last sample on: a flow whose samples are all dropped is not idle. */
 	idle_ns = now_ns - min(tcp_sk(sk)->delivered_mstamp * NSEC_PER_USEC, now_ns);
 	/* A pause with data waiting is pacing, not idleness. */
 	auto_law = conf->profile == TIMELY_PROFILE_AUTO;
@@ -618,8 +618,8 @@ static void timely_count_unattached(const struct sock *sk,
 }
 
 /*
- * By the bus's stamps, which are of the ACK that completed the segment, not of
- * when it is processed. Returns false if it has none for what completed.
+ * Measure by timestamps of the bus: those of the ACK that completed the segment, not of
+ * its processing. Returns false if the bus has none for the completed segment.
  */
 static bool timely_measure_nic(const struct sock *sk, struct timely_completion *done)
 {
@@ -634,7 +634,7 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
 		timely_count(tn, TIMELY_STAT_NO_TX + verdict - NIC_TS_RTT_NO_TX);
 		return false;
 	}
-	/* It was not seen leaving; this is an older one. */
+	/* The bus did not see the segment leave: this is an older one. */
 	if (before(rtt.end_seq, ts->seg_end)) {
 		timely_count(tn, TIMELY_STAT_NIC_OLD);
 		return false;
@@ -648,18 +648,18 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
 }
 
 /*
- * By TCP's clock. The remembered segment is covered to its end; the newest
- * completed one is
- *  - the last one that TCP took a stamp from, if all of that is acknowledged:
+ * Measure by TCP's clock. The ACK covers the remembered segment to its end. The newest
+ * completed segment is
+ *  - the last one that TCP took a timestamp from, if all of that is acknowledged:
  *    the queue is empty, or its head was sent at another time;
- *  - else the remembered one: the stamp is that of the head.
- * Of the head this ACK may cover a part, which is newer still and is measured: ACKs
- * before may have been lost, and then the remembered one came back earlier; or another
- * segment was between them, and nobody knows any more when that left. Not a single
- * packet, whose ACK was perhaps delayed, if all but one of the remembered one's packets
+ *  - else the remembered one: the timestamp is that of the head.
+ * The ACK may cover a part of the head, which is newer still. Then measure that part: ACKs
+ * before this one may have been lost, and the remembered segment arrived earlier; or another
+ * segment was between them, whose departure is unknown now. Do not measure a part of a
+ * single packet, whose ACK may be delayed, if all packets but one of the remembered segment
  * have been acknowledged before.
- * Only the size of a segment that an ACK covers together with older ones is
- * not known; it is a whole one at most.
+ * The size of a segment that an ACK covers together with older ones is unknown; it is at
+ * most a whole segment.
  */
 static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *rs,
 			       const struct sk_buff *head, u32 whole,
@@ -728,8 +728,8 @@ static void timely_measure(const struct sock *sk, const struct timely_conf *conf
 }
 
 /*
- * Does this ACK complete a segment? What it covers has left the queue, and a
- * segment covered in part has lost its head, so the oldest one is remembered
+ * Return whether this ACK completes a segment. The covered data has left the queue, and a
+ * segment that is covered in part has lost its head. So the oldest segment is remembered
  * from ACK to ACK.
  */
 static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
@@ -784,7 +784,7 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 	return completed;
 }
 
-/* Returns 0: what gives no sample opens no window. */
+/* Drop a sample. Returns 0: without a sample the window does not grow. */
 static u32 timely_drop(const struct sock *sk, struct timely_net *tn,
 		       enum timely_drop reason, s64 rtt_ns)
 {
@@ -793,7 +793,7 @@ static u32 timely_drop(const struct sock *sk, struct timely_net *tn,
 	return 0;
 }
 
-/* Is this RTT of the source that the flow follows? */
+/* Return whether this RTT is of the source that the flow follows. */
 static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 {
 	struct timely_sock *ts = timely_sk(sk);
@@ -828,7 +828,7 @@ static u64 timely_t_low(const struct timely_sock *ts, const struct timely_conf *
 	return a.t_low_ns;
 }
 
-/* What the flow sent since the last decision: is it limited by its application? */
+/* Find out from the bytes sent since the last decision whether the application is the limit. */
 static void timely_account(struct sock *sk, const struct timely_params *p, u64 now_ns,
 			   u64 rtt_ns)
 {
@@ -852,7 +852,7 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
 	else if (timely_auto_due(&ts->flow, now_ns))
 		timely_account(sk, p, now_ns, rtt_ns);
-	/* A flow whose timers are late sends less than it might, and has data waiting. */
+	/* A flow whose timers are late sends less than its rate, although data waits. */
 	if (!tcp_sk(sk)->app_limited && tcp_sk(sk)->chrono_type != TCP_CHRONO_RWND_LIMITED)
 		ts->flow.app_limited = 0;
 	timely_auto_update(&ts->flow, max(rtt_ns, p->rtt_floor_ns), now_ns, p->segment_bytes,
@@ -892,8 +892,8 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	serialisation_ns = timely_serialisation_ns(wire, line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
 	/*
-	 * A token bucket lets a segment through faster than the line rate says, and
-	 * then there is no queue. A rate that stood still would stay where it is.
+	 * A token bucket passes a segment faster than the line rate, and then there is no
+	 * queue. Without a sample the rate would never rise.
 	 */
 	rtt_ns = max_t(s64, rtt_ns, 0);
 	if (rtt_ns < (s64)p->rtt_floor_ns)
@@ -1074,7 +1074,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 		timely_set_cwnd(sk, conf, line_bps, rs, opening);
 	rcu_read_unlock();
 
-	/* All delivered and nothing waiting: no longer one of the N. */
+	/* All data is delivered and none waits: the flow is not one of the N now. */
 	if (!tp->packets_out && tp->write_seq == tp->snd_nxt)
 		timely_set_inactive(ts);
 }
@@ -1087,10 +1087,10 @@ static u32 timely_ssthresh(struct sock *sk)
 }
 
 /*
- * A whole segment at once, even where the rate would have TCP cut smaller. Not
- * during a recovery: what a socket may have waiting in a qdisc is in proportion
- * to the skb it is about to send, so that with segments of new data waiting in
- * fq a retransmission of one packet would wait until it times out.
+ * Have TCP send whole segments, even at rates at which it would send smaller ones. Not
+ * during a recovery: TCP limits the data of a socket in a qdisc in proportion to the skb
+ * that it is about to send. With segments of new data in fq a retransmission of one packet
+ * would wait until it times out.
  */
 static u32 timely_min_tso_segs(struct sock *sk)
 {
@@ -1116,7 +1116,7 @@ static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
 		return 0;
 	info->vegas.tcpv_enabled = samples != 0;
 	info->vegas.tcpv_rttcnt = samples;
-	/* data_race: what is shown may be old, or torn, and nothing depends on it */
+	/* data_race: the value may be old, or torn, and is for display only */
 	info->vegas.tcpv_rtt = div_u64(data_race(ts->flow.by_rule ? ts->flow.mean_ns :
 						 ts->flow.prev_rtt_ns), NSEC_PER_USEC);
 	info->vegas.tcpv_minrtt = samples ? max_t(u32, READ_ONCE(ts->flow.base_ns) /
@@ -1140,7 +1140,7 @@ static struct tcp_congestion_ops timely_ops __read_mostly = {
 	.get_info	= timely_get_info,
 };
 
-/* What an MPTCP subflow runs instead; never registered, so never chosen. */
+/* Reno, for MPTCP subflows. It is never registered, so users cannot choose it. */
 static struct tcp_congestion_ops timely_reno __read_mostly = {
 	.name		= "timely-reno",
 	.owner		= THIS_MODULE,
@@ -1176,7 +1176,7 @@ static s32 timely_gradient_ppm(const struct timely_flow *f, const struct timely_
 }
 
 /**
- * timely_sock_view() - copy what is shown of a socket
+ * timely_sock_view() - copy the state of a socket, for netlink
  * @sk: a full TCP socket
  * @view: written
  *

@@ -50,9 +50,9 @@
  */
 #define ONRAMP_PARAMS \
 ONRAMP_X(LIMIT, limit, PACKETS, 1, 4294967295, 10000, \
-	 "packets that a band holds at most") \
+	 "most packets in a band") \
 ONRAMP_X(FLOW_LIMIT, flow_limit, PACKETS, 1, 4294967295, 100, \
-	 "packets that a flow holds at most") \
+	 "most packets in a flow") \
 ONRAMP_X(QUANTUM, quantum, BYTES, 256, 1048576, 3028, \
 	 "bytes that a flow sends per round; default: two MTUs") \
 ONRAMP_X(INITIAL_QUANTUM, initial_quantum, BYTES, 0, 1048576, 15140, \
@@ -214,7 +214,7 @@ ONRAMP_X(OWD_P99_NS, owd_p99_ns, GAUGE, \
 ONRAMP_X(BETA, beta, PPM, \
 	 "beta of the last connection: effect of a pause on the delay, millionths") \
 ONRAMP_X(PEERS, peers, GAUGE, \
-	 "peers: hosts that data is sent to; of the namespace, as all until acks_no_flow") \
+	 "peers: hosts that data is sent to; from here to acks_no_flow: of the namespace") \
 ONRAMP_X(CONNECTIONS, connections, GAUGE, "connections that On-Ramp follows, and can pause") \
 ONRAMP_X(SUBSCRIBES, subscribes, COUNT, "SUBSCRIBEs sent") \
 ONRAMP_X(SUBSCRIBE_ERRORS, subscribe_errors, COUNT, "SUBSCRIBEs that could not be sent") \
@@ -226,7 +226,7 @@ ONRAMP_X(CONNECTIONS_FULL, connections_full, COUNT, \
 ONRAMP_X(ACKS_SHORT, acks_short, COUNT, "refused OR-ACKs: too short") \
 ONRAMP_X(ACKS_LONG, acks_long, COUNT, "refused OR-ACKs: too long") \
 ONRAMP_X(ACKS_VERSION, acks_version, COUNT, "refused OR-ACKs: another version") \
-ONRAMP_X(ACKS_TYPE, acks_type, COUNT, "refused messages: no OR-ACK") \
+ONRAMP_X(ACKS_TYPE, acks_type, COUNT, "refused messages: not an OR-ACK") \
 ONRAMP_X(ACKS_RESERVED, acks_reserved, COUNT, "refused OR-ACKs: a reserved bit is set") \
 ONRAMP_X(ACKS_PROTOCOL, acks_protocol, COUNT, \
 	 "refused OR-ACKs: another transport protocol than TCP") \
@@ -243,7 +243,8 @@ ONRAMP_X(PAUSE_ENDS_EMPTY, pause_ends_empty, COUNT, \
 	 "ends of pauses after which the queue was empty") \
 ONRAMP_X(THRESHOLD_NS, threshold_ns, GAUGE, \
 	 "threshold for the last OR-ACK, with error and slack, ns") \
-ONRAMP_X(SLACK_NS, slack_ns, GAUGE, "slack in it: raised because pauses were too long, ns") \
+ONRAMP_X(SLACK_NS, slack_ns, GAUGE, \
+	 "slack, a part of threshold_ns: raised because pauses were too long, ns") \
 ONRAMP_X(ACKS_UNSUPPORTED, acks_unsupported, COUNT, \
 	 "refused OR-ACKs of the namespace: other addresses, or several connections") \
 ONRAMP_X(CHALLENGES, challenges, COUNT, \
@@ -258,7 +259,7 @@ ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
 ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
 	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue") \
 ONRAMP_X(SWING_NS, swing_ns, GAUGE, \
-	 "swing in it: most that a packet was late by which a later one overtook, ns")
+	 "swing, a part of threshold_ns: longest time by which packets overtook others, ns")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

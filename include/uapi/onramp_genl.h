@@ -138,8 +138,8 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_OWD_AGE_NS,	/* u64: since it came, ns */
 	ONRAMP_A_PATH_OWD_ERROR_NS,	/* u64: error bound of the delay, ns */
 	ONRAMP_A_PATH_THRESHOLD_NS,	/* u64: T, with error and slack, ns */
-	ONRAMP_A_PATH_SLACK_NS,		/* u64: slack in it, ns */
-	ONRAMP_A_PATH_SWING_NS,		/* u64: swing in it, ns */
+	ONRAMP_A_PATH_SLACK_NS,		/* u64: slack, a part of the threshold, ns */
+	ONRAMP_A_PATH_SWING_NS,		/* u64: swing, a part of the threshold, ns */
 	ONRAMP_A_PATH_LET_GO,		/* u32: share by which pauses are shortened, millionths */
 
 	/* The last 16,000 to 32,000 of them. */

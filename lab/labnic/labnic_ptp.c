@@ -378,7 +378,7 @@ int labnic_hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp_config *c
 		return -EOPNOTSUPP;
 	}
 	if (config->tx_type != HWTSTAMP_TX_OFF && config->tx_type != HWTSTAMP_TX_ON) {
-		NL_SET_ERR_MSG(extack, "TX stamps must be off or on");
+		NL_SET_ERR_MSG(extack, "TX timestamps: expected off or on");
 		return -ERANGE;
 	}
 	/* What is asked for is a subset of all packets. */

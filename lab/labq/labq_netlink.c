@@ -94,11 +94,11 @@ static int labq_check(const struct labq_port *port, const struct labq_switch *sw
 		      const struct labq_config *cfg, struct netlink_ext_ack *extack)
 {
 	if (cfg->red_max_bytes && cfg->red_min_bytes >= cfg->red_max_bytes) {
-		NL_SET_ERR_MSG(extack, "red_min must be below red_max");
+		NL_SET_ERR_MSG(extack, "red_min: expected a value below red_max");
 		return -EINVAL;
 	}
 	if (cfg->xoff_bytes && cfg->xon_bytes > cfg->xoff_bytes) {
-		NL_SET_ERR_MSG(extack, "xon must not be above xoff");
+		NL_SET_ERR_MSG(extack, "xon: expected at most xoff");
 		return -EINVAL;
 	}
 	if (cfg->pfc && !port->labnic) {
@@ -450,7 +450,7 @@ int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
 		return -EOPNOTSUPP;
 	}
 	if (labq_is_port(sw, dev)) {
-		NL_SET_ERR_MSG(extack, "the device has a labq: change that one");
+		NL_SET_ERR_MSG(extack, "the device already has a labq: change it");
 		return -EEXIST;
 	}
 	labq_defaults(&cfg);

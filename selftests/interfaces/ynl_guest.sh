@@ -73,5 +73,5 @@ shows 'timely: sock-get' '"rport": 5001.*"source": "(tcp|stack)"' timely --dump 
 shows 'path-get' '"remote": "10.77.1.2".*"state": "subscribed"' onramp --dump path-get
 shows 'flow-get, filtered' '"rport": 5001.*"verdicts": \{"[a-z-]+": [0-9]+' onramp --dump flow-get \
 	--json '{"remote": "0a4d0100", "remote-prefix": 24, "rport": 5001}'
-shows 'flow-get, an error' 'a prefix without its address' onramp --dump flow-get \
+shows 'flow-get, an error' 'prefix length without its address' onramp --dump flow-get \
 	--json '{"remote-prefix": 24}'

@@ -223,7 +223,7 @@ out_of_range() {
 	done <"$table" >"$KSFT_TMP/lines"
 	expect "values to be refused" "$(wc -l <"$KSFT_TMP/lines")" -ge 20
 	all_refused <"$KSFT_TMP/lines"
-	says "bands must be 0 to 2" change flow_limit 13 priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0
+	says "expected bands 0 to 2" change flow_limit 13 priomap 0 1 2 3 0 0 0 0 0 0 0 0 0 0 0 0
 	# Of a qdisc that is being made: then there is none, as before.
 	tc -n "$A" qdisc del dev a0 root
 	says "limit must be 1 to 4294967295 packets" tc -n "$A" qdisc add dev a0 root onramp limit 0

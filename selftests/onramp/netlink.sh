@@ -184,7 +184,7 @@ flows() {
 	expect_same "one connection" "$(genl flow "local=$V4_A" "remote=$B4" \
 		"lport=$(field lport <<<"$line")" rport=5001 | field lport)" \
 		"$(field lport <<<"$line")"
-	says "error -2 nothing of this name" flow "local=$V4_A" "remote=$B4" lport=1 rport=5001
+	says "error -2 unknown flow" flow "local=$V4_A" "remote=$B4" lport=1 rport=5001
 	stop "$LOAD" KILL
 	acker delay 0
 	acker answer 1
@@ -228,11 +228,11 @@ connections_are() {
 
 # Each mistake has its reason, and names the attribute.
 errors() {
-	says "error -22 an address has 4 or 16 bytes at 20" path raw=3:0102030405 "remote=$B4"
+	says "error -22 address: expected 4 or 16 bytes at 20" path raw=3:0102030405 "remote=$B4"
 	says "error -34" path raw=3:010203 "remote=$B4"
-	says "error -22 an address of another family at 28" path "local=$V4_A" remote=::1
-	says "error -22 a prefix without its address at 20" dump path local_prefix=8
-	says "error -22 a prefix longer than its address at 28" dump flow "remote=$B4" \
+	says "error -22 address: expected the family of the other address at 28" path "local=$V4_A" remote=::1
+	says "error -22 prefix length without its address at 20" dump path local_prefix=8
+	says "error -22 prefix length: expected at most 32 for IPv4, 128 for IPv6 at 28" dump flow "remote=$B4" \
 		remote_prefix=33
 	says "error -97 expected the family AF_INET or AF_INET6 at 20" dump path family=16
 	says "error -22 expected a local and a remote address" path "remote=$B4"
@@ -244,7 +244,7 @@ errors() {
 	says "error -22" dump path raw=60:00
 	says "error -22" dump path raw=14:0000000000000000
 	says "error -22" info raw=2:00000000
-	says "error -2 nothing of this name" path "local=$V4_A" remote=10.99.0.1
+	says "error -2 unknown path" path "local=$V4_A" remote=10.99.0.1
 }
 
 # What shows connections is for those who administer the namespace.

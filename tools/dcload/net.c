@@ -95,7 +95,7 @@ socklen_t endpoint_sockaddr(const struct endpoint *ep, uint16_t default_port,
 	if (*ep->scope) {
 		sin6->sin6_scope_id = if_nametoindex(ep->scope);
 		if (!sin6->sin6_scope_id)
-			die("address %s%%%s: there is no device %s", ep->text,
+			die("address %s%%%s: unknown device %s", ep->text,
 			    ep->scope, ep->scope);
 	}
 	return sizeof(*sin6);

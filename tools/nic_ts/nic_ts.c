@@ -394,7 +394,8 @@ static int clock_set(uint32_t domain, char **argv)
 		else if (!strcmp(*argv, "max-age"))
 			nla_put_u64(msg, NIC_TS_A_MAX_AGE_NS, parse_s64(*argv, argv[1]));
 		else
-			die("'%s' is not known here", *argv);
+			die("unknown word '%s': expected ref-clock, ref-host, error, rate, drift or max-age",
+			    *argv);
 	}
 	talk(msg);
 	return 0;

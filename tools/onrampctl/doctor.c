@@ -106,7 +106,7 @@ DOCTOR_CHECK(SUBSCRIBER_RATE, WARN, subscriber_rate, \
 DOCTOR_CHECK(CPU_BUSY, WARN, cpu_busy, \
 	     "OR-ACKs are left out: a CPU of this receiver is saturated") \
 DOCTOR_CHECK(LATE_TIMERS, WARN, late_timers, \
-	     "paused flows go on late: a CPU is busy") \
+	     "paused flows resume late: a CPU is busy") \
 DOCTOR_CHECK(LONG_PAUSES, WARN, long_pauses, \
 	     "most pauses end with an empty queue: they are too long") \
 DOCTOR_CHECK(OTHERS_FILL, WARN, others_fill, \
@@ -392,7 +392,7 @@ static bool need_two(struct doctor *d)
 {
 	if (d->before)
 		return true;
-	skip(d, "it needs two looks: use --interval");
+	skip(d, "it needs two readings: use --interval");
 	return false;
 }
 
@@ -511,7 +511,7 @@ static void check_plugin_version(struct doctor *d)
 				      "module_interface", module),
 		.summary = text("tc's plugin has interface %" PRId64 ", the module %" PRId64,
 				plugin, module).s,
-		.why = "tc does not show what is newer",
+		.why = "tc does not show newer settings and statistics",
 		.action = "install the tools of the module's release",
 	});
 }
@@ -666,7 +666,7 @@ static void check_other_protocol(struct doctor *d)
 		.summary = text("%" PRId64 " message%s of another version of the OR protocol",
 				old + other, plural(old + other)).s,
 		.why = "that host has another release: On-Ramp between the two does nothing",
-		.action = "install the same release there; tcpdump -n udp port 299 shows who",
+		.action = "install the same release there; tcpdump -n udp port 299 shows the host",
 	});
 }
 
@@ -799,7 +799,7 @@ static void check_mode_off(struct doctor *d)
 				.subject = name,
 				.evidence = json_pack("{s:I}", "qdiscs", (json_int_t)off),
 				.summary = text("%s: mode off", name).s,
-				.why = "somebody turned it off; it works as fq",
+				.why = "it was turned off, and works as fq",
 				.action = text("onramp-qdisc %s mode final", name).s,
 			});
 	}
@@ -841,8 +841,8 @@ static void check_speed_unknown(struct doctor *d)
 		found(d, &(struct found) {
 			.subject = name,
 			.evidence = json_pack("{s:I}", "speed_mbit", (json_int_t)0),
-			.summary = text("%s: the device does not tell its speed", name).s,
-			.why = timely ? "timely takes 10 Gbit/s for it" :
+			.summary = text("%s: the device reports no speed", name).s,
+			.why = timely ? "timely assumes 10 Gbit/s" :
 			       "OR-ACKs can not be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
 				  text("onramp-qdisc %s line_rate RATE", name).s,
@@ -959,7 +959,7 @@ static void check_coalesce(struct doctor *d)
 		});
 	}
 	if (!read)
-		skip(d, "no device tells how it coalesces");
+		skip(d, "no device reports its coalescing");
 }
 
 static void check_lro(struct doctor *d)
@@ -979,7 +979,7 @@ static void check_lro(struct doctor *d)
 				.subject = name,
 				.evidence = json_pack("{s:b}", "lro", 1),
 				.summary = text("%s: large receive offload is on", name).s,
-				.why = "packets are merged before anybody can tell when they came",
+				.why = "packets are merged before they get a timestamp",
 				.action = text("ethtool -K %s lro off gro on", name).s,
 			});
 }
@@ -1102,7 +1102,7 @@ static void check_clock_map(struct doctor *d)
 				.evidence = json_pack("{s:s, s:I}", "state", bad[i], "age_ns",
 						      num_or(clock, "age_ns", 0)),
 				.summary = text("%s: its map is %s", name, bad[i]).s,
-				.why = "nobody renewed it; timestamps of that clock are not used",
+				.why = "no program renewed it; timestamps of that clock are not used",
 				.action = text("nic_ts clock %s feed", name).s,
 			});
 		}
@@ -1157,7 +1157,7 @@ static void check_two_daemons(struct doctor *d)
 			.subject = "CLOCK_REALTIME",
 			.evidence = json_pack("{s:O}", "daemons", j_get(d->now, "clock_daemons")),
 			.summary = text("%u programs set the system's clock: %s", l.n, l.s).s,
-			.why = "each takes the other's corrections for errors",
+			.why = "each one takes the corrections of the other for errors",
 			.action = "stop all but one",
 		});
 }
@@ -1210,7 +1210,7 @@ static void check_ecn_timely(struct doctor *d)
 		.subject = "net.ipv4.tcp_ecn",
 		.evidence = json_pack("{s:I}", "tcp_ecn", (json_int_t)ecn),
 		.summary = "connections of timely ask for ECN, and ignore it",
-		.why = "switches mark their packets where they would drop them: timely goes on",
+		.why = "switches mark their packets instead of dropping them, and timely does not react",
 		.action = "sysctl net.ipv4.tcp_ecn=0",
 	});
 }
@@ -1277,7 +1277,7 @@ static void check_rate_floor(struct doctor *d)
 				      num_or(d->now, "sysctl/net.ipv4.timely.min_rate_kbit", 0)),
 		.summary = text("%" PRId64 " of %" PRId64 " busy flows are at min_rate_kbit", floor,
 				busy).s,
-		.why = "more flows than the path has room for, or RTTs that are no queue",
+		.why = "more flows than the path has room for, or long RTTs without a queue",
 		.action = "compare rtt_floor_ns and t_low_ns with the RTT of an idle path; with that many flows lower min_rate_kbit",
 	});
 }
@@ -1401,7 +1401,7 @@ static void check_late_timers(struct doctor *d)
 			found(d, &(struct found) {
 				.subject = name,
 				.evidence = json_pack("{s:I}", "held_late_ns", (json_int_t)late),
-				.summary = text("%s: flows go on %" PRId64 " us after their pause",
+				.summary = text("%s: flows resume %" PRId64 " us after their pause",
 						name, late / 1000).s,
 				.why = "timers are late: the CPU is busy with interrupts or softirqs",
 				.action = "spread interrupts over CPUs; mpstat -P ALL 1, column %soft",

@@ -41,7 +41,7 @@ static void put_address(struct nl_msg *msg, const char *text)
 
 	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
 		   &mac[3], &mac[4], &mac[5], &used) != 6 || text[used])
-		die("address must be like 02:00:00:00:00:01, not '%s'", text);
+		die("address '%s': expected one such as 02:00:00:00:00:01", text);
 	MUST(nla_put(msg, IFLA_ADDRESS, sizeof(mac), mac));
 }
 
@@ -62,7 +62,7 @@ static int put_end(struct nl_msg *msg, char **words, int n, bool is_peer,
 		if (end + 1 >= n)
 			die("%s needs a value", words[end]);
 	if (is_peer && end < n)
-		die("there is only one peer");
+		die("expected one peer at most");
 	if (strlen(words[0]) >= IFNAMSIZ)
 		die("the name '%s' is too long", words[0]);
 	MUST(nla_put_string(msg, IFLA_IFNAME, words[0]));

@@ -153,7 +153,7 @@ unsigned int index_of(const char *name)
 	unsigned int index = if_nametoindex(name);
 
 	if (!index)
-		die("there is no device '%s'", name);
+		die("unknown device '%s'", name);
 	return index;
 }
 

@@ -108,14 +108,14 @@ static int64_t parse_value(const struct param *p, const char *text)
 		for (i = 0; i < ARRAY_SIZE(dists); i++)
 			if (!strcmp(text, dists[i]))
 				return i;
-		die("%s must be one of %s, not '%s'", p->name, unit_help(DIST), text);
+		die("%s '%s': expected one of %s", p->name, text, unit_help(DIST));
 	}
 	if (p->kind == BOOL) {
 		if (!strcmp(text, "on") || !strcmp(text, "1"))
 			return 1;
 		if (!strcmp(text, "off") || !strcmp(text, "0"))
 			return 0;
-		die("%s must be on or off, not '%s'", p->name, text);
+		die("%s '%s': expected on or off", p->name, text);
 	}
 	/* Whole numbers are exact; the others are rounded where that makes sense. */
 	errno = 0;
@@ -124,17 +124,17 @@ static int64_t parse_value(const struct param *p, const char *text)
 	if (*end == '.' || *end == 'e')
 		value = strtod(text, &end);
 	if (end == text || errno || !isfinite(value))
-		die("%s needs a number, not '%s'", p->name, text);
+		die("%s '%s': expected a number", p->name, text);
 	for (unit = units_of(p->kind); unit->name; unit++)
 		if (!strcasecmp(end, unit->name))
 			break;
 	if (!unit->name)
-		die("%s takes %s, not '%s'", p->name, unit_help(p->kind), end);
+		die("%s: unknown unit '%s': expected %s", p->name, end, unit_help(p->kind));
 	/* Bare numbers are in the unit of the attribute. */
 	divisor = p->kind == US && *end ? 1000 : 1;
 	/* All limits below this one are the kernel's to explain. */
 	if (fabs(value * unit->factor) >= 0x1p63)
-		die("%s is out of any range: '%s'", p->name, text);
+		die("%s '%s': out of range", p->name, text);
 	if (value == (double)whole && whole * (int64_t)unit->factor % divisor == 0)
 		return whole * (int64_t)unit->factor / divisor;
 	value *= unit->factor / divisor;
@@ -161,7 +161,7 @@ uint32_t parse_u32(const char *what, const char *text)
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (end == text || *end || errno || value > UINT32_MAX)
-		die("%s must be a number, not '%s'", what, text);
+		die("%s '%s': expected a number", what, text);
 	return value;
 }
 

@@ -94,7 +94,7 @@ static void show_fields(struct nlattr *nest, const char * const *fields, int max
 	int i;
 
 	if (nla_parse_nested(tb, max, nest, NULL))
-		die("the kernel's statistics make no sense");
+		die("malformed statistics from the kernel");
 	for (i = 0; fields[i]; i++) {
 		if (!tb[FIRST + i])
 			continue;
@@ -129,7 +129,7 @@ static void show_stats(struct nlattr *stats)
 	struct nlattr *tb[LABQ_STATS_MAX + 1];
 
 	if (nla_parse_nested(tb, LABQ_STATS_MAX, stats, NULL))
-		die("the kernel's statistics make no sense");
+		die("malformed statistics from the kernel");
 	printf(",\n    \"since_ns\": %" PRIu64, (uint64_t)get_s64(tb[LABQ_STATS_SINCE_NS]));
 	printf(",\n    \"shared_bytes\": %" PRIu64,
 	       (uint64_t)get_s64(tb[LABQ_STATS_SHARED_BYTES]));
