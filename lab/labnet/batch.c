@@ -55,7 +55,7 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_SKIP;
 }
 
-/* Whose turn it is, is told by on_error() and on_ack(). */
+/* Accept any sequence number: on_error() and on_ack() find the request. */
 static int any_seq(struct nl_msg *msg, void *arg)
 {
 	(void)msg;
@@ -106,8 +106,8 @@ struct batch *batch_open(const char *where)
 
 /**
  * batch_new() - a request to fill with attributes, for batch_add()
- * @head: what follows the netlink header
- * @size: of that
+ * @head: header of the family, after the netlink header
+ * @size: of @head, bytes
  */
 struct nl_msg *batch_new(int type, int flags, const void *head, size_t size)
 {
@@ -122,8 +122,8 @@ struct nl_msg *batch_new(int type, int flags, const void *head, size_t size)
 /**
  * batch_add() - send a request, at the latest by batch_close()
  * @msg: request; is freed
- * @what: what it does, as a verb
- * @which: to which thing; both must stay until batch_close()
+ * @what: the action, as a verb
+ * @which: its object; both strings must stay valid until batch_close()
  */
 void batch_add(struct batch *b, struct nl_msg *msg, const char *what, const char *which)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does a network behave as it was declared?
+ * Check that a network behaves as it was declared.
  *
  *	times	one UDP packet at a time from host to host, with nothing else in the
- *		network, takes what its links take
+ *		network, takes the sum of the times of its links
  *	spread	many flows between two hosts use each of the equal ports of every
  *		switch on their way as often as an even choice would, and no other port
  *
@@ -128,7 +128,7 @@ static int64_t real_ns(const struct timespec *ts)
 	return (int64_t)ts->tv_sec * (int64_t)NSEC_PER_SEC + ts->tv_nsec;
 }
 
-/* When the packet that @sock waits for was received; -1: there was none. */
+/* Return the time at which @sock received its packet, ns; -1: it received none. */
 static int64_t receive(int sock)
 {
 	char data[1], control[256];
@@ -264,7 +264,7 @@ static void judge_port(struct check *c, const struct port *port, uint64_t got,
 		     port->dev, c->t->nodes[port->node].name, got, flows, expected, sigma);
 }
 
-/* What each port has sent since @before, against even choices on the way to p->to. */
+/* Compare the packets of each port since @before with even choices on the way to p->to. */
 static void judge_ports(struct check *c, unsigned int from, const struct paths *p,
 			unsigned int flows, const uint64_t *before, const uint64_t *after)
 {

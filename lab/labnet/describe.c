@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What experiments and plots want to know of a topology.
+ * Describe a topology, for experiments and plots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "json.h"
 #include "labnet.h"
 
-/* Hosts whose number fits into the last byte together with its neighbours. */
+/* Hosts of a subnet, numbered by the last byte of the address. */
 #define PER_SUBNET	250
 
 /**
@@ -192,7 +192,7 @@ static void put_nodes(struct json_writer *w, const struct topo *t, bool switches
 }
 
 /**
- * describe_json() - write all of the topology, and what follows from it
+ * describe_json() - write the topology, and the values that follow from it
  *
  * Times are of a packet of packet_bytes, the least MTU of all links, and of an ACK
  * of ack_bytes on the way back, over the fastest of the shortest paths.

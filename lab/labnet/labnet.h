@@ -43,7 +43,7 @@
 /**
  * struct port - one end of a link
  * @dev: name of the device: "eth0" at a host, the neighbour's name at a switch
- * @node: whose it is
+ * @node: its node
  * @peer: node at the other end
  * @peer_port: index of the other end in that node's ports
  * @link: index into topo.links

@@ -9,12 +9,11 @@
  *	all labqs:	another `labnic batch`
  *	hosts with a qdisc that takes options: one `tc` each
  *
- * No packet but the experiment's own is ever sent: the devices are NOARP and have no
- * link-local address, so there is neither ARP, nor neighbour or duplicate address
- * detection, nor a router solicitation or multicast report. What a port sends goes to
- * the one neighbour that it can go to: fe80::1 on each device is the other end, an
- * address that nobody has. It is the gateway of IPv4 routes as well, so each port is
- * one next hop, and each set of equal ports one group of them.
+ * Only the experiment sends packets: the devices are NOARP and have no link-local address, so
+ * there is neither ARP, nor neighbour or duplicate address detection, nor a router
+ * solicitation or multicast report. A port sends to its only neighbour: fe80::1 on each
+ * device stands for the other end, and no host has this address. It is the gateway of IPv4
+ * routes as well, so each port is one next hop, and each set of equal ports is one group.
  *
  * A hash of addresses and ports chooses among equal ports. Its key follows from the
  * seed, and differs from switch to switch: with one key for all, the second of two
@@ -49,10 +48,10 @@
 /* Next hops of single ports have the number of the port, from 1. */
 #define FIRST_GROUP	65536
 
-/* Where this program began. */
+/* Network namespace in which this program began. */
 static int home_netns = -1;
 
-/* What goes back to what it was unless all went well. */
+/* State to undo unless all went well. */
 static const struct topo *unfinished;
 static unsigned int n_made;
 static char default_qdisc[64];
@@ -86,7 +85,7 @@ void enter_node(const struct node *node)
 	close(fd);
 }
 
-/* Write a file of /proc/sys, which shows the namespace of who looks at it. */
+/* Write a file of /proc/sys, which shows the namespace of the writer. */
 static void __printf(2, 3) put(const char *path, const char *format, ...)
 {
 	char text[64];
@@ -128,8 +127,8 @@ static uint64_t mix(uint64_t seed, uint64_t place)
 }
 
 /*
- * Of what is random at one end of a link: labnic gives the second end the next number.
- * Never 0, which stands for the number of the device.
+ * Return the seed of one end of a link; labnic gives the second end the next number. Never
+ * 0, which stands for the number of the device.
  */
 static unsigned long long port_seed(const struct topo *t, const struct port *port)
 {
@@ -159,7 +158,7 @@ static void prepare_netns_dir(void)
 		die("cannot mount %s: %s", NETNS_DIR, strerror(errno));
 }
 
-/* Nothing has been made yet when this finds one. */
+/* Refuse names that exist, before anything is made. */
 static void refuse_existing(const struct topo *t)
 {
 	unsigned int i;
@@ -189,7 +188,7 @@ static void make_netns(const struct topo *t, unsigned int i)
 		    strerror(errno));
 }
 
-/* Before there are devices: they start with what they find. */
+/* Set sysctls before there are devices, which start with these values. */
 static void set_sysctls(const struct topo *t, const struct node *node)
 {
 	/* No link-local addresses. */
@@ -208,7 +207,7 @@ static void set_sysctls(const struct topo *t, const struct node *node)
 
 /* Links -------------------------------------------------------------------- */
 
-/* labnic_batch: what to write to, for `labnic batch`, and its process. */
+/* The process of `labnic batch`, and the stream of its input. */
 struct child {
 	FILE *in;
 	pid_t pid;
@@ -265,8 +264,8 @@ static bool has_param(const char *text, const char *name)
 }
 
 /*
- * An end of a link, in words for labnic. Its peer takes what it was not given from
- * this end, so a parameter of one end that the other has not goes there with its
+ * Write an end of a link, in words for labnic. A peer copies parameters that it is not given
+ * from this end, so a parameter of one end only is given to the other end with its
  * default.
  */
 static void put_end(FILE *f, const struct topo *t, const struct link *link,
@@ -393,7 +392,7 @@ static void set_link(struct batch *b, const char *dev, int ifindex, unsigned int
 	batch_add(b, batch_new(RTM_NEWLINK, 0, &ifm, sizeof(ifm)), "set up", dev);
 }
 
-/* What a FIFO made later takes for its limit: a request sets flags up first. */
+/* Set the length that a FIFO made later takes as its limit: a request sets flags up first. */
 static void set_queue(struct batch *b, const char *dev, int ifindex, unsigned int packets)
 {
 	struct ifinfomsg ifm = { .ifi_index = ifindex };

@@ -72,7 +72,7 @@ static void extend(const struct topo *t, const struct port *port, unsigned int b
  * paths_find() - breadth-first search from @to
  * @t: topology
  * @to: node that paths lead to
- * @bytes: IP packet whose time is wanted
+ * @bytes: size of the IP packet that is timed
  * @p: result, from paths_new() for the same topology
  */
 void paths_find(const struct topo *t, unsigned int to, unsigned int bytes, struct paths *p)
@@ -108,10 +108,10 @@ void paths_find(const struct topo *t, unsigned int to, unsigned int bytes, struc
 }
 
 /**
- * paths_next() - where a node sends what is for p->to
+ * paths_next() - find the ports through which a node sends to p->to
  * @ports: result: indices into the node's ports, room for all of them
  *
- * Return: how many.
+ * Return: the number of ports.
  */
 unsigned int paths_next(const struct topo *t, const struct paths *p, unsigned int from,
 			unsigned int *ports)

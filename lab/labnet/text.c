@@ -7,11 +7,11 @@
  *	host NAME [nic "..."] [qdisc "..."]
  *	switch NAME [nic "..."] [queue N | labq "..."]
  *	link A B [rate R] [delay D] [mtu M] [a "..."] [b "..."]
- *	default host|switch|link OPTION...	for what is declared after it
+ *	default host|switch|link OPTION...	for later declarations
  *
- * nic, a and b are parameters of labnic: of all ends that a node has, of A's end and
- * of B's. queue counts packets, labq has parameters of the qdisc labq: what a
- * switch's port queues in. A host has one link; all hosts can reach each other.
+ * nic, a and b are parameters of labnic: of all ends of a node, of A's end and of B's.
+ * queue counts packets, labq has parameters of the qdisc labq: each is the queue of a
+ * switch's port. A host has one link; all hosts can reach each other.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -26,9 +26,9 @@
 #include "labnet.h"
 
 /**
- * struct reader - a text that is being read
- * @line: number of the line, 0: none of them in particular
- * @host, @sw, @link: what is declared next starts as a copy of these
+ * struct reader - state of reading a text
+ * @line: number of the line; 0: no single line
+ * @host, @sw, @link: defaults, which later declarations copy
  */
 struct reader {
 	struct topo *t;
@@ -135,7 +135,7 @@ static unsigned int split(struct reader *r, char *line, char **words)
 	}
 }
 
-/* Parameters of labnic that labnet sets itself, and what to write instead. */
+/* Parameters of labnic that labnet sets itself, and the words to use instead. */
 static const char * const own_nic_params[][2] = {
 	{ "rate", "the link's rate" }, { "delay", "the link's delay" },
 	{ "seed", "the statement seed" },
@@ -443,7 +443,7 @@ static void read_statement(struct reader *r, char **words, unsigned int n)
 		fail(r, "seed must be one number from 0 to 2^63-1");
 }
 
-/* What can be said of the whole only. */
+/* Check rules that concern the whole topology. */
 static void check_whole(struct reader *r)
 {
 	struct topo *t = r->t;
@@ -469,9 +469,9 @@ static void check_whole(struct reader *r)
 }
 
 /**
- * topo_read() - read a topology, and check all that can be checked without making it
+ * topo_read() - read a topology, and check it as far as possible without making it
  * @f: the text
- * @error: what is wrong with it, and in which line
+ * @error: result: the fault and its line
  * @size: of @error
  *
  * Return: the topology, or NULL. Nothing is ever freed: a program reads one.

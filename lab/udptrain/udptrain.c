@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * udptrain: datagrams at exact times, and what became of them.
+ * udptrain: send datagrams at exact times, and record their arrivals.
  *
  *	udptrain FROM TO ADDR NAME=VALUE...
  *		FROM, TO	network namespaces
@@ -18,7 +18,7 @@
  *
  * The kernel keeps the times: SO_TXTIME holds every datagram back in fq (which
  * has to be the qdisc of FROM, with a flow_limit of BATCH or more), and
- * SO_TIMESTAMPING tells when it came. Few wake-ups, and no process in the path.
+ * SO_TIMESTAMPING reports its arrival. Few wake-ups, and no process in the path.
  *
  * In the lab a reading of a clock takes a process 1 ns, always, so that the offset
  * between two clocks is exact.
@@ -198,7 +198,7 @@ static int64_t stamp_ns(const struct __kernel_timespec *ts)
 	return ts->tv_sec * 1000000000LL + ts->tv_nsec;
 }
 
-/* One that has come; @offset_ns takes the kernel's stamps to CLOCK_MONOTONIC. */
+/* Record an arrival; @offset_ns converts timestamps of the kernel to CLOCK_MONOTONIC. */
 static void arrived(struct msghdr *msg, struct arrival *a, int64_t offset_ns)
 {
 	struct scm_timestamping64 stamps;

@@ -16,11 +16,11 @@ static const struct mode *const modes[] = {
 };
 
 /**
- * client_fail() - say what went wrong and end the run
+ * client_fail() - print an error and end the run
  * @c: client
  * @fmt: printf format of one sentence
  *
- * The result of what ran is still written; the exit status becomes 1. Only the
+ * The result so far is still written; the exit status becomes 1. Only the
  * first failure is printed.
  */
 void client_fail(struct client *c, const char *fmt, ...)

@@ -14,7 +14,7 @@
 #include "stats.h"
 #include "tstamp.h"
 
-/* RTT samples of a flow, and what became of those that were none. */
+/* RTT samples of a flow, and counters of excluded ones. */
 struct rtt_counters {
 	uint64_t count;
 	double sum_ns;
@@ -61,7 +61,7 @@ struct flow {
 	struct rng rng;
 };
 
-/* What makes a mode; everything but name may be NULL. */
+/* Callbacks of a mode; all but name may be NULL. */
 struct mode {
 	const char *name;
 	void (*start)(struct client *c);

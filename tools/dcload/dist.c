@@ -294,10 +294,10 @@ static const char *check_knot(const struct dist_knot *knots, size_t n)
 /**
  * dist_parse_text() - read a distribution
  * @d: result, to be given to dist_free()
- * @text: lines "BYTES CUMULATIVE", empty ones and what follows a # ignored; the
+ * @text: lines "BYTES CUMULATIVE"; empty lines and comments from # on are ignored; the
  *	last probability is 1, or 100 if they are in percent; between two lines
  *	all sizes are equally probable
- * @err: where to say what is wrong
+ * @err: result: the error
  * @err_len: its length
  *
  * Return: false if @text is no distribution.
@@ -393,7 +393,7 @@ static bool parse_range(struct dist *d, const char *s)
  * dist_parse() - distribution as written on the command line
  * @d: result, to be given to dist_free()
  * @s: name of a built-in one, size, range MIN-MAX, or path with a slash
- * @err: where to say what is wrong
+ * @err: result: the error
  * @err_len: its length
  *
  * Return: false if @s is none of these.

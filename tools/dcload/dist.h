@@ -8,7 +8,7 @@
 
 #include "stats.h"
 
-/* How sizes lie between two knots of a distribution. */
+/* Interpolation of sizes between two knots of a distribution. */
 enum dist_between {
 	DIST_LINEAR,		/* uniform in the size */
 	DIST_LOG,		/* uniform in its logarithm: read off a logarithmic plot */

@@ -13,9 +13,9 @@
 #define STAMPS_PER_TURN		64
 
 /*
- * Data waiting in the socket beyond what the window lets out: four writes, but
- * at least this. The default write is enough for TCP to build full-sized packets at
- * any rate; smaller ones are sooner on the wire, and give more RTT samples.
+ * Data waiting in the socket beyond the window: four writes, but at least this. The
+ * default write is enough for TCP to build full-sized packets at any rate; smaller ones
+ * are sooner on the wire, and give more RTT samples.
  */
 #define NOTSENT_LOWAT_MIN	8192
 
@@ -54,12 +54,12 @@ void flow_pause(struct flow *f, bool paused)
 }
 
 /**
- * flow_counters() - what TCP counted so far
+ * flow_counters() - return TCP's counters so far
  * @f: flow
  * @out: sum over all its connections
  * @info: if not NULL, all there is about the current connection
  *
- * Return: false if there is no connection now; @out is valid all the same.
+ * Return: false if the flow has no connection now; @out is valid in any case.
  */
 bool flow_counters(struct flow *f, struct counters *out, struct tcp_info *info)
 {
@@ -77,8 +77,7 @@ bool flow_counters(struct flow *f, struct counters *out, struct tcp_info *info)
 /**
  * flow_close() - end a connection
  * @f: flow
- * @abort: throw away what is not yet delivered, so that nothing of this run
- *	is left on the network
+ * @abort: discard undelivered data, so that nothing of this run is left on the network
  */
 void flow_close(struct flow *f, bool abort)
 {

@@ -214,7 +214,7 @@ static void set_clock(struct loop *l)
 }
 
 /**
- * loop_run() - serve events until somebody sets stop
+ * loop_run() - serve events until stop is set
  * @l: loop
  *
  * A callback must not free a watch other than its own: its event may be waiting

@@ -13,11 +13,11 @@
 #define NO_IDEAL	255
 
 /**
- * mesh_fail() - say what went wrong and end the run
+ * mesh_fail() - print an error and end the run
  * @m: mesh
  * @fmt: printf format of one sentence
  *
- * The result of what ran is still written; the exit status becomes 1. Only the
+ * The result so far is still written; the exit status becomes 1. Only the
  * first failure is printed.
  */
 void mesh_fail(struct mesh *m, const char *fmt, ...)
@@ -162,7 +162,7 @@ static void source_begin(struct source *s)
 }
 
 /**
- * mesh_ideal() - what the slowdown of flows between two hosts is relative to
+ * mesh_ideal() - return the ideal that slowdowns of flows between two hosts refer to
  * @m: mesh
  * @client: host that starts the exchange
  * @server: the other one
@@ -200,7 +200,7 @@ static double slowdown_of(const struct mesh *m, const struct exchange *e,
 					 !mesh_is_local(m));
 }
 
-/* What TCP counted for a part, at both ends as far as they are here. */
+/* Add TCP's counters of a part, of each end that is in this process. */
 static void count_part(struct conn *c, const struct part *p, struct counters *tcp)
 {
 	memset(tcp, 0, sizeof(*tcp));

@@ -12,13 +12,12 @@
  *
  * A process plays all hosts, or one (--self).
  *
- * All hosts: an end knows what its peer is up to, because it is in the same
- * process: no byte is on the wire but those of the flows, and a flow's completion
- * is seen when the receiver has read its last byte, by the one clock there is.
+ * All hosts: both ends are in the same process. Only the flows' own bytes are on the wire.
+ * A flow is complete when the receiver has read its last byte, by the same clock.
  *
- * One host: what a client sends begins with a header of 16 bytes, which counts as
- * part of its size (less than 16 bytes become 16), and the server answers a flow
- * one way with one byte when it has read all of it: then it is complete.
+ * One host: the data of a client begins with a header of 16 bytes, which counts as part of
+ * its size (less than 16 bytes become 16). The server answers a one-way flow with one byte
+ * when it has read all of it: then the flow is complete.
  */
 #ifndef DCLOAD_MESH_H
 #define DCLOAD_MESH_H

@@ -27,7 +27,7 @@
 
 #define WATCH_EVENTS	(EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
-/* What a client sends first, if its server is elsewhere. Big endian. */
+/* First bytes of a client whose server is in another process. Big endian. */
 struct header {
 	uint32_t magic;
 	uint32_t response;	/* bytes, 0: one way */
@@ -52,7 +52,7 @@ static bool is_client(const struct side *s)
 /* Accounting --------------------------------------------------------------- */
 
 /**
- * side_account() - count what TCP did since the last time
+ * side_account() - add TCP's counters since the last call
  * @s: end of a connection; nothing is done if it is closed
  */
 void side_account(struct side *s)
@@ -511,7 +511,7 @@ static void conn_connected(struct conn *c)
 		begin_writing(c);
 }
 
-/* The header is complete: what will come after it, and go back. */
+/* Take from the complete header the sizes of request and response. */
 static bool header_done(struct conn *c)
 {
 	struct header h;
@@ -598,8 +598,8 @@ static void side_ended(struct side *s)
 }
 
 /*
- * Less than was asked for is all there was, and what comes next is an event of
- * its own: recv() need not say so once more. @hup: the peer's end is to be read.
+ * A short read emptied the socket, and later data is an event of its own: another recv() is
+ * not needed. @hup: read up to the end of the stream.
  */
 static void side_read(struct side *s, bool hup)
 {
@@ -676,8 +676,8 @@ struct side *conn_sender(struct conn *c)
 }
 
 /**
- * conns_abort() - throw away what is still under way, so that nothing of this run
- *	is left on the network
+ * conns_abort() - discard data under way, so that nothing of this run is left on the
+ *	network
  * @m: mesh, its run over
  */
 void conns_abort(struct mesh *m)

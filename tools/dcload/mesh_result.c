@@ -84,7 +84,7 @@ void mesh_csv_step(struct mesh *m)
  * @c: its connection
  * @fct_ns: its completion time
  * @slowdown: NAN if not known
- * @tcp: what TCP counted meanwhile
+ * @tcp: TCP's counters of that time
  */
 void mesh_csv_flow(struct mesh *m, const struct conn *c, uint64_t fct_ns,
 		   double slowdown, const struct counters *tcp)
@@ -305,7 +305,7 @@ static void print_load(const struct mesh *m, const struct load *load)
 }
 
 /**
- * mesh_result_write() - write what was measured
+ * mesh_result_write() - write the results
  * @m: mesh, its run over
  */
 void mesh_result_write(struct mesh *m)

@@ -65,8 +65,8 @@ static uint64_t rate_portion(const struct client_options *o)
 }
 
 /*
- * What the network could not take is not made up for later, so that the offered
- * load never exceeds the limit by more than RATE_BACKLOG portions.
+ * Bytes that the network could not take are not sent later, so the offered load never
+ * exceeds the limit by more than RATE_BACKLOG portions.
  */
 static void bulk_expired(struct flow *f)
 {
@@ -167,7 +167,7 @@ static void rounds_watchdog(struct timer *t)
 		if (ioctl(f->watch.fd, SIOCOUTQ, &queued) || queued)
 			continue;
 		if (f->polled != f->written) {
-			/* Its stamp may be on the way: once more. */
+			/* Its timestamp may be on the way: try once more. */
 			f->polled = f->written;
 			continue;
 		}

@@ -206,7 +206,7 @@ bool get_tcp_info(int fd, struct tcp_info *info)
 static bool kernel_counts_timeouts;
 
 /**
- * get_counters() - read what TCP counted
+ * get_counters() - read TCP's counters
  * @fd: TCP socket
  * @out: result
  * @info: if not NULL, all there is
@@ -251,7 +251,7 @@ bool counters_timeouts(void)
 }
 
 /**
- * counters_add() - add what was counted between two moments
+ * counters_add() - add the difference of two readings
  * @sum: sum
  * @now: later
  * @then: earlier
@@ -275,7 +275,7 @@ void counters_add(struct counters *sum, const struct counters *now,
 /**
  * need_fds() - raise the limit of open files as far as it goes
  * @n: descriptors that will be needed
- * @what: what needs them; the process exits if they can't be had. NULL: go on
+ * @what: user of them, for the error with which the process exits; NULL: continue with fewer
  *
  * Return: descriptors that may be opened.
  */

@@ -11,7 +11,7 @@
 
 #define MAX_FLOWS	65536
 
-/* How the argument of an option is read. */
+/* Format of an option's argument. */
 enum arg {
 	ARG_NONE,		/* a bool becomes true */
 	ARG_U64,		/* whole number from min to max, times unit */
@@ -38,7 +38,7 @@ struct option_row {
 #define RANGE(from, to)		.min = (from), .max = (to), .unit = 1
 #define OTHER(label, function)	{ .name = label, .arg = ARG_OTHER, .read = function }
 
-/* What every subcommand with a network has. */
+/* Options of each subcommand that uses the network. */
 #define COMMON_ROWS(type) \
 	ROW(type, json, "json", ARG_TEXT), \
 	ROW(type, port, "port", ARG_U64, RANGE(1, 65535)), \

@@ -49,7 +49,7 @@ void put_interval(struct json_writer *w, double start_s, uint64_t start_boot_ns,
  * put_hist() - members that describe a histogram
  * @w: writer, in an object
  * @h: histogram; an empty one has null where a number would be a lie
- * @unit: what values are divided by
+ * @unit: divisor of the values
  * @buckets: all its buckets as well
  */
 void put_hist(struct json_writer *w, const struct hist *h, double unit,
@@ -85,7 +85,7 @@ void put_hist(struct json_writer *w, const struct hist *h, double unit,
 }
 
 /**
- * put_counters() - an object with what TCP counted
+ * put_counters() - write an object with TCP's counters
  * @w: writer
  * @key: its name
  * @n: counters

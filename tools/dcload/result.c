@@ -253,7 +253,7 @@ static void print_summary(const struct client *c, const struct totals *t)
 }
 
 /**
- * result_write() - write what was measured
+ * result_write() - write the results
  * @c: client, its run over
  */
 void result_write(struct client *c)

@@ -5,11 +5,11 @@
 
 /**
  * jain_index() - fairness of an allocation (Jain, Chiu, Hawe 1984)
- * @x: what each of @n parties got, not negative
+ * @x: share of each of @n parties, not negative
  * @n: number of parties
  *
- * Return: 1 if all got the same, 1/n if one got everything; NAN if there is
- * nobody or nobody got anything.
+ * Return: 1 if all shares are equal, 1/n if one party has everything; NAN if @n or all
+ * shares are 0.
  */
 double jain_index(const double *x, size_t n)
 {

@@ -56,9 +56,9 @@ unsigned int rtt_expect(struct rtt_tracker *t, uint32_t id)
 }
 
 /**
- * rtt_transmitted() - a transmit stamp arrived
+ * rtt_transmitted() - process a transmit timestamp
  * @t: tracker
- * @ev: the stamp
+ * @ev: the timestamp
  */
 void rtt_transmitted(struct rtt_tracker *t, const struct rtt_event *ev)
 {
@@ -78,14 +78,14 @@ void rtt_transmitted(struct rtt_tracker *t, const struct rtt_event *ev)
 }
 
 /**
- * rtt_acked() - an ACK stamp arrived
+ * rtt_acked() - process an ACK timestamp
  * @t: tracker
- * @ev: the stamp
+ * @ev: the timestamp
  * @rtt_ns: the sample, if the verdict is RTT_VALID
- * @lost: samples older than this one that will never get their ACK stamp:
- *	TCP stamps in order
+ * @lost: samples older than this one that will never get their ACK timestamp:
+ *	TCP reports them in order
  *
- * Return: what to make of it.
+ * Return: the verdict about the sample.
  */
 enum rtt_verdict rtt_acked(struct rtt_tracker *t, const struct rtt_event *ev,
 			   uint64_t *rtt_ns, unsigned int *lost)
@@ -117,7 +117,7 @@ enum rtt_verdict rtt_acked(struct rtt_tracker *t, const struct rtt_event *ev,
 }
 
 /**
- * tstamp_enable() - have a socket report stamps
+ * tstamp_enable() - have a socket report timestamps
  * @fd: TCP socket, connected, nothing written yet: ids count from here
  */
 void tstamp_enable(int fd)
@@ -138,11 +138,11 @@ void tstamp_enable(int fd)
 }
 
 /**
- * tstamp_send() - write, and have the last byte written stamped
+ * tstamp_send() - write, and request a timestamp of the last byte
  * @fd: socket given to tstamp_enable()
  * @buf: data
  * @len: bytes
- * @from_qdisc: stamp at the qdisc, not at the driver
+ * @from_qdisc: timestamp at the qdisc, not at the driver
  *
  * Return: as send(2).
  */
@@ -201,12 +201,11 @@ static uint32_t stats_retrans(const struct cmsghdr *cm)
 }
 
 /**
- * tstamp_read() - take one stamp from a socket's error queue
+ * tstamp_read() - take one timestamp from a socket's error queue
  * @fd: socket
  * @ev: result
  *
- * Return: 1 if there was a stamp, 0 if there was something else, -1 if the
- * queue is empty.
+ * Return: 1 for a timestamp, 0 for another message, -1 if the queue is empty.
  */
 int tstamp_read(int fd, struct rtt_event *ev)
 {

@@ -21,11 +21,11 @@
  * driver, the wait in the sending host's qdisc (fq's pacing included).
  *
  * TCP acknowledges in order: after a loss, the ACK of a byte waits for the bytes
- * before it to be repaired, which is no round trip. Each stamp carries the
- * socket's count of retransmissions at that moment; if it changed between the
- * two stamps, or the byte was transmitted twice, the sample is left out and
- * counted (excluded_retrans). So the very RTTs of the worst moments, overflowing
- * buffers, are missing: read the maximum together with that count.
+ * before it to be repaired, which is no round trip. Each timestamp carries the
+ * socket's count of retransmissions at that moment. If it changed between the two
+ * timestamps, or the byte was transmitted twice, the sample is left out and counted
+ * (excluded_retrans). So the RTTs of overflowing buffers are missing: read the maximum
+ * together with that count.
  */
 #ifndef DCLOAD_TSTAMP_H
 #define DCLOAD_TSTAMP_H

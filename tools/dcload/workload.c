@@ -10,7 +10,7 @@
 #include "parse.h"
 #include "workload.h"
 
-/* What a kind is unless its keys say otherwise. */
+/* Defaults of a kind, which its keys override. */
 struct kind {
 	const char *name;
 	bool request;
@@ -383,7 +383,7 @@ static bool check(struct workload *w, bool loop_given, const struct message *m)
  * @w: result, to be given to workload_free(), also on error
  * @spec: "KIND" or "KIND:KEY=VALUE,..."
  * @n_hosts: hosts there are, at most MAX_HOSTS
- * @err: where to say what is wrong
+ * @err: result: the error
  * @err_len: its length
  *
  * Return: false if @spec is no workload.
@@ -449,7 +449,7 @@ double workload_mean_bytes(const struct workload *w)
  * workload_finish() - from a load, compute the interval
  * @w: workload
  * @link_bit_s: rate of a host's link, 0 if not known
- * @err: where to say what is wrong
+ * @err: result: the error
  * @err_len: its length
  *
  * A load is that of the links of "from" hosts: out of them one way, into them

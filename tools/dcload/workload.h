@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One workload of a mesh: who sends what to whom, and when.
+ * One workload of a mesh: senders, receivers, sizes and times.
  *
  * A client host starts exchanges. An exchange is either
  *

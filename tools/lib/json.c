@@ -62,7 +62,7 @@ FILE *json_file_open(const char *path)
 
 /**
  * json_file_close() - finish a result file; exit if it could not be written
- * @f: what json_file_open() gave
+ * @f: result of json_file_open()
  * @path: its path
  */
 void json_file_close(FILE *f, const char *path)
@@ -102,7 +102,7 @@ void json_open(struct json_writer *w, const char *key, char bracket, bool compac
 }
 
 /**
- * json_close() - end what json_open() began
+ * json_close() - end an object or array of json_open()
  * @w: writer
  * @bracket: '}' or ']'
  */
@@ -134,7 +134,7 @@ void json_u64(struct json_writer *w, const char *key, uint64_t value)
  * json_double() - write a number
  * @w: writer
  * @key: name, or NULL
- * @value: number; what JSON can't hold (infinite, not a number) becomes null
+ * @value: number; infinite ones and NAN become null
  */
 void json_double(struct json_writer *w, const char *key, double value)
 {
@@ -356,7 +356,7 @@ static bool parse_value(struct parser *ps, struct json_value *v, int depth)
  * json_parse() - read one JSON document
  * @text: document, need not end in a NUL
  * @len: its length in bytes
- * @error_at: offset of what could not be read
+ * @error_at: result: offset of the first byte in error
  *
  * Return: the document's root, to be given to json_free(); NULL on error.
  */
@@ -410,10 +410,10 @@ const struct json_value *json_path(const struct json_value *v, const char *path)
 /**
  * json_print() - print a value for a script
  * @v: value
- * @f: where to
+ * @f: stream
  *
- * A string is printed bare if it is @v itself; arrays and objects go on one
- * line, as JSON.
+ * A string is printed without quotes if it is @v itself; arrays and objects are printed on
+ * one line, as JSON.
  */
 void json_print(const struct json_value *v, FILE *f)
 {

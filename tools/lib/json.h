@@ -11,7 +11,7 @@
 
 /*
  * Writer. A NULL key is for the outermost value and for items of arrays. An
- * array opened with "compact" and all it holds go on one line.
+ * array opened with "compact" is written on one line.
  */
 struct json_writer {
 	FILE *f;

@@ -23,7 +23,7 @@ struct ktap_case {
 /* Failed checks of the case that runs. */
 static unsigned int ktap_failures;
 
-/* What the case is at, for the rows of a table; NULL outside a table. */
+/* Row of a table that the case checks; NULL outside a table. */
 static const char *ktap_row;
 
 static inline void ktap_fail(const char *file, int line)

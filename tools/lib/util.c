@@ -15,7 +15,7 @@ static void message(const char *fmt, va_list ap)
 }
 
 /**
- * die() - say what is wrong, in one sentence, and exit with status 1
+ * die() - print an error, one sentence, and exit with status 1
  * @fmt: printf format, without trailing newline
  */
 void die(const char *fmt, ...)
@@ -29,7 +29,7 @@ void die(const char *fmt, ...)
 }
 
 /**
- * warning() - say something on stderr and go on
+ * warning() - print a warning on stderr
  * @fmt: printf format, without trailing newline
  */
 void warning(const char *fmt, ...)

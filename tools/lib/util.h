@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs share: messages, memory, the clock. Beside it json.c writes and reads
+ * Code that the programs share: messages, memory, the clock. Beside it json.c writes and reads
  * JSON, and parse.c reads numbers, sizes, rates, lists and addresses.
  */
 #ifndef TOOLS_UTIL_H

@@ -32,10 +32,9 @@
 #define FEED_SAMPLES	9
 
 /*
- * Growth of the error that is claimed, 10^-9. Of a rate that was measured: 1 ppm,
- * what an ordinary crystal wanders within seconds, and what the two readings leave
- * open. Of one that was not: 200 ppm, the worst that Ethernet allows for both
- * clocks together.
+ * Growth of the error bound, 10^-9. For a measured rate: 1 ppm, the drift of an ordinary
+ * crystal within seconds, plus the uncertainty of the two readings. For an unknown rate:
+ * 200 ppm, the worst that Ethernet allows for both clocks together.
  */
 #define FEED_DRIFT_PPB		1000
 #define FEED_DRIFT_UNKNOWN_PPB	200000
@@ -242,7 +241,7 @@ static int show_object(struct nl_msg *msg, void *arg)
 
 /* Talking ------------------------------------------------------------------ */
 
-/* What the kernel says about a refused request, or errno's text. */
+/* Exit with the kernel's reason for a refused request, or with errno's text. */
 static int on_error(struct sockaddr_nl *who, struct nlmsgerr *e, void *arg)
 {
 	struct nlmsghdr *hdr = (struct nlmsghdr *)e - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Facts about this host: what onrampctl can read, and what all of its commands show.
+ * Read the facts about this host, which all commands of onrampctl show.
  *
  *	version, kernel, root		of this program, of the system; may it see all
  *	modules/NAME/{version,taint}
@@ -341,7 +341,7 @@ static const char *arg_after(const char *cmd, size_t len, const char *option)
 	return NULL;
 }
 
-/* Does that process set the system's clock? */
+/* Return whether a process sets the system's clock. */
 static bool sets_clock(const char *comm, const char *cmd, size_t len)
 {
 	static const char * const daemons[] = {
@@ -413,7 +413,7 @@ static void read_daemons(const struct ctl *ctl, json_t *facts)
 	j_set(facts, "clock_daemons", list);
 }
 
-/* What only root sees: nearly all that is read here is for everybody. */
+/* List the facts that only root can read. */
 static void read_hidden(const struct ctl *ctl, json_t *facts)
 {
 	json_t *hidden = json_array();

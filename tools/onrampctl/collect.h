@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What collect.c is made of: files, rtnetlink, ethtool, nic_ts, sockets. Each adds to the
- * facts what it can read, and leaves out what it cannot.
+ * Parts of collect.c: files, rtnetlink, ethtool, nic_ts, sockets. Each adds the facts that it
+ * can read, and leaves out the others.
  */
 #ifndef ONRAMPCTL_COLLECT_H
 #define ONRAMPCTL_COLLECT_H

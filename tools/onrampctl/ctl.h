@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * onrampctl: what its parts share.
+ * onrampctl: declarations that its parts share.
  *
- *	collect.c	facts: what is readable on this host, one JSON object
- *	doctor.c	facts in, findings out; looks at nothing else
- *	mute.c		findings that are not to count for a while
+ *	collect.c	facts: the readable state of this host, one JSON object
+ *	doctor.c	facts in, findings out; uses nothing else
+ *	mute.c		findings that do not count for a while
  *	report.c	findings as text
  *	main.c		commands
  *
- * Facts that could not be read are absent, and what needs them says so.
+ * Facts that could not be read are absent, and their users say so.
  */
 #ifndef ONRAMPCTL_H
 #define ONRAMPCTL_H
@@ -28,15 +28,15 @@ enum ctl_status {
 };
 
 /**
- * struct ctl - what the command line asked for
+ * struct ctl - the command line
  * @root:	directory that /proc and /sys are below; "" is this host. Otherwise nothing is
  *		asked by netlink or ioctl, which answer for this host only
  * @facts:	file to read facts from instead of this host, or NULL
  * @state:	file with muted checks
  * @netns:	network namespace to look at, by its name for ip-netns(8), or NULL
  * @output:	file that prometheus writes, or NULL for stdout
- * @interval_ns: time between two looks at counters; 0: look once
- * @duration_ns: for how long trace goes on
+ * @interval_ns: time between two readings of counters; 0: read once
+ * @duration_ns: length of a trace, ns
  * @count:	monitor: events, top: screens, after which it ends; 0: none
  * @interval_set: the command line has an interval
  * @json:	write JSON

@@ -9,9 +9,9 @@
  *		   "muted": [ the same, with "left_s" ],
  *		   "skipped": [ { "code", "reason" } ], "ok": [ code ] }
  *
- * A check is a row of DOCTOR_CHECKS and a function. It looks at what it needs, says so if
- * that is missing, and otherwise finds something or does not. Codes never change their
- * meaning; severities may.
+ * A check is a row of DOCTOR_CHECKS and a function. It is skipped, with the reason, if facts
+ * that it needs are missing; otherwise it reports a finding or none. Codes never change
+ * their meaning; severities may.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,13 +25,13 @@
 #define MAX_COALESCED_FRAMES	8
 /* A full frame on the wire, with preamble and gap, bytes. */
 #define WIRE_FRAME		1538
-/* Shares of what is counted below which something is no finding, 1/n. */
+/* A smaller share than 1/n is no finding. */
 #define SHARE_IMPLAUSIBLE	100
 #define SHARE_BUSY		10
 #define SHARE_LET_GO		10
-/* Fewer events than this between two looks are no share of anything. */
+/* Fewer events than this between two readings give no share. */
 #define ENOUGH			20
-/* Timers that are later than this have a busy CPU, ns. */
+/* Timers that are later than this show a busy CPU, ns. */
 #define LATE_NS			100000
 /*
  * DOCTOR_CHECK(CODE, SEVERITY, function, "what is wrong")
@@ -122,12 +122,12 @@ static const char * const severity_names[] = { "note", "warning", "critical" };
  * @before:	facts some time before, or NULL
  * @muted:	code -> seconds since 1970 at which that ends
  * @now_s:	seconds since 1970
- * @report:	what is built
+ * @report:	result
  * @code:	of the check that runs
  * @severity:	likewise
  * @found:	findings of it
- * @skipped:	it has said why it cannot look
- * @worst:	severity of what is not muted, -1 for nothing
+ * @skipped:	it has given a reason for being skipped
+ * @worst:	worst severity of findings that are not muted, -1: none
  */
 struct doctor {
 	const json_t *now, *before, *muted;
@@ -158,10 +158,10 @@ static void __printf(2, 3) skip(struct doctor *d, const char *fmt, ...)
 /**
  * struct found - a finding
  * @subject:	device, file or host that it is about, or NULL
- * @evidence:	object with the values that it was seen by; taken over
- * @summary:	what is there, with numbers; owned by the caller, as all that follow
+ * @evidence:	object with the values that show it; taken over
+ * @summary:	the fault, with numbers; owned by the caller, as the next two
  * @why:	reason
- * @action:	what to do
+ * @action:	remedy
  */
 struct found {
 	const char *subject;
@@ -192,7 +192,7 @@ static void found(struct doctor *d, const struct found *f)
 		d->worst = d->severity;
 }
 
-/* Text of a finding, on the stack of who makes it. */
+/* Text of a finding, on the stack of the check. */
 struct text {
 	char s[512];
 };
@@ -233,7 +233,7 @@ static const char *plural(int64_t n)
 
 /* Facts --------------------------------------------------------------------- */
 
-/* No counter of a host gets here: sums and small multiples of these fit. */
+/* Above any counter of a host: sums and small multiples of counters fit. */
 #define LARGEST		(1LL << 53)
 
 static bool num(const json_t *o, const char *path, int64_t *out)
@@ -368,7 +368,7 @@ static bool loaded(const struct doctor *d, const char *module)
 	return json_is_object(json_object_get(j_get(d->now, "modules"), module));
 }
 
-/* What a check is about is there, or it is skipped. */
+/* Skip a check whose module is missing. */
 static bool need_module(struct doctor *d, const char *module)
 {
 	if (!j_get(d->now, "modules"))
@@ -805,7 +805,7 @@ static void check_mode_off(struct doctor *d)
 	}
 }
 
-/* Speed of a device in Mbit/s: what it reports, or what was set. */
+/* Speed of a device in Mbit/s, as reported or as set. */
 static int64_t speed_of(const json_t *dev)
 {
 	int64_t mbit = num_or(dev, "speed_mbit", 0), set;
@@ -1493,7 +1493,7 @@ const char *doctor_severity(size_t i)
 }
 
 /**
- * doctor_run() - look for what is wrong
+ * doctor_run() - run all checks
  * @facts: of facts_twice()
  * @muted: code -> seconds since 1970, or NULL
  * @now_s: seconds since 1970

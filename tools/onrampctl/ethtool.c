@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a driver tells by ethtool's ioctl. */
+/* Settings of a driver, by ethtool's ioctl. */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -46,7 +46,7 @@ static uint32_t speed_mbit(int fd, const char *name)
 }
 
 /**
- * ethtool_read() - add what the driver of a device tells
+ * ethtool_read() - add the settings of a device's driver
  * @dev: facts of the device
  * @name: its name
  */

@@ -322,7 +322,7 @@ static struct filter *either(struct parser *p)
  * filter_parse() - read an expression
  * @argc: number of words; at least 1
  * @argv: words, of which each may hold several
- * @error: FILTER_ERROR bytes, for what is wrong and what is allowed
+ * @error: FILTER_ERROR bytes, for the error and the allowed values
  *
  * Return: the filter, for filter_free(); NULL: see @error.
  */

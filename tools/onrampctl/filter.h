@@ -16,7 +16,7 @@
 
 struct filter;
 
-/* Room for what filter_parse() says. */
+/* Size of an error of filter_parse(), bytes. */
 #define FILTER_ERROR	160
 
 struct filter *filter_parse(int argc, char **argv, char *error);

@@ -102,10 +102,10 @@ void j_print(const json_t *o)
  * j_clean() - make a name of the kernel's fit for JSON
  * @out: room for @size bytes, the terminating one included
  * @size: of @out, at least 1
- * @name: what the kernel has; a device may have any bytes in its name
+ * @name: name in the kernel; that of a device may have any bytes
  * @len: of it, the terminating byte included if there is one
  *
- * Return: @out, with a question mark for each byte that is no printable ASCII.
+ * Return: @out, with a question mark for each byte that is not printable ASCII.
  */
 const char *j_clean(char *out, size_t size, const char *name, size_t len)
 {

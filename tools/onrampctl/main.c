@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* onrampctl: what On-Ramp and TIMELY do on this host, and what is wrong with that. */
+/* onrampctl: show the state of On-Ramp and TIMELY on this host, and its faults. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -20,7 +20,7 @@
 #define STATE_FILE	"/var/lib/onramp/muted.json"
 
 /**
- * unknown() - say what is wrong, in one sentence, and exit with status 3
+ * unknown() - print an error, one sentence, and exit with status 3
  * @fmt: printf format, without trailing newline
  */
 void unknown(const char *fmt, ...)
@@ -185,7 +185,7 @@ static void join_netns(const char *name)
 	close(fd);
 	if (unshare(CLONE_NEWNS) || mount("", "/", "none", MS_SLAVE | MS_REC, NULL))
 		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
-	/* Where it cannot be mounted, what only /sys has is left out. */
+	/* If it cannot be mounted, facts that only /sys has are left out. */
 	if (!umount2("/sys", MNT_DETACH))
 		mount(name, "/sys", "sysfs", 0, NULL);
 }

@@ -51,7 +51,7 @@ bool mute_period(const char *text, int64_t *out_s)
 /**
  * mute_read() - read the file
  * @path: may be missing: nothing is muted
- * @now_s: seconds since 1970; what ended before is left out
+ * @now_s: seconds since 1970; entries that ended before are left out
  *
  * Return: code -> seconds since 1970, owned by the caller.
  */

@@ -230,7 +230,7 @@ static void put_qdiscs(FILE *f, const json_t *now)
 	}
 }
 
-/* Files of /proc/net: counters, but for what there is now. */
+/* Files of /proc/net: counters, and gauges. */
 static void put_file(FILE *f, const json_t *now, const char *file, const char *prefix)
 {
 	static const char * const gauges[] = { "Subscribers", "Flows", "Devices", "PortOpen" };

@@ -10,7 +10,7 @@
 
 #include "prom.h"
 
-/* Whoever reads the file sees the old one or the new one. */
+/* Replace a file at once: readers see the old one or the new one. */
 static void write_whole(const char *path, const json_t *facts, const json_t *report)
 {
 	char *tmp;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows of what is shown, from facts alone. */
+/* Rows for onrampctl show, from facts alone. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +65,7 @@ void show_value(char *s, size_t size, const json_t *v, enum look look)
 /**
  * show_table() - write rows to stdout, columns as wide as they need
  * @rows: array of objects
- * @columns: what of them
+ * @columns: keys of @rows, their titles and formats
  * @n: number of columns; the first one is left-aligned, and so is text
  */
 void show_table(const json_t *rows, const struct column *columns, size_t n)

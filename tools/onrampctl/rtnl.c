@@ -251,7 +251,7 @@ static void add_qdisc(struct nlmsghdr *hdr, json_t *devices)
 }
 
 /**
- * rtnl_add() - add what a message tells to the devices
+ * rtnl_add() - add the facts of a message to the devices
  * @hdr: RTM_NEWLINK, or RTM_NEWQDISC of a device that is there already; others change nothing
  * @devices: name -> facts
  */

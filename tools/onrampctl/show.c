@@ -21,7 +21,7 @@ static void need(const json_t *facts, const char *module)
 		unknown("the module %s is not loaded: there is nothing to show", module);
 }
 
-/* Rows as an array, or as a table; @none where there are none, for who reads it. */
+/* Print rows as an array, or as a table; @none: text in place of an empty table. */
 static int put(const struct ctl *ctl, json_t *rows, const struct column *columns, size_t n,
 	       const char *none)
 {

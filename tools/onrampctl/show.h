@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What onrampctl shows: rows from facts, which are JSON as they are, and a table as text.
+ * onrampctl show: rows from facts, written as JSON, or as a table.
  */
 #ifndef ONRAMPCTL_SHOW_H
 #define ONRAMPCTL_SHOW_H
@@ -8,7 +8,7 @@
 #include "ctl.h"
 #include "sockets.h"
 
-/* How a value of a row is written in a table. */
+/* Format of a row's value in a table. */
 enum look {
 	LOOK_TEXT,
 	LOOK_COUNT,	/* 9.8k */

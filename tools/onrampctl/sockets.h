@@ -19,9 +19,9 @@
  * @diag_family: family of the socket, by which the kernel finds it with @diag_id
  * @ifindex:	device that the socket is bound to, or 0
  * @cookie:	of the socket
- * @cc:		congestion control, "" if the kernel does not tell
- * @info:	TCP's own state; what an older kernel lacks is 0
- * @has_info:	@info was told
+ * @cc:		congestion control, "" if unknown
+ * @info:	TCP's own state; fields that an older kernel lacks are 0
+ * @has_info:	@info is valid
  * @rtt_count:	TIMELY's number of RTTs, 0 for others
  * @rtt_us:	its newest RTT; @min_rtt_us its smallest
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of /proc as JSON. Of a newer module they may have more lines or columns, of an older
- * one fewer: nothing is expected of them but their form, and what has another is left out.
+ * Files of /proc as JSON. Those of a newer module may have more lines or columns, those of an
+ * older one fewer: only their form is checked, and lines of another form are left out.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tc's side of the qdisc "onramp": a plugin that tc loads when it is told of that kind.
+ * Plugin of tc for the qdisc "onramp", which tc loads when that kind is named.
  *
- * Whoever has fq in a script writes onramp in its place and gets the same: all that fq
- * has is parsed and printed as tc does it for fq, in fq's words, units, order and JSON keys,
- * with those of On-Ramp behind. The table of settings and their units is uapi/onramp.h.
+ * A script can use onramp in place of fq: settings and statistics of fq are parsed and
+ * printed as by tc for fq, in fq's words, units, order and JSON keys. Those of On-Ramp follow.
+ * The table of settings and their units is uapi/onramp.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,11 +19,11 @@
 #define TEXT_OF(x)		#x
 #define VALUE_OF(x)		TEXT_OF(x)
 
-/* For who looks into the file: onrampctl tells whether it is as new as the module. */
+/* Read from the file by onrampctl, which compares it with the version of the module. */
 __attribute__((used)) static const char plugin_interface[] =
 	"onramp-plugin-interface:" VALUE_OF(ONRAMP_UAPI_VERSION);
 
-/* Room for all attributes, after what tc has put into the request. */
+/* Size of the request with all attributes, bytes. */
 #define ONRAMP_REQUEST_MAX	2048
 
 enum kind {
@@ -121,7 +121,7 @@ static void explain(void)
 /* The rate that is no limit in fq's interface, bytes/s. */
 #define FQ_NO_MAXRATE		UINT32_MAX
 
-/* Say what is wrong, as tc does. */
+/* Print an error, as tc does. */
 static int wrong(const char *word, const char *value, const char *why)
 {
 	fprintf(stderr, "onramp: %s \"%s\": %s\n", word, value, why);
@@ -206,7 +206,7 @@ static int parse_value(enum kind kind, const char *text, const char *dev, uint64
 {
 	unsigned int us;
 
-	/* tc takes negative ones for large ones, and what is too large for anything. */
+	/* tc would read negative numbers as large ones, and accepts numbers of any size. */
 	if (*text == '-' || strtod(text, NULL) > INT64_MAX)
 		return -1;
 	switch (kind) {
@@ -470,7 +470,7 @@ static bool has_u64(const struct rtattr *attr)
 	return attr && RTA_PAYLOAD(attr) >= sizeof(uint64_t);
 }
 
-/* For text. */
+/* Print a string in text only. */
 static void print_text(const char *format, const char *value)
 {
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, format, value);
@@ -556,7 +556,7 @@ static bool worth_printing(int attr, uint64_t value)
 	}
 }
 
-/* Those that are off: "nopacing". */
+/* Print a flag, such as "nopacing". */
 static void print_flag(int attr, uint64_t value)
 {
 	const char *word = value ? "horizon_drop" : "horizon_cap";
@@ -648,8 +648,8 @@ static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt
 /* Statistics --------------------------------------------------------------- */
 
 /*
- * Those that fq has, as tc prints them for fq: on three lines, of which the last one is left
- * out if all on it is 0. The highprio of fq is 0 at all times.
+ * Statistics of fq, as tc prints them for fq: on three lines. The last line is left out if all
+ * of its values are 0. highprio of fq is always 0.
  */
 enum fq_stat_flags {
 	ALWAYS = 1,	/* in text even if it is 0 */

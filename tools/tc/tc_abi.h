@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tc offers to its plugins. iproute2 installs no header for it, and Debian has no
- * package of one, so the few things that a qdisc needs are declared here. They are the
- * same in iproute2 6.1 and 6.15, apart from const and from what some of the functions
- * below return, which is not looked at:
+ * Interface of tc for its plugins. iproute2 installs no header of it, and Debian has no
+ * package of one, so the declarations that a qdisc needs are here. They are the same in
+ * iproute2 6.1 and 6.15, apart from const and from return values that are not used:
  *
  *   - struct qdisc_util was added to at its end only; the linker-visible symbol
  *     KIND_qdisc_util has to be one of these, writable, since tc sets @next.
@@ -53,7 +52,7 @@ enum output_type {
 	PRINT_ANY = 4,
 };
 
-/* enum color_attr - of what is printed; tc's last one is for none */
+/* enum color_attr - kind of text, for its colour; tc's last one is for none */
 enum color_attr {
 	COLOR_IFNAME,
 	COLOR_MAC,

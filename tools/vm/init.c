@@ -239,7 +239,7 @@ static bool read_run(void)
 	return nonce[0] && argc;
 }
 
-/* Our modules are what the host put into extra/; names as the kernel spells them. */
+/* List our modules, which the host put into extra/; names as the kernel spells them. */
 static void list_modules(void)
 {
 	char path[256];
@@ -394,8 +394,8 @@ static void kill_leftovers(void)
 }
 
 /*
- * What an operator would undo before rmmod: named namespaces, and a default
- * congestion control or qdisc that pins its module.
+ * State that an operator undoes before rmmod: named namespaces, and a default congestion
+ * control or qdisc that pins its module.
  */
 static char boot_cc[64], boot_qdisc[64];
 
@@ -537,7 +537,7 @@ static void check_kmemleak(void)
 		say("vm-kmemleak: %s", line);
 }
 
-/* What a healthy kernel never prints. */
+/* Words that a healthy kernel never prints. */
 static const char * const bad_log[] = {
 	"WARNING:", "BUG:", "kernel BUG at", "Oops", "Kernel panic",
 	"general protection", "Call Trace:", "cut here",
@@ -559,9 +559,9 @@ static const char * const bad_log[] = {
 };
 
 /*
- * KCSAN reports races in all of the kernel. One with a function of our modules in neither stack
- * is the kernel's: it is said, and fails nothing. Of a stack all counts up to where somebody
- * else's work begins: an interrupt, softirqs, and the way of a packet that was sent.
+ * KCSAN reports races in all of the kernel. A race without a function of our modules in either
+ * stack is the kernel's: it is printed, and does not fail the run. A stack counts up to an
+ * interrupt, a softirq, or the transmission of a packet.
  */
 static struct {
 	char lines[1 << 14];
@@ -603,7 +603,7 @@ static void race_end(void)
 	race.others = false;
 }
 
-/* Returns true if it is the headline of a race; what else is in a report is looked at. */
+/* Process a line of a report. Returns true if it is the headline of a race. */
 static bool race_line(const char *msg)
 {
 	bool begins = strstr(msg, "BUG: KCSAN: ");
