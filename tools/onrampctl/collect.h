@@ -20,6 +20,25 @@ bool rtnl_devices(json_t *devices);
 /* One message of it. */
 void rtnl_add(struct nlmsghdr *hdr, json_t *devices);
 
+/**
+ * struct backlog - queue of a device
+ * @ifindex:	device
+ * @packets:	in its root qdisc and all below it
+ * @ready:	flows of fq and onramp that may send at once
+ * @paced:	it has fq or onramp
+ */
+struct backlog {
+	uint32_t ifindex;
+	uint64_t packets, ready;
+	bool paced;
+};
+
+/* backlog.c */
+uint32_t backlog_route(int family, const uint8_t *remote);
+void backlog_add(struct nlmsghdr *hdr, struct backlog *b);
+bool backlog_waits(const struct backlog *b);
+bool backlog_now(uint32_t ifindex);
+
 /* ethtool.c: speed, coalescing and LRO of a device, as far as its driver tells. */
 void ethtool_read(json_t *dev, const char *name);
 

@@ -6,6 +6,8 @@
  *	doctor.c	facts in, findings out; uses nothing else
  *	mute.c		findings that do not count for a while
  *	report.c	findings as text
+ *	family.c	netlink families onramp and timely
+ *	look.c, why_core.c, top_core.c	connections: looks, reasons, the busiest
  *	main.c		commands
  *
  * Facts that could not be read are absent, and their users say so.

@@ -16,6 +16,9 @@
 #include "parse.h"
 #include "prom.h"
 #include "show.h"
+#include "top.h"
+#include "trace.h"
+#include "why.h"
 
 #define STATE_FILE	"/var/lib/onramp/muted.json"
 
@@ -49,6 +52,9 @@ static const struct {
 	{ "show", cmd_show, "devices | paths | flows [FILTER] | subscribers | timely [flows [FILTER]] | clocks",
 	  "list what there is" },
 	{ "monitor", cmd_monitor, "", "write events of paths and devices as they come" },
+	{ "why", cmd_why, "FLOW", "say what keeps a connection from being faster" },
+	{ "top", cmd_top, "[FILTER]", "show the busiest connections, again and again" },
+	{ "trace", cmd_trace, "FLOW", "write what one connection does, as CSV, and its plot" },
 	{ "prometheus", cmd_prometheus, "", "write metrics for Prometheus" },
 	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
 };
@@ -65,9 +71,11 @@ static void print_help(FILE *f)
 	      "  -j, --json		write JSON\n"
 	      "  -n, --netns NAME	look at that network namespace of ip-netns(8)\n"
 	      "  -v, --verbose		write more\n"
-	      "  -i, --interval S	time between two looks at counters, 0 to 3600 (default: 1)\n"
-	      "  -o, --output FILE	prometheus: write that file, all of it or nothing\n"
-	      "      --count N		monitor: end after that many events\n"
+	      "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n"
+	      "  -o, --output FILE	prometheus: write that file, all of it or nothing; trace: that\n"
+	      "			file, and FILE.gp for gnuplot\n"
+	      "      --count N		monitor: end after that many events; top: screens\n"
+	      "      --duration S	trace: for that long, 0.001 to 86400 (default: 10)\n"
 	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
 	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
@@ -192,7 +200,7 @@ static void join_netns(const char *name)
 
 int main(int argc, char **argv)
 {
-	enum { FACTS = 256, ROOT, STATE, COUNT };
+	enum { FACTS = 256, ROOT, STATE, COUNT, DURATION };
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "netns", required_argument, NULL, 'n' },
@@ -200,6 +208,7 @@ int main(int argc, char **argv)
 		{ "interval", required_argument, NULL, 'i' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "count", required_argument, NULL, COUNT },
+		{ "duration", required_argument, NULL, DURATION },
 		{ "facts", required_argument, NULL, FACTS },
 		{ "root", required_argument, NULL, ROOT },
 		{ "state", required_argument, NULL, STATE },
@@ -209,6 +218,7 @@ int main(int argc, char **argv)
 	};
 	struct ctl ctl = {
 		.root = "", .state = STATE_FILE, .interval_ns = NSEC_PER_SEC,
+		.duration_ns = 10 * NSEC_PER_SEC,
 	};
 	size_t i;
 	int c;
@@ -235,6 +245,10 @@ int main(int argc, char **argv)
 		case COUNT:
 			if (!parse_u64(optarg, 1, UINT64_MAX, &ctl.count))
 				unknown("count '%s': expected a number, at least 1", optarg);
+			break;
+		case DURATION:
+			if (!parse_seconds(optarg, 0.001, 86400, &ctl.duration_ns))
+				unknown("duration '%s': expected seconds, 0.001 to 86400", optarg);
 			break;
 		case FACTS:
 			ctl.facts = optarg;

@@ -30,7 +30,7 @@ static void scaled(char *s, size_t size, double v, const char * const *units, do
  * @v: value, NULL if it is not known
  * @look: how
  */
-void show_value(char *s, size_t size, const json_t *v, enum look look)
+void show_value(char *s, size_t size, const json_t *v, enum look_as look)
 {
 	static const char * const counts[] = { "", "k", "M", "G", "T", "P", "E", NULL };
 	static const char * const times[] = { "ns", "us", "ms", "s", NULL };

@@ -9,7 +9,7 @@
 #include "sockets.h"
 
 /* Format of a row's value in a table. */
-enum look {
+enum look_as {
 	LOOK_TEXT,
 	LOOK_COUNT,	/* 9.8k */
 	LOOK_NS,	/* 74us */
@@ -27,10 +27,10 @@ enum look {
  */
 struct column {
 	const char *title, *key;
-	enum look look;
+	enum look_as look;
 };
 
-void show_value(char *s, size_t size, const json_t *v, enum look look);
+void show_value(char *s, size_t size, const json_t *v, enum look_as look);
 void show_table(const json_t *rows, const struct column *columns, size_t n);
 
 /* Rows, owned by the caller. */

@@ -257,6 +257,54 @@ static void objects_are_read(void)
 	nlmsg_free(sock);
 }
 
+/* The queue of device 7: at its root @kind, with that many packets; flows of fq or onramp. */
+static bool waits(const char *kind, uint32_t packets, uint32_t flows, uint32_t inactive,
+		  uint32_t throttled)
+{
+	struct gnet_stats_queue queue = { .qlen = packets };
+	struct tc_fq_qd_stats fq = {
+		.flows = flows, .inactive_flows = inactive, .throttled_flows = throttled,
+	};
+	struct tcmsg tc = { .tcm_ifindex = 7, .tcm_parent = TC_H_ROOT };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWQDISC, 0);
+	struct backlog b = { .ifindex = 7 }, other = { .ifindex = 8 };
+	struct nlattr *nest, *inner;
+
+	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
+	nla_put_string(msg, TCA_KIND, kind);
+	nest = nla_nest_start(msg, TCA_STATS2);
+	nla_put(msg, TCA_STATS_QUEUE, sizeof(queue), &queue);
+	if (!strcmp(kind, "fq")) {
+		nla_put(msg, TCA_STATS_APP, sizeof(fq), &fq);
+	} else if (!strcmp(kind, "onramp")) {
+		inner = nla_nest_start(msg, TCA_STATS_APP);
+		nla_put_u64(msg, ONRAMP_STATS_FLOWS, flows);
+		nla_put_u64(msg, ONRAMP_STATS_INACTIVE, inactive);
+		nla_put_u64(msg, ONRAMP_STATS_FLOWS_THROTTLED, throttled);
+		nla_nest_end(msg, inner);
+	}
+	nla_nest_end(msg, nest);
+	backlog_add(nlmsg_hdr(msg), &b);
+	backlog_add(nlmsg_hdr(msg), &other);
+	CHECK(!backlog_waits(&other));
+	nlmsg_free(msg);
+	return backlog_waits(&b);
+}
+
+static void queues_of_a_device(void)
+{
+	CHECK(waits("pfifo_fast", 1, 0, 0, 0));
+	CHECK(!waits("pfifo_fast", 0, 0, 0, 0));
+	CHECK(waits("fq", 5, 10, 8, 1));
+	/* All that wait do so for their time to send. */
+	CHECK(!waits("fq", 5, 10, 8, 2));
+	CHECK(waits("onramp", 5, 10, 8, 1));
+	CHECK(!waits("onramp", 5, 10, 8, 2));
+	CHECK(!waits("onramp", 0, 10, 8, 1));
+	/* Counters are read one after the other. */
+	CHECK(!waits("onramp", 5, 10, 9, 2));
+}
+
 /* A line each, with or without words for it. */
 static void events_are_lines(void)
 {
@@ -330,6 +378,7 @@ int main(void)
 		KTAP_CASE(objects_are_read),
 		KTAP_CASE(random_objects_do_no_harm),
 		KTAP_CASE(events_are_lines),
+		KTAP_CASE(queues_of_a_device),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

@@ -9,6 +9,8 @@
 #include "prom.h"
 #include "uapi/onramp.h"
 #include "show.h"
+#include "top.h"
+#include "why.h"
 #undef ARRAY_SIZE
 #include "ktap.h"
 
@@ -510,7 +512,7 @@ static void values_are_written_short(void)
 {
 	static const struct row {
 		double v;
-		enum look look;
+		enum look_as look;
 		const char *text;
 	} rows[] = {
 		{ 0, LOOK_COUNT, "0" }, { 7, LOOK_COUNT, "7" }, { 999, LOOK_COUNT, "999" },
@@ -606,6 +608,221 @@ static void rows_with_rates(void)
 	CHECK(!j_get(json_array_get(rows, 0), "paused_share"));
 	json_decref(rows);
 	json_decref(facts);
+}
+
+/* A connection that was looked at; ms of the interval that starts at 0. */
+static struct look look_at(unsigned int ms, unsigned int busy_ms, unsigned int rwnd_ms,
+			   unsigned int sndbuf_ms, unsigned int paused_ms)
+{
+	struct look l = {
+		.time_ns = ms * NSEC_PER_MSEC, .onramp = true,
+		.pauses.paused_ns = paused_ms * NSEC_PER_MSEC,
+		.flow = { .has_info = true, .family = AF_INET },
+	};
+
+	l.flow.info.tcpi_busy_time = busy_ms * 1000ULL;
+	l.flow.info.tcpi_rwnd_limited = rwnd_ms * 1000ULL;
+	l.flow.info.tcpi_sndbuf_limited = sndbuf_ms * 1000ULL;
+	return l;
+}
+
+static double sum_of(const struct why_shares *s)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < WHYS; i++)
+		sum += s->of[i];
+	return sum;
+}
+
+/* Each reason, by numbers that leave no doubt. */
+static void reasons_have_shares(void)
+{
+	static const struct {
+		const char *what;
+		unsigned int busy, rwnd, sndbuf, paused;
+		struct why_samples samples;
+		enum why dominant;
+		double share;
+	} cases[] = {
+		{ "no data", 0, 0, 0, 0, { 0 }, WHY_APPLICATION, 1 },
+		{ "pauses", 780, 20, 0, 610, { 10, { [WHY_RATE] = 10 } }, WHY_PATH, 0.61 },
+		/* A pause of a connection that has nothing to send holds nothing. */
+		{ "pauses while idle", 100, 0, 0, 900, { 0 }, WHY_APPLICATION, 0.9 },
+		{ "a slow receiver", 1000, 900, 0, 0, { 5, { [WHY_RATE] = 5 } },
+		  WHY_RECEIVER, 0.9 },
+		{ "a slow receiver, with pauses", 1000, 900, 0, 500, { 5, { [WHY_RATE] = 5 } },
+		  WHY_RECEIVER, 0.9 },
+		{ "a small buffer", 1000, 0, 700, 0, { 5, { [WHY_RATE] = 5 } }, WHY_BUFFER, 0.7 },
+		/* Packets that On-Ramp holds fill it. */
+		{ "a buffer full by pauses", 1000, 0, 700, 800, { 5, { [WHY_RATE] = 5 } },
+		  WHY_PATH, 0.8 },
+		{ "own rate", 1000, 0, 0, 100, { 50, { [WHY_RATE] = 50 } }, WHY_RATE, 0.9 },
+		{ "losses", 1000, 0, 0, 0, { 4, { [WHY_LOSS] = 3, [WHY_RATE] = 1 } },
+		  WHY_LOSS, 0.75 },
+		{ "this host", 800, 0, 0, 0, { 4, { [WHY_QDISC] = 3, [WHY_RATE] = 1 } },
+		  WHY_QDISC, 0.6 },
+		{ "small requests", 500, 0, 0, 0, { 4, { [WHY_APPLICATION] = 4 } },
+		  WHY_APPLICATION, 1 },
+		{ "no samples", 1000, 0, 0, 0, { 0 }, WHY_UNKNOWN, 1 },
+		/* Clocks of the kernel tick. */
+		{ "more than all", 1004, 1004, 1004, 1004, { 0 }, WHY_RECEIVER, 1 },
+	};
+	struct why_samples none = { 0 };
+	struct why_shares s;
+	struct look a, b;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		a = look_at(1000, 5000, 3000, 2000, 1000);
+		b = look_at(2000, 5000 + cases[i].busy, 3000 + cases[i].rwnd,
+			    2000 + cases[i].sndbuf, 1000 + cases[i].paused);
+		ktap_row = cases[i].what;
+		s = why_shares(&a, &b, &cases[i].samples);
+		CHECK(why_dominant(&s) == cases[i].dominant);
+		CHECK(fabs(s.of[cases[i].dominant] - cases[i].share) < 1e-9);
+		CHECK(fabs(sum_of(&s) - 1) < 1e-9);
+	}
+	ktap_row = NULL;
+	/* Pauses that are not for this user to see. */
+	b = look_at(2000, 6000, 3200, 2000, 0);
+	b.onramp = false;
+	b.hidden = true;
+	s = why_shares(&a, &b, &(struct why_samples){ 5, { [WHY_RATE] = 5 } });
+	CHECK(why_dominant(&s) == WHY_UNKNOWN && fabs(s.of[WHY_UNKNOWN] - 0.8) < 1e-9);
+	/* A kernel that tells nothing, and no time. */
+	b.flow.has_info = false;
+	s = why_shares(&a, &b, &none);
+	CHECK(s.of[WHY_UNKNOWN] == 1);
+	s = why_shares(&a, &a, &none);
+	CHECK(s.of[WHY_UNKNOWN] == 1);
+}
+
+static void samples_are_counted(void)
+{
+	struct look l = look_at(1, 1, 0, 0, 0);
+	struct why_samples s = { 0 };
+
+	/* Idle, and paused: known without samples. */
+	why_sample(&s, &l, true);
+	l.flow.info.tcpi_unacked = 10;
+	l.flow.info.tcpi_snd_cwnd = 10;
+	l.pauses.pause_left_ns = 1;
+	why_sample(&s, &l, true);
+	CHECK_EQ(s.all, 0);
+	l.pauses.pause_left_ns = 0;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_RATE], 1);
+	why_sample(&s, &l, true);
+	CHECK_EQ(s.of[WHY_QDISC], 1);
+	l.flow.info.tcpi_snd_cwnd = 11;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_APPLICATION], 1);
+	l.flow.info.tcpi_notsent_bytes = 1;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_RATE], 2);
+	/* CWR is no loss. */
+	l.flow.info.tcpi_ca_state = 2;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_RATE], 3);
+	l.flow.info.tcpi_ca_state = 3;
+	why_sample(&s, &l, true);
+	CHECK_EQ(s.of[WHY_LOSS], 1);
+	CHECK_EQ(s.all, 6);
+}
+
+static void percents_add_up(void)
+{
+	struct why_samples samples = { 0 };
+	int percent[WHYS], sum;
+	struct why_shares s;
+	struct look a, b;
+	size_t i, k;
+
+	for (i = 0; i < 20000; i++) {
+		samples.all = 0;
+		for (k = 0; k < WHYS; k++) {
+			samples.of[k] = random_u32() % 4 * (random_u32() % 2);
+			samples.all += samples.of[k];
+		}
+		a = look_at(0, 0, 0, 0, 0);
+		b = look_at(1 + random_u32() % 1500, random_u32() % 1500, random_u32() % 1500,
+			    random_u32() % 1500, random_u32() % 1500);
+		s = why_shares(&a, &b, &samples);
+		CHECK(fabs(sum_of(&s) - 1) < 1e-9);
+		why_percent(&s, percent);
+		for (sum = 0, k = 0; k < WHYS; k++) {
+			CHECK(fabs(percent[k] - s.of[k] * 100) < 1 + 1e-9);
+			sum += percent[k];
+		}
+		CHECK_EQ(sum, 100);
+	}
+}
+
+/* Against looking at all of them each time. */
+static void the_busiest_are_found(void)
+{
+	struct table before = { .time_ns = 1000 }, now = { .time_ns = 1000 + NSEC_PER_SEC };
+	struct busy out[5];
+	struct flow f = { 0 };
+	size_t i, k, n, larger;
+	double rates[64];
+	json_t *row;
+
+	for (k = 0; k < 200; k++) {
+		before.n = 0;
+		now.n = 0;
+		for (i = 0; i < 64; i++) {
+			uint32_t sent = random_u32() % 50;
+
+			/* In no order; some are new, some are gone. */
+			f.cookie = (i * 37 + k) % 64;
+			rates[f.cookie] = -1;
+			f.info.tcpi_bytes_sent = 1000;
+			if (random_u32() % 8)
+				table_add(&before, &f);
+			else
+				f.info.tcpi_bytes_sent = 0;
+			f.info.tcpi_bytes_sent += sent;
+			if (random_u32() % 8) {
+				table_add(&now, &f);
+				rates[f.cookie] = sent;
+			}
+		}
+		table_sort(&before);
+		table_sort(&now);
+		n = table_busiest(&before, &now, out, ARRAY_SIZE(out));
+		CHECK_EQ(n, now.n < ARRAY_SIZE(out) ? now.n : ARRAY_SIZE(out));
+		for (i = 0; i < n; i++) {
+			const struct look *l = out[i].look;
+
+			CHECK(out[i].rate == rates[l->flow.cookie]);
+			for (larger = 0, f.cookie = 0; f.cookie < 64; f.cookie++)
+				larger += rates[f.cookie] > out[i].rate ||
+					  (rates[f.cookie] >= out[i].rate &&
+					   f.cookie < l->flow.cookie);
+			CHECK_EQ(larger, i);
+		}
+	}
+	CHECK_EQ(table_busiest(&before, &now, out, 0), 0);
+	free(before.looks);
+	free(now.looks);
+	{
+		struct look a = look_at(1000, 0, 0, 0, 0), b = look_at(2000, 1000, 0, 0, 600);
+		struct busy busy = { .look = &b, .before = &a, .rate = 1e6 };
+
+		b.flow.info.tcpi_notsent_bytes = 1;
+		row = busy_row(&busy);
+		CHECK_EQ(j_int_or(row, "rate_bit_s", 0), 8000000);
+		CHECK(json_real_value(j_get(row, "paused_share")) == 0.6);
+		CHECK(j_is(row, "held_by", "path"));
+		json_decref(row);
+		busy.before = NULL;
+		row = busy_row(&busy);
+		CHECK(!j_get(row, "held_by"));
+		json_decref(row);
+	}
 }
 
 /* The text format of Prometheus, as strictly as promtool takes it. */
@@ -860,6 +1077,10 @@ int main(void)
 		KTAP_CASE(values_are_written_short),
 		KTAP_CASE(rows_of_devices_and_peers),
 		KTAP_CASE(rows_with_rates),
+		KTAP_CASE(reasons_have_shares),
+		KTAP_CASE(samples_are_counted),
+		KTAP_CASE(percents_add_up),
+		KTAP_CASE(the_busiest_are_found),
 		KTAP_CASE(metrics_are_what_prometheus_reads),
 		KTAP_CASE(strange_names_are_escaped),
 		KTAP_CASE(metrics_of_damaged_facts),

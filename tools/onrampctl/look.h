@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One connection at a time: TCP's state, and On-Ramp's. */
+#ifndef ONRAMPCTL_LOOK_H
+#define ONRAMPCTL_LOOK_H
+
+#include "sockets.h"
+
+/**
+ * struct look - a connection at some time
+ * @time_ns:	CLOCK_MONOTONIC
+ * @flow:	TCP's state
+ * @pauses:	On-Ramp's, if @onramp
+ * @onramp:	On-Ramp follows it
+ * @hidden:	it is not known whether On-Ramp follows it
+ */
+struct look {
+	uint64_t time_ns;
+	struct flow flow;
+	struct pauses pauses;
+	bool onramp, hidden;
+};
+
+/* look.c */
+struct look look_first(const struct ctl *ctl, int argc, char **argv);
+bool look_again(struct look *l);
+uint32_t look_device(const struct look *l);
+void look_sleep(uint64_t ns);
+
+#endif /* ONRAMPCTL_LOOK_H */

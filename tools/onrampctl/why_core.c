@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shares of the time of a connection, from looks at it. Nothing here looks at the host. */
+#include <string.h>
+
+#include "why.h"
+
+/* Keys of JSON, and words of text. */
+const char * const why_keys[WHYS] = {
+	"receiver", "path", "send_buffer", "loss", "qdisc", "own_rate", "application", "unknown",
+};
+
+const char * const why_names[WHYS] = {
+	"receiver", "path", "send buffer", "loss", "this host's qdisc", "own rate", "application",
+	"unknown",
+};
+
+/* States of TCP that repair a loss: TCP_CA_Recovery and TCP_CA_Loss of the kernel. */
+#define CA_RECOVERY	3
+
+/**
+ * why_sample() - count a look between the first and the last one
+ * @s: counts
+ * @look: look
+ * @backlog: packets that may leave at once wait in the qdisc of its device
+ *
+ * Time in which it was idle or paused is known exactly, so that these looks do not count.
+ */
+void why_sample(struct why_samples *s, const struct look *look, bool backlog)
+{
+	const struct tcp_info *t = &look->flow.info;
+
+	if (!look->flow.has_info || (!t->tcpi_unacked && !t->tcpi_notsent_bytes))
+		return;
+	if (look->onramp && look->pauses.pause_left_ns)
+		return;
+	s->all++;
+	if (t->tcpi_ca_state >= CA_RECOVERY)
+		s->of[WHY_LOSS]++;
+	else if (backlog)
+		s->of[WHY_QDISC]++;
+	else if (t->tcpi_notsent_bytes || t->tcpi_unacked >= t->tcpi_snd_cwnd)
+		s->of[WHY_RATE]++;
+	else
+		/* All of it is under way, and more would be allowed. */
+		s->of[WHY_APPLICATION]++;
+}
+
+/* Take a part of what is left. */
+static double take(double v, double *rest)
+{
+	v = v < 0 ? 0 : v > *rest ? *rest : v;
+	*rest -= v;
+	return v;
+}
+
+/* Counters do not fall. */
+static double grown(uint64_t from, uint64_t to)
+{
+	return to > from ? (double)(to - from) : 0;
+}
+
+/**
+ * why_shares() - tell what held a connection between two looks
+ * @a: first look
+ * @b: second one
+ * @samples: looks between them
+ *
+ * TCP's chronographs have the time with data to send, and of that the time for which the
+ * receiver's window or the send buffer was the limit. On-Ramp has the time paused. The rest of the
+ * time with data is split as the samples are.
+ *
+ * Return: shares, which add up to 1.
+ */
+struct why_shares why_shares(const struct look *a, const struct look *b,
+			     const struct why_samples *samples)
+{
+	const struct tcp_info *from = &a->flow.info, *to = &b->flow.info;
+	double all = (double)(b->time_ns - a->time_ns), rest;
+	struct why_shares s = { 0 };
+	size_t i;
+
+	if (b->time_ns <= a->time_ns || !a->flow.has_info || !b->flow.has_info) {
+		s.of[WHY_UNKNOWN] = 1;
+		return s;
+	}
+	rest = 1;
+	s.of[WHY_APPLICATION] = take(1 - grown(from->tcpi_busy_time, to->tcpi_busy_time) * 1e3 /
+				     all, &rest);
+	s.of[WHY_RECEIVER] = take(grown(from->tcpi_rwnd_limited, to->tcpi_rwnd_limited) * 1e3 /
+				  all, &rest);
+	if (a->onramp && b->onramp)
+		s.of[WHY_PATH] = take(grown(a->pauses.paused_ns, b->pauses.paused_ns) / all,
+				      &rest);
+	/* A buffer that is full of packets that On-Ramp holds is no reason. */
+	s.of[WHY_BUFFER] = take(grown(from->tcpi_sndbuf_limited, to->tcpi_sndbuf_limited) * 1e3 /
+				all, &rest);
+	if (b->hidden || !samples->all) {
+		s.of[WHY_UNKNOWN] = rest;
+		return s;
+	}
+	for (i = 0; i < WHYS; i++)
+		s.of[i] += rest * samples->of[i] / samples->all;
+	return s;
+}
+
+/* why_dominant() - the largest share */
+enum why why_dominant(const struct why_shares *s)
+{
+	enum why best = WHY_RECEIVER, i;
+
+	for (i = 0; i < WHYS; i++)
+		if (s->of[i] > s->of[best])
+			best = i;
+	return best;
+}
+
+/**
+ * why_percent() - round shares so that they add up to 100
+ * @s: shares
+ * @percent: result
+ */
+void why_percent(const struct why_shares *s, int percent[WHYS])
+{
+	double left[WHYS];
+	int sum = 0, i, most;
+
+	for (i = 0; i < WHYS; i++) {
+		percent[i] = (int)(s->of[i] * 100);
+		left[i] = s->of[i] * 100 - percent[i];
+		sum += percent[i];
+	}
+	for (; sum < 100; sum++) {
+		most = 0;
+		for (i = 1; i < WHYS; i++)
+			if (left[i] > left[most])
+				most = i;
+		percent[most]++;
+		left[most] = -1;
+	}
+}
