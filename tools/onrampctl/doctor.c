@@ -78,7 +78,7 @@ DOCTOR_CHECK(LRO, WARN, lro, \
 DOCTOR_CHECK(NO_STAMPS, CRIT, no_stamps, \
 	     "received packets have no timestamps") \
 DOCTOR_CHECK(HW_STAMPS_HELD, WARN, hw_stamps_held, \
-	     "hardware timestamps were asked for, and are not on") \
+	     "hardware timestamps are requested, and are off") \
 DOCTOR_CHECK(TX_SLOTS, WARN, tx_slots, \
 	     "nearly all sent packets find no slot for a hardware timestamp") \
 DOCTOR_CHECK(CLOCK_MAP, WARN, clock_map, \
@@ -90,7 +90,7 @@ DOCTOR_CHECK(TWO_DAEMONS, WARN, two_daemons, \
 DOCTOR_CHECK(RECEIVERS_UNSYNCED, WARN, receivers_unsynced, \
 	     "OR-ACKs from clocks that are not synchronised, under owd synced") \
 DOCTOR_CHECK(ECN_TIMELY, WARN, ecn_timely, \
-	     "ECN is asked for under timely, which ignores it") \
+	     "connections of timely negotiate ECN, and ignore it") \
 DOCTOR_CHECK(MIXED_CC, WARN, mixed_cc, \
 	     "loss-based flows beside timely") \
 DOCTOR_CHECK(RATE_FLOOR, WARN, rate_floor, \
@@ -1015,7 +1015,7 @@ static void check_hw_stamps_held(struct doctor *d)
 	const char *name;
 
 	if (!asked) {
-		skip(d, "hardware timestamps are not asked for");
+		skip(d, "hardware timestamps are not requested");
 		return;
 	}
 	if (!need(d, "nic_ts", "the state of nic_ts"))
@@ -1031,7 +1031,7 @@ static void check_hw_stamps_held(struct doctor *d)
 			.evidence = json_pack("{s:s, s:I, s:I}", "hw", "off", "phc",
 					      num_or(bus, "phc", 0), "DeviceNoHardware",
 					      num_or(d->now, "or_acker/DeviceNoHardware", 0)),
-			.summary = text("%s: hardware timestamps are asked for, and off", name).s,
+			.summary = text("%s: hardware timestamps are requested, and off", name).s,
 			.why = "another program has the NIC stamp some packets only (ptp4l?)",
 			.action = text("nic_ts device %s hw on says why; have that program ask for all packets (rx_filter all)",
 					name).s,
@@ -1209,7 +1209,7 @@ static void check_ecn_timely(struct doctor *d)
 	found(d, &(struct found) {
 		.subject = "net.ipv4.tcp_ecn",
 		.evidence = json_pack("{s:I}", "tcp_ecn", (json_int_t)ecn),
-		.summary = "connections of timely ask for ECN, and ignore it",
+		.summary = "connections of timely negotiate ECN, and ignore it",
 		.why = "switches mark their packets instead of dropping them, and timely does not react",
 		.action = "sysctl net.ipv4.tcp_ecn=0",
 	});
