@@ -1,0 +1,75 @@
+#compdef onrampctl
+# SPDX-License-Identifier: GPL-2.0
+# Completion of onrampctl for zsh; codes, namespaces and congestion controls are asked for.
+
+_onrampctl_filter() {
+	case ${words[CURRENT - 1]} in
+	cc)	compadd -- ${(z)"$(</proc/sys/net/ipv4/tcp_available_congestion_control)"} ;;
+	src|dst|sport|dport) ;;
+	*)	compadd -- src dst sport dport cc not and or ;;
+	esac
+}
+
+_onrampctl() {
+	local curcontext=$curcontext state line
+	local -a commands lists actions
+	typeset -A opt_args
+
+	commands=(
+		'doctor:look for what is wrong, and say what to do'
+		'show:list what there is'
+		'monitor:write events of paths and devices as they come'
+		'why:say what keeps a connection from being faster'
+		'top:show the busiest connections, again and again'
+		'trace:write what one connection does, as CSV, and its plot'
+		'prometheus:write metrics for Prometheus'
+		'facts:write all that doctor looks at, as JSON'
+	)
+	_arguments -C -s \
+		'(-j --json)'{-j,--json}'[write JSON]' \
+		'(-n --netns)'{-n,--netns}'[network namespace]:namespace:->netns' \
+		'(-v --verbose)'{-v,--verbose}'[write more]' \
+		'(-i --interval)'{-i,--interval}'[time between two looks]:seconds: ' \
+		'(-o --output)'{-o,--output}'[file to write]:file:_files' \
+		'--count[events or screens after which it ends]:number: ' \
+		'--duration[for how long trace goes on]:seconds: ' \
+		'--facts[look at what facts wrote]:file:_files' \
+		'--root[files of /proc and /sys are below it]:directory:_files -/' \
+		'--state[muted checks]:file:_files' \
+		'(- *)'{-V,--version}'[version of this program]' \
+		'(- *)'{-h,--help}'[help]' \
+		'1:command:->command' \
+		'*::word:->words' && return
+
+	case $state in
+	netns)
+		compadd -- ${(f)"$(ip netns list 2>/dev/null | cut -d ' ' -f 1)"} ;;
+	command)
+		_describe command commands ;;
+	words)
+		case $line[1] in
+		doctor)
+			actions=(mute unmute codes)
+			if ((CURRENT == 2)); then
+				compadd -- $actions
+			elif ((CURRENT == 3)) && [[ $words[2] == (mute|unmute) ]]; then
+				compadd -- ${(f)"$(onrampctl doctor codes 2>/dev/null | cut -d ' ' -f 1)"}
+			elif ((CURRENT == 4)) && [[ $words[2] == mute ]]; then
+				compadd -- 1h 12h 1d 7d 2w
+			fi ;;
+		show)
+			lists=(devices paths flows subscribers timely clocks)
+			if ((CURRENT == 2)); then
+				compadd -- $lists
+			elif ((CURRENT == 3)) && [[ $words[2] == timely ]]; then
+				compadd -- flows
+			elif [[ $words[2] == flows || $words[3] == flows ]]; then
+				_onrampctl_filter
+			fi ;;
+		why|top|trace)
+			_onrampctl_filter ;;
+		esac ;;
+	esac
+}
+
+_onrampctl "$@"
