@@ -8,6 +8,7 @@
  *	tx.lock		rings and wire of the direction this end sends in
  *	rxq.lock	of the *other* end: frames on that wire or in its RX ring
  *	pfc.lock	of the *other* end: pause frames on that wire; leaf
+ *	credit.lock	of the *other* end: slots of its buffer; leaf
  *	stamps.lock	TX stamps in flight; leaf
  *	phc.lock	the hardware clock; leaf
  *
@@ -26,6 +27,7 @@
 #include <linux/u64_stats_sync.h>
 
 #include "labnic_core.h"
+#include "labnic_credits.h"
 #include "labnic_pfc.h"
 
 /* Descriptors that must be free for a TX queue to run: data and all fragments. */
@@ -45,6 +47,12 @@ struct labnic_config {
 	LABNIC_PARAMS;
 #undef LABNIC_X
 };
+
+/* labnic_rate_of() - the line rate as it is, by the host's clock, in bit/s */
+static inline u64 labnic_rate_of(const struct labnic_config *cfg)
+{
+	return labnic_rate_bit(cfg->rate_bit, cfg->rate_drift_ppb);
+}
 
 /* Counters, shown by ethtool -S under the same names. */
 
@@ -128,11 +136,15 @@ struct labnic_tx_cb {
  * @arrive_ns: its last bit arrives
  * @sfd_ns: its start-of-frame delimiter arrived
  * @bad_fcs: nothing but the frame check sequence would tell that it is broken
+ * @credit: it holds a slot of the receiver's buffer
+ * @prio: of that
  */
 struct labnic_rx_cb {
 	u64 arrive_ns;
 	u64 sfd_ns;
 	bool bad_fcs;
+	bool credit;
+	u8 prio;
 };
 
 #define LABNIC_RX_CB(skb)	((struct labnic_rx_cb *)(skb)->cb)
@@ -244,6 +256,24 @@ struct labnic_pfc {
 };
 
 /**
+ * struct labnic_credit - slots of the buffer behind this end; labnic_credit.c
+ * @lock: protects all but @slots, which is read without it, and @claimed
+ * @slots: of each priority; 0: the other end sends at any time
+ * @waiting: the other end has something to send, and no credit
+ * @claimed: the frame that the stack has keeps its slot
+ * @prios: of each priority
+ * @timer: a credit arrives at the other end, which waits
+ */
+struct labnic_credit {
+	spinlock_t lock;		/* see above */
+	u32 slots;
+	bool waiting;
+	bool claimed;
+	struct labnic_credits prios[LABNIC_PRIOS];
+	struct hrtimer timer;
+};
+
+/**
  * struct labnic_rxq - RX queue
  * @napi: the interrupt handler's other half
  * @timer: the interrupt; hard, since all it does is to schedule @napi
@@ -308,6 +338,7 @@ struct labnic_priv {
 
 	struct labnic_tx tx ____cacheline_aligned_in_smp;
 	struct labnic_pfc pfc;
+	struct labnic_credit credit;
 	struct labnic_stamps stamps;
 	struct labnic_txq *txqs;
 	struct labnic_rxq *rxqs;
@@ -341,6 +372,13 @@ int labnic_pfc_send(struct labnic_priv *priv, const struct labnic_config *cfg,
 		    struct labnic_priv *peer, u64 now);
 u64 labnic_pfc_retry_ns(u64 now);
 void labnic_pfc_read(struct labnic_priv *priv, u64 *paused_ns);
+
+/* labnic_credit.c */
+void labnic_credit_init(struct labnic_priv *priv);
+void labnic_credit_stop(struct labnic_priv *priv);
+u8 labnic_credit_none(struct labnic_priv *peer, u64 now, bool wait);
+bool labnic_credit_take(struct labnic_priv *peer, u8 prio);
+void labnic_credit_give(struct labnic_priv *priv, u8 prio, u64 free_ns);
 
 /* labnic_rx.c */
 void labnic_rx_init(struct labnic_priv *priv);

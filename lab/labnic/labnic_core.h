@@ -51,10 +51,12 @@ struct labnic_time {
 
 /**
  * struct labnic_slot - when a frame is on the wire, in ns, rounded up
+ * @begin_ns: start of the preamble
  * @sfd_ns: end of the start-of-frame delimiter, what PTP stamps
  * @end_ns: end of the frame check sequence
  */
 struct labnic_slot {
+	u64 begin_ns;
 	u64 sfd_ns;
 	u64 end_ns;
 };
@@ -131,12 +133,26 @@ static inline struct labnic_slot labnic_wire_send(struct labnic_time *wire,
 		wire->ns = ready_ns;
 		wire->part = 0;
 	}
+	slot.begin_ns = labnic_time_ceil(*wire);
 	slot.sfd_ns = labnic_time_ceil(labnic_time_add(*wire, LABNIC_PREAMBLE_BYTES,
 						       rate_bit));
 	*wire = labnic_time_add(*wire, frame, rate_bit);
 	slot.end_ns = labnic_time_ceil(*wire);
 	*wire = labnic_time_add(*wire, LABNIC_GAP_BYTES, rate_bit);
 	return slot;
+}
+
+/**
+ * labnic_cut_through_ns() - when a frame can be passed on by its receiver
+ * @slot: when it is on the wire
+ * @cut_ns: time that the receiver needs from its first bit on; 0: it waits for the last
+ *
+ * Return: ns, without the propagation delay.
+ */
+static inline u64 labnic_cut_through_ns(const struct labnic_slot *slot, u64 cut_ns)
+{
+	return cut_ns && slot->begin_ns + cut_ns < slot->end_ns ? slot->begin_ns + cut_ns :
+	       slot->end_ns;
 }
 
 /* Random numbers ----------------------------------------------------------- */

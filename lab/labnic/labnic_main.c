@@ -54,7 +54,21 @@
  * paused packet holds up all packets behind it, of any priority. Qdiscs may call
  * labnic_pfc_paused() to avoid that.
  *
+ * Credits, for ports of switches with input buffers (labq) and their neighbours:
+ *
+ *	set(slots):				the switch, by way of labnic_pfc.h
+ *	  a frame takes a slot of its priority when its transmission begins, and waits
+ *	    for one if none is free
+ *	  frames that the switch has not claimed free theirs at once
+ *
+ *	return(time):				the switch: a slot is free from then on
+ *	  the other end knows after the propagation delay
+ *
+ * With `cut_through` an end passes a frame on before it has all of it. All links of such a switch
+ * need the same rate.
+ *
  * Simpler than hardware:
+ *  - Credits take no bandwidth. A slot holds any frame.
  *  - A pause lasts until a frame ends it. In IEEE 802.1Qbb each frame has a time (up to 65535
  *    times 512 bit times), and the switch renews the pause before that ends. So here renewals take
  *    no bandwidth, pause frames must not get lost and do not, and a pause does not end by itself
@@ -274,6 +288,7 @@ static int labnic_stop(struct net_device *dev)
 
 	labnic_update_link(priv, rtnl_dereference(priv->peer));
 	labnic_pfc_stop(priv);
+	labnic_credit_stop(priv);
 	labnic_tx_stop(priv);
 	labnic_stamps_stop(priv);
 	labnic_rx_stop(priv);
@@ -314,6 +329,7 @@ static int labnic_init(struct net_device *dev)
 	labnic_tx_init(priv);
 	labnic_tx_limit(priv);
 	labnic_pfc_init(priv);
+	labnic_credit_init(priv);
 	labnic_stamps_init(priv);
 	labnic_rx_init(priv);
 	labnic_seed(priv);

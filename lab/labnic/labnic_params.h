@@ -101,7 +101,9 @@ LABNIC_X(TX_LIMIT, tx_limit_bytes, BYTES, 0, 1879048192, 1879048192, \
 LABNIC_X(GRO, gro, BOOL, 0, 1, 1, \
 	 "received packets go through GRO; off for ports of switches") \
 LABNIC_X(RATE_DRIFT, rate_drift_ppb, RATIO, -1000000, 1000000, 0, \
-	 "frequency error of the line rate, by the host's clock; no speed that is told has it")
+	 "frequency error of the line rate, by the host's clock; no speed that is told has it") \
+LABNIC_X(CUT_THROUGH, cut_through_ns, NS, 0, 1000000, 0, \
+	 "pass a frame on so long after its first bit has arrived; 0: after its last")
 
 enum {
 	IFLA_LABNIC_UNSPEC,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Priority flow control of the test NIC: what labq, the egress buffer of a switch
+ * Priority flow control and credits of the test NIC: what labq, the buffer of a switch
  * port, needs of it, and how both tell the priority and the size of a packet.
  */
 #ifndef _LABNIC_PFC_H
@@ -75,5 +75,11 @@ bool labnic_is(const struct net_device *dev);
 void labnic_pfc_enable(struct net_device *dev, bool on);
 void labnic_pfc_set(struct net_device *dev, u8 prios);
 u8 labnic_pfc_paused(const struct net_device *dev);
+void labnic_credit_set(struct net_device *dev, u32 slots);
+void labnic_credit_claim(struct net_device *dev);
+void labnic_credit_return(struct net_device *dev, u8 prio, u64 free_ns);
+u8 labnic_credit_lacks(const struct net_device *dev);
+u64 labnic_tx_ends_ns(struct net_device *dev, u32 len);
+bool labnic_may_cut_through(const struct net_device *in, const struct net_device *out);
 
 #endif /* _LABNIC_PFC_H */

@@ -25,6 +25,24 @@
 /* Two VLAN tags are let through on top of the MTU. */
 #define LABNIC_RX_SLACK		(ETH_HLEN + 2 * VLAN_HLEN)
 
+/* Drop a frame. Its slot is free. */
+static void labnic_rx_drop(struct labnic_priv *priv, struct sk_buff *skb)
+{
+	if (LABNIC_RX_CB(skb)->credit)
+		labnic_credit_give(priv, LABNIC_RX_CB(skb)->prio, ktime_get_ns());
+	kfree_skb(skb);
+}
+
+static void labnic_rx_purge(struct labnic_priv *priv, struct sk_buff_head *drop)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	while ((skb = __skb_dequeue(drop)))
+		labnic_rx_drop(priv, skb);
+	local_bh_enable();
+}
+
 /* What has arrived by @now moves to the ring, or overflows to @drop. */
 static void labnic_rx_advance(struct labnic_rxq *q, const struct labnic_config *cfg,
 			      u64 now, struct sk_buff_head *drop)
@@ -135,7 +153,7 @@ bool labnic_rx_arrive(struct labnic_priv *priv, struct sk_buff *skb)
 	spin_lock(&q->lock);
 	if (!q->running) {
 		spin_unlock(&q->lock);
-		kfree_skb(skb);
+		labnic_rx_drop(priv, skb);
 		return false;
 	}
 	cfg = rcu_dereference_bh(priv->cfg);
@@ -154,7 +172,7 @@ bool labnic_rx_arrive(struct labnic_priv *priv, struct sk_buff *skb)
 	if (!q->armed || cfg->rx_frames || !before)
 		labnic_rx_arm(q, cfg);
 	spin_unlock(&q->lock);
-	__skb_queue_purge(&drop);
+	labnic_rx_purge(priv, &drop);
 	return true;
 }
 
@@ -208,7 +226,7 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 	}
 	spin_unlock(&q->lock);
 	rcu_read_unlock();
-	__skb_queue_purge(&drop);
+	labnic_rx_purge(priv, &drop);
 
 	if (stamp && work)
 		raw_offset = labnic_raw_from_mono(now) - now;
@@ -217,12 +235,12 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 
 		if (unlikely(cb.bad_fcs)) {
 			bad_fcs++;
-			kfree_skb(skb);
+			labnic_rx_drop(priv, skb);
 			continue;
 		}
 		if (unlikely(skb->len > READ_ONCE(dev->mtu) + LABNIC_RX_SLACK)) {
 			too_long++;
-			kfree_skb(skb);
+			labnic_rx_drop(priv, skb);
 			continue;
 		}
 		packets++;
@@ -232,10 +250,13 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 				ns_to_ktime(labnic_phc_from_raw(priv, cb.sfd_ns + raw_offset));
 		skb->protocol = eth_type_trans(skb, dev);
 		skb_record_rx_queue(skb, q - priv->rxqs);
+		priv->credit.claimed = false;
 		if (gro)
 			napi_gro_receive(napi, skb);
 		else
 			netif_receive_skb(skb);
+		if (cb.credit && !priv->credit.claimed)
+			labnic_credit_give(priv, cb.prio, ktime_get_ns());
 	}
 
 	spin_lock(&q->lock);
@@ -335,7 +356,7 @@ void labnic_rx_cut(struct labnic_priv *priv)
 		rcu_read_unlock();
 		skb_queue_splice_tail_init(&q->wire, &drop);
 		spin_unlock_bh(&q->lock);
-		__skb_queue_purge(&drop);
+		labnic_rx_purge(priv, &drop);
 	}
 }
 
@@ -355,6 +376,6 @@ void labnic_rx_stop(struct labnic_priv *priv)
 		spin_unlock_bh(&q->lock);
 		hrtimer_cancel(&q->timer);
 		napi_disable(&q->napi);
-		__skb_queue_purge(&drop);
+		labnic_rx_purge(priv, &drop);
 	}
 }

@@ -113,16 +113,18 @@ static struct sk_buff *labnic_corrupt(struct labnic_tx *tx, struct sk_buff *skb)
 
 /* Hand a frame to the other end, unless the wire has other plans for it. */
 static void labnic_tx_frame(struct labnic_priv *priv, const struct labnic_config *cfg,
-			    struct labnic_priv *peer, struct sk_buff *skb,
+			    struct labnic_priv *peer, struct sk_buff *skb, u8 prio,
 			    const struct labnic_slot *slot)
 {
 	struct labnic_tx *tx = &priv->tx;
 	struct labnic_rx_cb *cb = LABNIC_RX_CB(skb);
 	struct sk_buff *copy = NULL;
 
-	cb->arrive_ns = slot->end_ns + cfg->delay_ns;
+	cb->arrive_ns = labnic_cut_through_ns(slot, rcu_dereference(peer->cfg)->cut_through_ns) +
+			cfg->delay_ns;
 	cb->sfd_ns = slot->sfd_ns + cfg->delay_ns;
 	cb->bad_fcs = false;
+	cb->credit = false;
 
 	if (labnic_rng_hit(&tx->rng[LABNIC_RNG_CORRUPT], cfg->corrupt_ppb)) {
 		skb = labnic_corrupt(tx, skb);
@@ -141,6 +143,8 @@ static void labnic_tx_frame(struct labnic_priv *priv, const struct labnic_config
 		if (copy)
 			labnic_count(tx, duplicated, 1);
 	}
+	cb->prio = prio;
+	cb->credit = labnic_credit_take(peer, prio);
 	if (!labnic_rx_arrive(peer, skb))
 		labnic_count(tx, down, 1);
 	if (copy && !labnic_rx_arrive(peer, copy))
@@ -232,6 +236,7 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 		.descs = cb->descs,
 	};
 	u32 len, sent = 0, frames = 0, bytes = 0;
+	u8 prio = cb->prio;
 	struct sk_buff *stamp = cb->stamp;
 	u64 ready, ready_ns = cb->ready_ns;
 	struct labnic_slot slot = {};
@@ -285,7 +290,7 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 				last.skb = NULL;
 			if (frame) {
 				labnic_forget(frame);
-				labnic_tx_frame(priv, cfg, peer, frame, &slot);
+				labnic_tx_frame(priv, cfg, peer, frame, prio, &slot);
 			} else {
 				dropped = true;
 			}
@@ -351,6 +356,17 @@ static void labnic_tx_report(struct labnic_priv *priv, const struct labnic_confi
 	}
 }
 
+/* Whether there is anything to send. */
+static bool labnic_tx_waits(const struct labnic_priv *priv)
+{
+	unsigned int i;
+
+	for (i = 0; i < priv->dev->num_tx_queues; i++)
+		if (!skb_queue_empty(&priv->txqs[i].ring))
+			return true;
+	return false;
+}
+
 /*
  * Whether anything is to happen when the frame on the wire has left. If nothing
  * is, BQL learns of it before the next packet, which leads to the same limits: only
@@ -359,7 +375,6 @@ static void labnic_tx_report(struct labnic_priv *priv, const struct labnic_confi
 static bool labnic_tx_awaited(struct labnic_priv *priv)
 {
 	const struct labnic_sent *sent = &priv->tx.sent;
-	unsigned int i;
 
 	if (priv->pfc.want != priv->pfc.told)
 		return true;
@@ -367,10 +382,7 @@ static bool labnic_tx_awaited(struct labnic_priv *priv)
 			netif_xmit_stopped(netdev_get_tx_queue(priv->dev,
 							       sent->q - priv->txqs))))
 		return true;
-	for (i = 0; i < priv->dev->num_tx_queues; i++)
-		if (!skb_queue_empty(&priv->txqs[i].ring))
-			return true;
-	return false;
+	return labnic_tx_waits(priv);
 }
 
 static void labnic_tx_set_timer(struct labnic_tx *tx, u64 when_ns)
@@ -379,8 +391,8 @@ static void labnic_tx_set_timer(struct labnic_tx *tx, u64 when_ns)
 	hrtimer_start(&tx->timer, ns_to_ktime(when_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* The queue whose turn it is, and when it can send; NULL if none can. */
-static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u64 *ready_ns,
+/* The queue whose turn it is, and when it can send; NULL if all are of @held priorities. */
+static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u8 held, u64 *ready_ns,
 					 bool *alone)
 {
 	unsigned int i, at, n = priv->dev->num_tx_queues;
@@ -400,7 +412,7 @@ static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u64 *ready_ns
 		if (skb_queue_empty(&q->ring))
 			continue;
 		/* What is behind it in the same queue waits with it. */
-		if (BIT(LABNIC_TX_CB(skb_peek(&q->ring))->prio) & priv->pfc.paused)
+		if (BIT(LABNIC_TX_CB(skb_peek(&q->ring))->prio) & held)
 			continue;
 		ready = max(LABNIC_TX_CB(skb_peek(&q->ring))->ready_ns, q->pace.ns);
 		/* Who can start when the wire is free has to wait for nothing else. */
@@ -436,7 +448,7 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 	peer = rcu_dereference(priv->peer);
 	if (peer)
 		other = netdev_priv(peer);
-	rate_bit = labnic_rate_bit(cfg->rate_bit, cfg->rate_drift_ppb);
+	rate_bit = labnic_rate_of(cfg);
 	if (tx->rate_bit != rate_bit) {
 		tx->wire.part = 0;
 		tx->rate_bit = rate_bit;
@@ -447,6 +459,7 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 		struct labnic_txq *q;
 		bool alone;
 		u64 ready;
+		u8 none;
 		int err;
 
 		if (tx->frame_end_ns > now) {
@@ -460,7 +473,8 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 			continue;
 		if (err == -ENOMEM)
 			next = labnic_pfc_retry_ns(now);
-		q = labnic_tx_pick(priv, &ready, &alone);
+		none = labnic_credit_none(other, now, labnic_tx_waits(priv));
+		q = labnic_tx_pick(priv, priv->pfc.paused | none, &ready, &alone);
 		if (!q)
 			break;
 		if (ready > now) {
@@ -469,8 +483,9 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 			next = next ? min(next, ready) : ready;
 			break;
 		}
-		/* It can be paused between any two frames. */
-		if (other && READ_ONCE(other->pfc.enabled))
+		/* It can be paused between any two frames, and each takes a credit. */
+		if (other && (READ_ONCE(other->pfc.enabled) ||
+			      READ_ONCE(other->credit.slots)))
 			alone = false;
 		labnic_tx_send(priv, cfg, other, q, alone);
 	}

@@ -15,10 +15,12 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
+#include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
 #include "../labnic/labnic_pfc.h"
 #include "labq_core.h"
+#include "labq_marks.h"
 
 /**
  * struct labq_switch - all ports in one network namespace
@@ -27,6 +29,11 @@
  * @cfg: settings of scope SWITCH; the others are not used. RTNL
  * @ingress: struct labq_ingress of all ports
  * @ports: struct labq_port; RTNL
+ * @indices: of ports and of ingress ports that have packets
+ * @marks: of input buffers, for each priority; NULL until there are slots
+ * @filled: input buffer that @filling has just filled, an event that is yet to be triggered
+ * @filling: the packet, or NULL; for comparison only
+ * @filling_prio: its priority
  */
 struct labq_switch {
 	spinlock_t lock;		/* see above */
@@ -34,6 +41,11 @@ struct labq_switch {
 	struct labq_config cfg;
 	struct hlist_head ingress[64];
 	struct list_head ports;
+	DECLARE_BITMAP(indices, LABQ_MARKS_PORTS);
+	struct labq_marks *marks;
+	const struct sk_buff *filling;
+	u8 filled;
+	u8 filling_prio;
 };
 
 /* struct labq_ingress_prio - packets of one priority that came in by a port */
@@ -42,6 +54,7 @@ struct labq_ingress_prio {
 	u64 max_held_bytes;
 	u64 max_headroom_bytes;
 	u64 pauses;
+	u32 max_slots;
 };
 
 /**
@@ -51,6 +64,10 @@ struct labq_ingress_prio {
  * @ifindex: of its device
  * @packets: that refer to this; they may outlive the port
  * @paused: priorities that the sender at the other end has been told to hold back
+ * @index: input of struct labq_marks; LABQ_MARKS_PORTS if the switch has more ports
+ * @sending: a packet of its buffer is being sent, and holds its slot
+ * @sending_prio: priority of that
+ * @busy_ns: until then
  */
 struct labq_ingress {
 	struct hlist_node node;
@@ -58,6 +75,10 @@ struct labq_ingress {
 	int ifindex;
 	u64 packets;
 	u8 paused;
+	u8 index;
+	bool sending;
+	u8 sending_prio;
+	u64 busy_ns;
 	struct labq_ingress_prio prios[LABNIC_PRIOS];
 };
 
@@ -68,6 +89,7 @@ struct labq_ingress {
  * @avg: RED's length, in Q24
  * @changed_ns: @area and @hist have the time until then
  * @hist: bins, allocated as lengths come up
+ * @bypassed: packets that have overtaken the first one
  * @stats: by verdict and mark; other counters
  */
 struct labq_queue {
@@ -87,6 +109,10 @@ struct labq_queue {
 	u64 purged_packets;
 	u64 verdicts[LABQ_VERDICTS];
 	u64 marks[LABQ_MARK_RED + 1];
+	u32 bypassed;
+	u64 marked_buffer;
+	u64 unmarked_buffer;
+	u64 bypasses;
 };
 
 /**
@@ -96,7 +122,10 @@ struct labq_queue {
  * @dev: the device that the qdisc is the root of
  * @cfg: settings; those of the switch are copies
  * @ingress: packets that came in by it
- * @labnic: @dev knows priority flow control
+ * @labnic: @dev knows priority flow control and credits
+ * @index: output of struct labq_marks
+ * @starved: priorities that lacked a credit since the last packet left
+ * @watchdog: has the qdisc look again when an input is free
  * @since_ns: statistics are from then on
  */
 struct labq_port {
@@ -106,6 +135,9 @@ struct labq_port {
 	struct labq_config cfg;
 	struct labq_ingress *ingress;
 	bool labnic;
+	u8 index;
+	u8 starved;
+	struct qdisc_watchdog watchdog;
 	u64 since_ns;
 	struct labq_queue queues[LABNIC_PRIOS];
 };
@@ -117,6 +149,7 @@ struct labq_port {
  * @bytes: its frame, of 64 KB at most
  * @prio: its priority
  * @pool: that it is charged to
+ * @slot: it holds a slot of its ingress port's buffer
  *
  * A qdisc has 20 bytes in a packet.
  */
@@ -125,7 +158,8 @@ struct labq_cb {
 	u32 came_ns;
 	u32 bytes : 24;
 	u32 prio : 4;
-	u32 pool : 4;
+	u32 pool : 3;
+	u32 slot : 1;
 };
 
 static inline struct labq_cb *labq_cb(struct sk_buff *skb)
@@ -136,6 +170,7 @@ static inline struct labq_cb *labq_cb(struct sk_buff *skb)
 
 /* labq_main.c */
 void labq_settle(struct labq_queue *q, u64 now);
+void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in);
 void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio);
 void labq_pause_apply(struct labq_switch *sw, struct labq_ingress *in);
 struct labq_switch *labq_switch_of(const struct net_device *dev);

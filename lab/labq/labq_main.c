@@ -31,6 +31,18 @@
  *	    not paused
  *	  held <= xon, and nothing of it in the headroom: resume
  *
+ * With `slots`, each port has an input buffer as well, for each priority, of so many packets. The
+ * sender at its other end has a credit for each free slot, and sends nothing without one. A packet
+ * holds its slot from its first bit's arrival until its transmission ends. With labnic's
+ * `cut_through`, that may begin before the packet has arrived as a whole.
+ *
+ *	wire of a port free:
+ *	  of the packets in its queue, the first one whose input sends no other packet, if the
+ *	    next switch has a slot for it; the first one in the queue is overtaken `bypass` times
+ *	    at most
+ *	  mark it if labq_marks.h says so; without ECN it is counted
+ *	  transmission ends: its slot is free, and the sender's credit goes back
+ *
  * A packet is charged to the bytes reserved for its queue (`reserved`), to the shared buffer, or
  * to the headroom. The shared buffer is `buffer` less all reserved bytes and headrooms.
  *
@@ -86,6 +98,23 @@ static struct labq_ingress *labq_ingress_find(struct labq_switch *sw, int ifinde
 		if (in->ifindex == ifindex)
 			return in;
 	return NULL;
+}
+
+/**
+ * labq_ingress_free() - forget a port that is gone, with its last packet
+ * @sw: the switch
+ * @in: the ingress port
+ *
+ * Context: switch.lock.
+ */
+void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in)
+{
+	lockdep_assert_held(&sw->lock);
+	if (in->sending)
+		labq_marks_end(&sw->marks[in->sending_prio], in->index);
+	if (in->index < LABQ_MARKS_PORTS)
+		__clear_bit(in->index, sw->indices);
+	kfree(in);
 }
 
 /* Whether the port wants to lose nothing of a priority that comes in by it. */
@@ -167,7 +196,136 @@ static void labq_ingress_release(struct labq_switch *sw, const struct labq_cb *c
 	labq_pause_check(sw, in, cb->prio);
 	/* The last packet of a port that is gone. */
 	if (!in->port && !in->packets)
-		kfree(in);
+		labq_ingress_free(sw, in);
+}
+
+/* Input buffers ------------------------------------------------------------ */
+
+/* Bring the slots of a port up to date. */
+static void labq_slots_settle(struct labq_switch *sw, struct labq_ingress *in, u64 now)
+{
+	lockdep_assert_held(&sw->lock);
+	if (!in->sending || in->busy_ns > now)
+		return;
+	in->sending = false;
+	labq_marks_end(&sw->marks[in->sending_prio], in->index);
+}
+
+/* The packet that filled a buffer did not leave at once, or it has left: trigger the event. */
+static void labq_slots_trigger(struct labq_switch *sw)
+{
+	lockdep_assert_held(&sw->lock);
+	if (sw->filling)
+		labq_marks_trigger(&sw->marks[sw->filling_prio], sw->filled);
+	sw->filling = NULL;
+}
+
+/* A packet that was let into a queue takes a slot where it came in, if that has slots. */
+static void labq_slots_arrive(struct labq_port *port, const struct sk_buff *skb,
+			      struct labq_cb *cb)
+{
+	struct labq_ingress *in = cb->ingress;
+	struct labq_switch *sw = port->sw;
+	struct labq_ingress_prio *p;
+
+	if (!in || !in->port || !in->port->cfg.slots)
+		return;
+	p = &in->prios[cb->prio];
+	labq_slots_settle(sw, in, ktime_get_ns());
+	cb->slot = true;
+	labnic_credit_claim(in->port->dev);
+	labq_slots_trigger(sw);
+	if (labq_marks_come(&sw->marks[cb->prio], in->index, port->index)) {
+		sw->filling = skb;
+		sw->filled = in->index;
+		sw->filling_prio = cb->prio;
+	}
+	p->max_slots = max(p->max_slots, sw->marks[cb->prio].used[in->index]);
+}
+
+/*
+ * A packet begins to leave: its input is busy until its transmission ends, and its slot is
+ * free then.
+ */
+static void labq_slots_leave(struct labq_port *port, struct sk_buff *skb)
+{
+	struct labq_cb *cb = labq_cb(skb);
+	struct labq_queue *q = &port->queues[cb->prio];
+	struct labq_ingress *in = cb->ingress;
+	struct labq_switch *sw = port->sw;
+	bool starved = port->starved & BIT(cb->prio);
+
+	lockdep_assert_held(&sw->lock);
+	port->starved &= ~BIT(cb->prio);
+	if (!cb->slot)
+		return;
+	labq_slots_settle(sw, in, ktime_get_ns());
+	/* A packet that leaves when it comes cuts through. It does not wait. */
+	if (sw->filling != skb || cb->came_ns != (u32)ktime_get_ns())
+		labq_slots_trigger(sw);
+	if (labq_marks_leave(&sw->marks[cb->prio], in->index, port->index, starved)) {
+		if (INET_ECN_set_ce(skb))
+			q->marked_buffer++;
+		else
+			q->unmarked_buffer++;
+	}
+	labq_slots_trigger(sw);
+	in->busy_ns = labnic_tx_ends_ns(port->dev, cb->bytes);
+	in->sending = true;
+	in->sending_prio = cb->prio;
+	if (in->port)
+		labnic_credit_return(in->port->dev, cb->prio, in->busy_ns);
+}
+
+/* A packet is dropped from its queue. */
+static void labq_slots_purge(struct labq_port *port, const struct labq_cb *cb)
+{
+	struct labq_ingress *in = cb->ingress;
+	struct labq_switch *sw = port->sw;
+
+	if (!cb->slot)
+		return;
+	labq_slots_trigger(sw);
+	labq_marks_leave(&sw->marks[cb->prio], in->index, port->index, true);
+	labq_marks_end(&sw->marks[cb->prio], in->index);
+	if (in->port)
+		labnic_credit_return(in->port->dev, cb->prio, ktime_get_ns());
+}
+
+/*
+ * The crossbar: take the first packet of a queue whose input does not send another one. The
+ * first packet can be overtaken `bypass` times; then the output waits for its input. Without
+ * any packet, @wait_ns becomes the time at which to look again, if that is earlier.
+ */
+static struct sk_buff *labq_pick(struct labq_port *port, struct labq_queue *q, u64 *wait_ns)
+{
+	struct sk_buff *skb, *prev = NULL;
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&port->sw->lock);
+	for (skb = q->list.head; skb; prev = skb, skb = skb->next) {
+		const struct labq_cb *cb = labq_cb(skb);
+
+		if (!cb->slot || cb->ingress->busy_ns <= now)
+			break;
+		*wait_ns = min(*wait_ns, cb->ingress->busy_ns);
+		if (!prev && q->bypassed >= port->cfg.bypass)
+			return NULL;
+	}
+	if (!skb)
+		return NULL;
+	if (!prev) {
+		q->bypassed = 0;
+		return __qdisc_dequeue_head(&q->list);
+	}
+	q->bypassed++;
+	q->bypasses++;
+	prev->next = skb->next;
+	if (q->list.tail == skb)
+		q->list.tail = prev;
+	q->list.qlen--;
+	skb->next = NULL;
+	return skb;
 }
 
 /* Egress ------------------------------------------------------------------- */
@@ -297,8 +455,10 @@ static int labq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	spin_lock(&sw->lock);
 	cb.ingress = labq_ingress_find(sw, skb->skb_iif);
 	verdict = labq_decide(port, skb, &cb);
-	if (verdict == LABQ_ENQUEUE)
+	if (verdict == LABQ_ENQUEUE) {
 		labq_charge(port, &cb);
+		labq_slots_arrive(port, skb, &cb);
+	}
 	spin_unlock(&sw->lock);
 	if (verdict != LABQ_ENQUEUE)
 		return qdisc_drop(skb, sch, to_free);
@@ -339,20 +499,32 @@ static int labq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 static struct sk_buff *labq_dequeue(struct Qdisc *sch)
 {
 	struct labq_port *port = qdisc_priv(sch);
-	u8 paused = port->labnic ? labnic_pfc_paused(port->dev) : 0;
+	u64 wait_ns = U64_MAX;
+	struct sk_buff *skb = NULL;
 	struct labq_queue *q;
-	struct sk_buff *skb;
+	u8 paused = 0;
 	int prio;
 
-	for (prio = LABNIC_PRIOS - 1; prio >= 0; prio--)
-		if (port->queues[prio].list.qlen && !(paused & BIT(prio)))
-			break;
-	/* When a pause ends, labnic has this tried again. */
-	if (prio < 0)
-		return NULL;
-	q = &port->queues[prio];
-	skb = __qdisc_dequeue_head(&q->list);
+	if (port->labnic && sch->q.qlen) {
+		u8 lacks = labnic_credit_lacks(port->dev);
+
+		port->starved |= lacks;
+		paused = labnic_pfc_paused(port->dev) | lacks;
+	}
 	spin_lock(&port->sw->lock);
+	for (prio = LABNIC_PRIOS - 1; prio >= 0 && !skb; prio--) {
+		q = &port->queues[prio];
+		if (q->list.qlen && !(paused & BIT(prio)))
+			skb = labq_pick(port, q, &wait_ns);
+	}
+	if (!skb) {
+		spin_unlock(&port->sw->lock);
+		/* When a pause ends or a credit arrives, labnic has this tried again. */
+		if (wait_ns != U64_MAX)
+			qdisc_watchdog_schedule_ns(&port->watchdog, wait_ns);
+		return NULL;
+	}
+	labq_slots_leave(port, skb);
 	q->dequeued_packets++;
 	q->dequeued_bytes += labq_cb(skb)->bytes;
 	labq_release(port, labq_cb(skb));
@@ -379,13 +551,16 @@ static void labq_reset(struct Qdisc *sch)
 
 		for (skb = q->list.head; skb; skb = skb->next) {
 			q->purged_packets++;
+			labq_slots_purge(port, labq_cb(skb));
 			labq_release(port, labq_cb(skb));
 		}
 		q->avg = 0;
+		q->bypassed = 0;
 	}
 	spin_unlock_bh(&port->sw->lock);
 	for (prio = 0; prio < LABNIC_PRIOS; prio++)
 		__qdisc_reset_queue(&port->queues[prio].list);
+	qdisc_watchdog_cancel(&port->watchdog);
 }
 
 static struct Qdisc_ops labq_qdisc_ops __read_mostly = {
@@ -419,8 +594,16 @@ static int __net_init labq_net_init(struct net *net)
 	return 0;
 }
 
+static void __net_exit labq_net_exit(struct net *net)
+{
+	struct labq_switch *sw = net_generic(net, labq_net_id);
+
+	kvfree(sw->marks);
+}
+
 static struct pernet_operations labq_net_ops = {
 	.init	= labq_net_init,
+	.exit	= labq_net_exit,
 	.id	= &labq_net_id,
 	.size	= sizeof(struct labq_switch),
 };

@@ -28,6 +28,7 @@
  *  - A packet whose transmission has begun holds its slot, but waits no longer: it is neither
  *    marked (footnote 10) nor makes its output congested.
  *  - An event sets cnt2, whatever is left of the last one: it never adds.
+ *  - A packet that cuts through never waits.
  *  - A packet that cannot carry a mark (not ECT) takes one of cnt2 all the same.
  *
  * Nothing in here depends on the kernel but fixed-size integers, so that a qdisc can have
@@ -89,7 +90,11 @@ static inline bool labq_marks_room(const struct labq_marks *m, u8 in)
 	return m->used[in] < m->slots;
 }
 
-/* The buffer of @in is full: the event. */
+/**
+ * labq_marks_trigger() - the event: a buffer has become full
+ * @m: switch
+ * @in: its input
+ */
 static inline void labq_marks_trigger(struct labq_marks *m, u8 in)
 {
 	u8 out;
@@ -105,7 +110,26 @@ static inline void labq_marks_trigger(struct labq_marks *m, u8 in)
 }
 
 /**
- * labq_marks_arrive() - a packet came in
+ * labq_marks_come() - a packet came in; the caller triggers
+ * @m: switch
+ * @in: input, where there is room
+ * @out: output that it goes to
+ *
+ * A packet that can leave at once waits for nothing. Where packets may do so, the caller calls
+ * labq_marks_trigger() once it knows: after labq_marks_leave() of a packet that cuts through.
+ *
+ * Return: whether that filled the buffer.
+ */
+static inline bool labq_marks_come(struct labq_marks *m, u8 in, u8 out)
+{
+	m->used[in]++;
+	m->pair[in][out].waiting++;
+	m->output[out].waiting++;
+	return m->used[in] >= m->slots;
+}
+
+/**
+ * labq_marks_arrive() - a packet came in, which waits
  * @m: switch
  * @in: input, where there is room
  * @out: output that it goes to
@@ -114,13 +138,11 @@ static inline void labq_marks_trigger(struct labq_marks *m, u8 in)
  */
 static inline bool labq_marks_arrive(struct labq_marks *m, u8 in, u8 out)
 {
-	m->used[in]++;
-	m->pair[in][out].waiting++;
-	m->output[out].waiting++;
-	if (m->used[in] < m->slots)
-		return false;
-	labq_marks_trigger(m, in);
-	return true;
+	bool full = labq_marks_come(m, in, out);
+
+	if (full)
+		labq_marks_trigger(m, in);
+	return full;
 }
 
 static inline bool labq_marks_take(struct labq_marks_count *count)

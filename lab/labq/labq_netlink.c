@@ -90,6 +90,35 @@ static s64 labq_shared_size(const struct labq_switch *sw, const struct labq_port
 	return cfg ? size - labq_set_aside(cfg) : size;
 }
 
+/* Whether all ports of the switch, and @port, can have input buffers. */
+static bool labq_may_have_slots(const struct labq_port *port, const struct labq_switch *sw)
+{
+	const struct labq_port *other;
+	u32 ports = !port->sw;
+
+	list_for_each_entry(other, &sw->ports, list) {
+		if (!other->labnic || other->index == LABQ_MARKS_PORTS)
+			return false;
+		ports++;
+	}
+	return port->labnic && ports <= LABQ_MARKS_PORTS;
+}
+
+/* Whether no frame that @port passes on early, or is given early, leaves too fast. */
+static bool labq_may_cut_through(const struct labq_port *port, const struct labq_switch *sw)
+{
+	const struct labq_port *other;
+
+	if (!port->labnic)
+		return true;
+	list_for_each_entry(other, &sw->ports, list)
+		if (other->labnic && other != port &&
+		    !(labnic_may_cut_through(port->dev, other->dev) &&
+		      labnic_may_cut_through(other->dev, port->dev)))
+			return false;
+	return true;
+}
+
 static int labq_check(const struct labq_port *port, const struct labq_switch *sw,
 		      const struct labq_config *cfg, struct netlink_ext_ack *extack)
 {
@@ -104,6 +133,14 @@ static int labq_check(const struct labq_port *port, const struct labq_switch *sw
 	if (cfg->pfc && !port->labnic) {
 		NL_SET_ERR_MSG(extack, "pfc needs a device of kind labnic");
 		return -EOPNOTSUPP;
+	}
+	if (cfg->slots && !labq_may_have_slots(port, sw)) {
+		NL_SET_ERR_MSG(extack, "slots need devices of kind labnic, and 64 ports at most");
+		return -EOPNOTSUPP;
+	}
+	if (!labq_may_cut_through(port, sw)) {
+		NL_SET_ERR_MSG(extack, "cut_through needs links of one rate");
+		return -EINVAL;
 	}
 	if (labq_shared_size(sw, port, cfg) < LABQ_SHARED_MIN) {
 		NL_SET_ERR_MSG(extack,
@@ -170,6 +207,37 @@ static void labq_ingress_config(struct labq_switch *sw, struct labq_ingress *in)
 		labnic_pfc_enable(in->port->dev, false);
 }
 
+/* Memory for the marks of a switch, once it has slots. */
+static int labq_marks_alloc(struct labq_switch *sw, const struct labq_config *cfg)
+{
+	ASSERT_RTNL();
+	if (!cfg->slots || sw->marks)
+		return 0;
+	sw->marks = kvcalloc(LABNIC_PRIOS, sizeof(*sw->marks), GFP_KERNEL);
+	return sw->marks ? 0 : -ENOMEM;
+}
+
+/* Apply slots and marks. */
+static void labq_slots_config(struct labq_switch *sw)
+{
+	const struct labq_config *cfg = &sw->cfg;
+	struct labq_port *port;
+	int prio;
+
+	lockdep_assert_held(&sw->lock);
+	for (prio = 0; prio < LABNIC_PRIOS && sw->marks; prio++) {
+		struct labq_marks *m = &sw->marks[prio];
+
+		m->mode = cfg->marks;
+		m->ports = LABQ_MARKS_PORTS;
+		m->slots = cfg->slots;
+		m->threshold = cfg->marks_threshold;
+	}
+	list_for_each_entry(port, &sw->ports, list)
+		if (port->labnic)
+			labnic_credit_set(port->dev, cfg->slots);
+}
+
 /* Settings that have been checked take effect. */
 static void labq_commit(struct labq_port *port, struct labq_switch *sw,
 			struct labq_config *cfg, bool seed)
@@ -186,6 +254,7 @@ static void labq_commit(struct labq_port *port, struct labq_switch *sw,
 	if (seed)
 		labq_seed(port);
 	labq_ingress_config(sw, port->ingress);
+	labq_slots_config(sw);
 }
 
 /* Statistics --------------------------------------------------------------- */
@@ -207,9 +276,18 @@ static void labq_queue_restart(struct labq_queue *q)
 	q->purged_packets = 0;
 	memset(q->verdicts, 0, sizeof(q->verdicts));
 	memset(q->marks, 0, sizeof(q->marks));
+	q->marked_buffer = 0;
+	q->unmarked_buffer = 0;
+	q->bypasses = 0;
 	/* Packets in the queue stay. */
 	q->verdicts[LABQ_ENQUEUE] = q->length.packets;
 	q->enqueued_bytes = q->length.bytes;
+}
+
+/* Slots of a priority that packets hold. */
+static u32 labq_slots_used(const struct labq_switch *sw, const struct labq_ingress *in, int prio)
+{
+	return sw->marks && in->index < LABQ_MARKS_PORTS ? sw->marks[prio].used[in->index] : 0;
 }
 
 static void labq_stats_restart(struct labq_port *port)
@@ -227,6 +305,7 @@ static void labq_stats_restart(struct labq_port *port)
 		p->max_held_bytes = p->held.bytes;
 		p->max_headroom_bytes = p->held.headroom;
 		p->pauses = 0;
+		p->max_slots = labq_slots_used(port->sw, in, prio);
 	}
 }
 
@@ -269,6 +348,9 @@ static int labq_put_queue(struct sk_buff *skb, struct labq_queue *q, int prio, u
 	values[LABQ_QUEUE_P99_BYTES] = labq_rank(q, ns - q->lost_ns, 990);
 	values[LABQ_QUEUE_P999_BYTES] = labq_rank(q, ns - q->lost_ns, 999);
 	values[LABQ_QUEUE_LOST_NS] = q->lost_ns;
+	values[LABQ_QUEUE_MARKED_BUFFER] = q->marked_buffer;
+	values[LABQ_QUEUE_UNMARKED_BUFFER] = q->unmarked_buffer;
+	values[LABQ_QUEUE_BYPASSES] = q->bypasses;
 
 	nest = nla_nest_start(skb, LABQ_STATS_QUEUE);
 	if (!nest)
@@ -280,8 +362,9 @@ static int labq_put_queue(struct sk_buff *skb, struct labq_queue *q, int prio, u
 	return 0;
 }
 
-static int labq_put_ingress(struct sk_buff *skb, const struct labq_ingress_prio *p, int prio)
+static int labq_put_ingress(struct sk_buff *skb, const struct labq_port *port, int prio)
 {
+	const struct labq_ingress_prio *p = &port->ingress->prios[prio];
 	u64 values[LABQ_INGRESS_MAX + 1] = {
 		[LABQ_INGRESS_PRIO] = prio,
 		[LABQ_INGRESS_HELD_BYTES] = p->held.bytes,
@@ -290,6 +373,8 @@ static int labq_put_ingress(struct sk_buff *skb, const struct labq_ingress_prio 
 		[LABQ_INGRESS_MAX_HEADROOM_BYTES] = p->max_headroom_bytes,
 		[LABQ_INGRESS_PAUSED] = p->held.paused,
 		[LABQ_INGRESS_PAUSES] = p->pauses,
+		[LABQ_INGRESS_SLOTS_USED] = labq_slots_used(port->sw, port->ingress, prio),
+		[LABQ_INGRESS_MAX_SLOTS] = p->max_slots,
 	};
 	struct nlattr *nest;
 	int attr;
@@ -327,7 +412,7 @@ static int labq_put_stats(struct sk_buff *skb, struct labq_port *port)
 	}
 	for (prio = 0; prio < LABNIC_PRIOS && !err; prio++)
 		if (port->ingress->prios[prio].max_held_bytes)
-			err = labq_put_ingress(skb, &port->ingress->prios[prio], prio);
+			err = labq_put_ingress(skb, port, prio);
 	return err;
 }
 
@@ -408,6 +493,9 @@ int labq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	err = labq_check(port, port->sw, &cfg, extack);
 	if (err)
 		return err;
+	err = labq_marks_alloc(port->sw, &cfg);
+	if (err)
+		return err;
 	spin_lock_bh(&port->sw->lock);
 	labq_commit(port, port->sw, &cfg, tb[TCA_LABQ_SEED]);
 	if (tb[TCA_LABQ_RESET])
@@ -457,10 +545,14 @@ int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
 	labq_copy_switch(&cfg, &sw->cfg);
 	port->dev = dev;
 	port->labnic = labnic_is(dev);
+	qdisc_watchdog_init(&port->watchdog, sch);
 	err = labq_parse(opt, tb, &cfg, extack);
 	if (err)
 		return err;
 	err = labq_check(port, sw, &cfg, extack);
+	if (err)
+		return err;
+	err = labq_marks_alloc(sw, &cfg);
 	if (err)
 		return err;
 	in = kzalloc(sizeof(*in), GFP_KERNEL);
@@ -471,6 +563,10 @@ int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
 	port->ingress = in;
 
 	spin_lock_bh(&sw->lock);
+	port->index = find_first_zero_bit(sw->indices, LABQ_MARKS_PORTS);
+	if (port->index < LABQ_MARKS_PORTS)
+		__set_bit(port->index, sw->indices);
+	in->index = port->index;
 	port->sw = sw;
 	list_add_tail(&port->list, &sw->ports);
 	hlist_add_head(&in->node, &sw->ingress[in->ifindex % ARRAY_SIZE(sw->ingress)]);
@@ -499,13 +595,15 @@ void labq_destroy(struct Qdisc *sch)
 		return;
 	in = port->ingress;
 	spin_lock_bh(&sw->lock);
-	if (port->labnic)
+	if (port->labnic) {
 		labnic_pfc_enable(port->dev, false);
+		labnic_credit_set(port->dev, 0);
+	}
 	hlist_del(&in->node);
 	list_del(&port->list);
 	in->port = NULL;
 	if (!in->packets)
-		kfree(in);
+		labq_ingress_free(sw, in);
 	sw->shared.size = labq_shared_size(sw, NULL, NULL);
 	spin_unlock_bh(&sw->lock);
 	port->sw = NULL;

@@ -73,7 +73,15 @@ LABQ_X(XON_OFFSET, xon_offset_bytes, BYTES, 0, 536870912, 3028, PORT, \
 LABQ_X(HEADROOM, headroom_bytes, BYTES, 0, 16777216, 0, PORT, \
 	 "of the buffer, set aside for each priority of pfc_prio once it is paused") \
 LABQ_X(SEED, seed, COUNT, 0, 9223372036854775807, 0, PORT, \
-	 "of RED; 0: index of the device; setting it starts anew")
+	 "of RED; 0: index of the device; setting it starts anew") \
+LABQ_X(SLOTS, slots, COUNT, 0, 32, 0, SWITCH, \
+	 "input buffer of each port: packets of each priority, by credits; 0: none") \
+LABQ_X(BYPASS, bypass, COUNT, 0, 1000000, 4, PORT, \
+	 "times that the first packet of an output is overtaken while its input sends") \
+LABQ_X(MARKS, marks, COUNT, 0, 3, 0, SWITCH, \
+	 "of input buffers: 0 none, 1 naive, 2 full, 3 root, see labq_marks.h") \
+LABQ_X(MARKS_THRESHOLD, marks_threshold, COUNT, 0, 1000000, 0, SWITCH, \
+	 "marks 3: packets that may wait for an output without a mark")
 
 enum {
 	TCA_LABQ_UNSPEC,
@@ -136,7 +144,10 @@ LABQ_X(P50_BYTES, p50_bytes)		/* see labq_core.h for their resolution */ \
 LABQ_X(P90_BYTES, p90_bytes) \
 LABQ_X(P99_BYTES, p99_bytes) \
 LABQ_X(P999_BYTES, p999_bytes) \
-LABQ_X(LOST_NS, lost_ns)		/* no memory: not in the percentiles */
+LABQ_X(LOST_NS, lost_ns)		/* no memory: not in the percentiles */ \
+LABQ_X(MARKED_BUFFER, marked_buffer)	/* marks: packets that got one */ \
+LABQ_X(UNMARKED_BUFFER, unmarked_buffer)	/* should have, but have no ECN */ \
+LABQ_X(BYPASSES, bypasses)		/* packets that overtook the first one */
 
 /* Of what came in by this port, of one priority, and is held at any. */
 #define LABQ_INGRESS_STATS \
@@ -146,7 +157,9 @@ LABQ_X(HEADROOM_BYTES, headroom_bytes)	/* of those, in the headroom */ \
 LABQ_X(MAX_HELD_BYTES, max_held_bytes) \
 LABQ_X(MAX_HEADROOM_BYTES, max_headroom_bytes) \
 LABQ_X(PAUSED, paused)			/* at present */ \
-LABQ_X(PAUSES, pauses)
+LABQ_X(PAUSES, pauses) \
+LABQ_X(SLOTS_USED, slots_used)		/* of slots, at present */ \
+LABQ_X(MAX_SLOTS, max_slots)
 
 enum {
 	LABQ_QUEUE_UNSPEC,

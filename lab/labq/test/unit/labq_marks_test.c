@@ -113,6 +113,20 @@ static void full__a_packet_in_transmission(void)
 	CHECK(send(0, 3));
 }
 
+/* A packet that leaves when it comes waits for nothing: those that wait are marked. */
+static void full__a_packet_that_cuts_through(void)
+{
+	setup(LABQ_MARKS_FULL, 4, 2);
+	CHECK(!labq_marks_come(&m, 0, 3));
+	CHECK(labq_marks_come(&m, 0, 2));
+	CHECK(!labq_marks_leave(&m, 0, 2, false));
+	labq_marks_trigger(&m, 0);
+	CHECK_EQ(m.output[2].to_mark, 0);
+	CHECK_EQ(m.output[3].to_mark, 1);
+	labq_marks_end(&m, 0);
+	CHECK(send(0, 3));
+}
+
 /* A second event before cnt2 is 0: cnt2 is cnt1, not the sum. */
 static void full__triggered_again(void)
 {
@@ -323,6 +337,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(full__not_the_victims_output),
 	KTAP_CASE(full__a_victim_in_the_full_buffer),
 	KTAP_CASE(full__a_packet_in_transmission),
+	KTAP_CASE(full__a_packet_that_cuts_through),
 	KTAP_CASE(full__triggered_again),
 	KTAP_CASE(full__bypassed_packets_are_marked_in_place),
 	KTAP_CASE(full__as_a_scan),
