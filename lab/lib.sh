@@ -445,6 +445,111 @@ lab_timely_load() {
 	sleep 0.3
 }
 
+# lab_ib_fabric LOCALS REMOTES "LABQ...": figure 1 of InfiniBand's ECN (INFOCOM 2003). Locals h1 ... at
+# the switch b and remotes at the switch a send to $root at b; the victim $victim at a sends to $own
+# at b; $senders are all that send. Table I: 1 GB/s, packets of 2068 bytes on the wire with 1978 of
+# data, cut-through after 40 ns. LABQ says what input buffers hold, and how they mark. ACKs have 84
+# bytes on the wire, the paper's 20.
+lab_ib_fabric() {
+	lab_locals=$1 _n=$(($1 + $2)) lab_port_nr=5001
+	victim=h$((_n + 1)) root=h$((_n + 2)) own=h$((_n + 3))
+	LAB_MTU=2030 LAB_QDISC="fq timer_slack 0"
+	lab_module tcp_lipd
+	lab_topology 8gbit 0ns <<-EOT
+		default switch nic "cut_through 40ns" labq "buffer 2m alpha 0 $3"
+		switch a
+		switch b
+		$(for _h in $(lab_hosts 1 $((_n + 3))); do echo "host $_h"; done)
+		$(for _h in $(lab_hosts $(($1 + 1)) $((_n + 1))); do echo "link $_h a"; done)
+		$(for _h in $(lab_hosts 1 "$1") $root $own; do echo "link $_h b"; done)
+		link a b
+	EOT
+	senders=$(lab_hosts 1 $((_n + 1)))
+	# shellcheck disable=SC2086
+	lab_sysctl "net.ipv4.lipd.segment_bytes=536 net.ipv4.tcp_notsent_lowat=65536" $senders
+}
+
+# lab_ib_port SWITCH PORT: "BYTES DROPPED MARKED" of a port: bytes that left it, as on the wire,
+# and packets.
+lab_ib_port() {
+	labnic -n "$1" labq show dev "$2" | tr ',{}' '\n\n\n' | awk -F '[":]+' '
+		$2 == "dequeued_packets" { bytes += 24 * $3 }
+		$2 == "dequeued_bytes" { bytes += $3 }
+		$2 ~ /^dropped_/ { dropped += $3 }
+		$2 == "marked_buffer" { marked += $3 }
+		END { printf "%.0f %d %d\n", bytes, dropped, marked }'
+}
+
+# lab_ib_run NAME CC REMOTES VICTIM_START VICTIM_TIME END: all locals and so many remotes send until
+# END s, each starting 100 us after the one before, locals first; the victim for a part of that. In
+# the middle half of its time: $link_used, $root_used, $victim_used: per cent of the links ab, of
+# $root, and of the victim; $locals_used, $remotes_used: of $root, by the data received. All of
+# these, with NAME, become values of the result. Nothing may be dropped.
+lab_ib_run() {
+	# shellcheck disable=SC2086
+	lab_qdisc "$LAB_QDISC" $senders
+	lab_server "$root" --cc "$2" --port $lab_port_nr --rcvlowat 64K
+	lab_server "$own" --cc "$2" --port $lab_port_nr --rcvlowat 64K
+	lab_client "$1-root" --netns "$(lab_list 1 $((lab_locals + $3)))" --to "$(lab_addr "$root")" \
+		--port $lab_port_nr --flows $((lab_locals + $3)) --cc "$2" --connect-first \
+		--start-gap 0.1 --duration "$6" --interval-ms 1 --rtt-sample-us 0 --chunk 16K &
+	_all=$!
+	sleep "$4"
+	lab_client "$1-victim" --netns "$victim" --to "$(lab_addr "$own")" --port $lab_port_nr \
+		--flows 1 --cc "$2" --duration "$5" --interval-ms 1 --rtt-sample-us 0 --chunk 16K &
+	_alone=$!
+	sleep "$(lab_calc "$5 / 4")"
+	{ lab_ib_port a b; lab_ib_port b "$root"; lab_ib_port b "$own"; } >before
+	sleep "$(lab_calc "$5 / 2")"
+	{ lab_ib_port a b; lab_ib_port b "$root"; lab_ib_port b "$own"; } >after
+	wait $_alone
+	wait $_all
+	paste -d ' ' before after | awk -v s="$(lab_calc "$5 / 2")" \
+		'{ printf "%.2f %d %d\n", ($4 - $1) / s / 1e7, $5, $6 - $3 }' >used
+	{
+		read -r link_used _d1 _
+		read -r root_used _d2 root_marked
+		read -r victim_used _d3 victim_marked
+	} <used
+	# Of 1978 in 2068 bytes.
+	awk -F , -v from="$(lab_calc "$4 + $5 / 4")" -v to="$(lab_calc "$4 + $5 * 3 / 4")" \
+		-v locals="$lab_locals" 'NR > 1 && $1 > from && $1 <= to {
+		sum[$2 < locals] += $3
+		n[$1]
+	} END {
+		for (i in n)
+			times++
+		for (i = 1; i >= 0; i--)
+			printf "%.2f\n", sum[i] / times * 2068 / 1978 / 8e7
+	}' "$1-root.csv" >used
+	{
+		read -r locals_used
+		read -r remotes_used
+	} <used
+	rm before after used
+	for _what in link_used root_used victim_used locals_used remotes_used root_marked victim_marked; do
+		eval "lab_value $1_$_what \$$_what"
+	done
+	lab_expect "$1_dropped" $((_d1 + _d2 + _d3)) 0 0
+	# Lines "MS ROOT LINK LOCALS REMOTES VICTIM" in per cent, over 2 ms each.
+	{
+		sed 1d "$1-root.csv"
+		sed 1d "$1-victim.csv" | awk -F , -v OFS=, -v at="$4" '{ $1 += at; $2 = -1; print }'
+	} | awk -F , -v locals="$lab_locals" '{
+		sum[sprintf("%.0f", $1 * 1000), $2 < 0 ? "v" : $2 < locals ? "l" : "r"] += $3 / 2
+	} function at(ms, kind) {
+		return (sum[ms, kind] + sum[ms - 1, kind]) * 2068 / 1978 / 8e7
+	} END {
+		for (ms = 2; ms <= 1000 * '"$6"'; ms++)
+			printf "%d %.2f %.2f %.2f %.2f %.2f\n", ms - 0.5, at(ms, "l") + at(ms, "r"),
+				at(ms, "r") + at(ms, "v"), at(ms, "l"), at(ms, "r"), at(ms, "v")
+	}' >"$1.series"
+	rm "$1-root.csv" "$1-victim.csv"
+	lab_port_nr=$((lab_port_nr + 1))
+	# The next one shall not meet packets of this one.
+	sleep 0.02
+}
+
 # lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
 # kind: it knows no flow. What was queued is lost.
 lab_qdisc() {
