@@ -33,7 +33,7 @@ _onrampctl() {
 		esac
 	done
 	if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-		_onrampctl_words '--json --netns --verbose --interval --count --duration --output --facts --root --state
+		_onrampctl_words '--json --netns --verbose --interval --count --duration --output --facts --http --root --state
 			--version --help'
 		return
 	fi

@@ -34,6 +34,7 @@ _onrampctl() {
 		'--count[events or screens after which it ends]:number: ' \
 		'--duration[for how long trace goes on]:seconds: ' \
 		'--facts[look at what facts wrote]:file:_files' \
+		'--http[answer a request of HTTP on stdin]' \
 		'--root[files of /proc and /sys are below it]:directory:_files -/' \
 		'--state[muted checks]:file:_files' \
 		'(- *)'{-V,--version}'[version of this program]' \

@@ -41,6 +41,7 @@ enum ctl_status {
  * @duration_ns: length of a trace, ns
  * @count:	monitor: events, top: screens, after which it ends; 0: none
  * @interval_set: the command line has an interval
+ * @http:	prometheus answers a request of HTTP on stdin
  * @json:	write JSON
  * @verbose:	more of it
  */
@@ -52,6 +53,7 @@ struct ctl {
 	const char *output;
 	uint64_t interval_ns, duration_ns, count;
 	bool interval_set;
+	bool http;
 	bool json;
 	bool verbose;
 };

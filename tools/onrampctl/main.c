@@ -76,6 +76,7 @@ static void print_help(FILE *f)
 	      "			file, and FILE.gp for gnuplot\n"
 	      "      --count N		monitor: end after that many events; top: screens\n"
 	      "      --duration S	trace: for that long, 0.001 to 86400 (default: 10)\n"
+	      "      --http		prometheus: answer a request of HTTP on stdin, for systemd\n"
 	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
 	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
@@ -200,7 +201,7 @@ static void join_netns(const char *name)
 
 int main(int argc, char **argv)
 {
-	enum { FACTS = 256, ROOT, STATE, COUNT, DURATION };
+	enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP };
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "netns", required_argument, NULL, 'n' },
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
 		{ "count", required_argument, NULL, COUNT },
 		{ "duration", required_argument, NULL, DURATION },
 		{ "facts", required_argument, NULL, FACTS },
+		{ "http", no_argument, NULL, HTTP },
 		{ "root", required_argument, NULL, ROOT },
 		{ "state", required_argument, NULL, STATE },
 		{ "version", no_argument, NULL, 'V' },
@@ -252,6 +254,9 @@ int main(int argc, char **argv)
 			break;
 		case FACTS:
 			ctl.facts = optarg;
+			break;
+		case HTTP:
+			ctl.http = true;
 			break;
 		case ROOT:
 			ctl.root = optarg;
