@@ -133,10 +133,25 @@ same_paths() {
 }
 
 paths() {
+	local line
+
 	wait_for 30 path_is "$SILENT" 2
 	wait_for 30 path_is "$B4" 1
 	wait_for 20 same_paths
 	expect paths "$(wc -l <"$KSFT_TMP/netlink")" -eq 5
+	# As fast as the CPU allows, acker_helper would be a thousand packets behind, about which an
+	# OR-ACK says nothing any more.
+	load_until acks 200 --to "$B4" --flows 1 --rate-limit 20mbit
+	line=$(genl path "local=$V4_A" "remote=$B4")
+	expect "OR-ACKs" "$(field acks <<<"$line")" -ge 200
+	expect "OR-ACKs that counted" "$(field acks_counted <<<"$line")" -eq "$(stat acks)"
+	expect "last delay" "$(field owd_ns <<<"$line")" -eq "$(stat owd_ns)"
+	expect "its error" "$(field owd_error_ns <<<"$line")" -eq "$(stat owd_error_ns)"
+	expect "its T" "$(field threshold_ns <<<"$line")" -eq "$(stat threshold_ns)"
+	expect "median" "$(field owd_p50_ns <<<"$line")" -eq "$(stat owd_p50_ns)"
+	expect "p99" "$(field owd_p99_ns <<<"$line")" -eq "$(stat owd_p99_ns)"
+	expect "line rate" "$(field line_rate <<<"$line")" -eq 50000000000
+	expect_same "baseline of synchronised clocks" "$(field baseline <<<"$line")" ""
 }
 
 path_is() {
