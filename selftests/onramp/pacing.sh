@@ -4,10 +4,27 @@
 # Rates of flows. Times are of a machine that counts instructions.
 . "$(dirname "$0")/onramp_lib.sh"
 
-# near WHAT GOT WANTED: within 5 %.
-near() {
-	expect "$1" "$2" -ge "$(calc "$3 * 0.95")"
-	expect "$1" "$2" -le "$(calc "$3 * 1.05")"
+# sends "GROUP=US [GROUP=US]..." WORD...: send WORD..., of which each GROUP takes so long within 5 %.
+# It never takes less. What a machine has to do besides may make packets late, once or twice, but
+# not three times in a row.
+sends() {
+	local spans=$1 span try late
+	shift
+
+	for try in 1 2 3; do
+		send "$@"
+		late=0
+		for span in $spans; do
+			expect "time of ${span%=*}" "$(span "${span%=*}")" \
+				-ge "$(calc "${span#*=} * 0.95")" || return
+			[ "$(span "${span%=*}")" -le "$(calc "${span#*=} * 1.05")" ] || {
+				late=1
+				echo "try $try: time of ${span%=*}: $(span "${span%=*}") us"
+			}
+		done
+		[ "$late" = 1 ] || return 0
+	done
+	fail "three times of $spans were late"
 }
 
 # N packets at a rate take N - 1 times their length, less what may go in one burst:
@@ -17,20 +34,17 @@ socket_rate() {
 
 	bytes=$(frame 1000)
 	fresh initial_quantum 1000 quantum 1000 flow_limit 1000
-	send group=a n=201 rate=1000000 group=b n=101 rate=250000
+	sends "a=$((bytes * 200)) b=$((bytes * 400))" \
+		group=a n=201 rate=1000000 group=b n=101 rate=250000
 	expect a "$(got a)" -eq 201
 	expect b "$(got b)" -eq 101
 	in_order a b
-	near "time of a" "$(span a)" "$bytes * 200"
-	near "time of b" "$(span b)" "$bytes * 100 * 4"
 	# Bursts of a quantum do not change the rate.
 	fresh initial_quantum 5000 quantum 5000 flow_limit 1000
-	send group=a n=205 rate=1000000
-	near "time of a" "$(span a)" "$bytes * 200"
+	sends "a=$((bytes * 200))" group=a n=205 rate=1000000
 	# Below the threshold every packet waits for the one before it.
 	fresh quantum 50000 initial_quantum 50000 low_rate_threshold 8mbit flow_limit 1000
-	send group=a n=101 rate=1000000
-	near "time of a" "$(span a)" "$bytes * 100"
+	sends "a=$((bytes * 100))" group=a n=101 rate=1000000
 }
 
 max_rate() {
@@ -38,12 +52,10 @@ max_rate() {
 
 	bytes=$(frame 1000)
 	fresh maxrate 8mbit initial_quantum 1000 quantum 1000 flow_limit 1000
-	send group=a n=101 group=b n=101 rate=100000000 group=c n=51 rate=500000 \
+	# The last one has departure times as well.
+	sends "a=$((bytes * 100)) b=$((bytes * 100)) c=$((bytes * 100)) d=$((bytes * 100))" \
+		group=a n=101 group=b n=101 rate=100000000 group=c n=51 rate=500000 \
 		group=d n=101 at=0
-	near "time of a" "$(span a)" "$bytes * 100"
-	near "time of b" "$(span b)" "$bytes * 100"
-	near "time of c" "$(span c)" "$bytes * 50 * 2"
-	near "time of d, with times" "$(span d)" "$bytes * 100"
 	in_order a b c d
 	# It is lifted while they wait.
 	spawn bash -c "sleep 0.3; tc -n $A qdisc change dev a0 root onramp maxrate 0"
@@ -69,9 +81,8 @@ no_pacing() {
 # A packet a second at most, however low the rate.
 slowest() {
 	fresh initial_quantum 1000 quantum 1000
-	send wait=3000 group=a n=3 rate=1
+	sends a=2000000 wait=3000 group=a n=3 rate=1
 	expect a "$(got a)" -eq 3
-	near "time of a" "$(span a)" 2000000
 	expect pacing_capped "$(stat pacing_capped)" -ge 2
 }
 
