@@ -172,7 +172,7 @@ lab_base_rtt_ns() {
 	labnet rtt $lab_net "$@"
 }
 
-# lab_defaults RATE DELAY: what a topology in labnet's words begins with.
+# lab_defaults RATE DELAY: print the first lines of a topology, for labnet.
 lab_defaults() {
 	echo "seed $LAB_SEED"
 	echo "default host qdisc \"$LAB_QDISC\" nic \"$LAB_HOST\""
@@ -184,7 +184,7 @@ lab_defaults() {
 	echo "default link rate $1 delay $2 mtu $LAB_MTU"
 }
 
-# lab_standard RATE DELAY: what a standard topology begins with. Without jitter all hosts
+# lab_standard RATE DELAY: print the first lines of a standard topology. Without jitter all hosts
 # are in step, and any seed gives nearly the same result.
 lab_standard() {
 	_jitter=$LAB_JITTER
@@ -220,7 +220,7 @@ lab_up() {
 	labnet up $lab_net json topology.json hosts $lab_table
 }
 
-# lab_need COUNT ARGUMENTS [ARGUMENT]...: there are so many arguments, or it is said
+# lab_need COUNT ARGUMENTS [ARGUMENT]...: fail unless there are this many arguments, and say
 # which are meant.
 lab_need() {
 	_count=$1 _usage=$2
@@ -249,7 +249,7 @@ lab_attach() {
 }
 
 # In all topologies hosts are h1, h2 ..., links send at RATE in both directions, and
-# what is sent arrives DELAY later.
+# packets arrive DELAY later.
 
 # lab_star N RATE DELAY: N hosts at the switch `sw`.
 lab_star() {
@@ -441,7 +441,7 @@ lab_timely_load() {
 	lab_value "$1_p99_us" "$p99_us"
 	lab_value "$1_lost" "$lost"
 	lab_value "$1_jain" "$jain"
-	# The next one's SYNs shall not meet what this one's sockets still have to send.
+	# The next one's SYNs must not meet data that this one's sockets still have to send.
 	sleep 0.3
 }
 
@@ -671,7 +671,7 @@ lab_table() {
 }
 
 # lab_trace EVENT...: record trace events (system/event) until lab_end, for
-# trace.txt, without waking any process. LAB_TRACE_KB bounds what is kept.
+# trace.txt, without waking any process. LAB_TRACE_KB limits its size.
 lab_trace() {
 	_t=/sys/kernel/tracing
 	echo "${LAB_TRACE_KB:-65536}" >$_t/buffer_size_kb
@@ -682,7 +682,7 @@ lab_trace() {
 	lab_traced=1
 }
 
-# lab_trace_to FILE: what was recorded since lab_trace, or since this was last called.
+# lab_trace_to FILE: write the events since lab_trace, or since the last call of this.
 lab_trace_to() {
 	cat /sys/kernel/tracing/trace >"$1"
 	echo >/sys/kernel/tracing/trace
@@ -770,7 +770,7 @@ lab_begin() {
 	: >.begin
 }
 
-# lab_end NAME: stop what still runs, and write result.json. All in it follows
+# lab_end NAME: stop running processes, and write result.json. All in it follows
 # from the experiment and the seed: neither addresses nor wall time. Fails if
 # something was not as expected.
 lab_end() {

@@ -36,7 +36,7 @@ njobs() {
 }
 
 # update_file PATH: replace PATH by stdin only if the content differs, so that
-# make does not rebuild what depends on it.
+# make does not rebuild files that depend on it.
 update_file() {
 	cat >"$1.tmp"
 	if cmp -s "$1.tmp" "$1"; then

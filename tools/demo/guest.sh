@@ -103,7 +103,7 @@ join_host() {
 	ip netns exec "$1" sysctl -qw net.ipv4.tcp_no_metrics_save=1
 }
 
-# A sender's NIC, which serialises at the line rate what the stack hands over in
+# A sender's NIC, which serialises at the line rate the packets that the stack hands over in
 # one piece: where the sender's packets arrive at the switch they first pass a
 # rate limiter, without loss, that also cuts GSO packets.
 add_nic() {
@@ -134,7 +134,7 @@ configure_timely() {
 }
 
 # A new bottleneck has empty buffers and zero counters. CoDel itself never acts
-# (its target is a minute): what remains is a FIFO that marks by sojourn time.
+# (its target is a minute): it is then a FIFO that marks by sojourn time.
 new_bottleneck() {
 	tc -n switch qdisc add dev $DEV root handle 1: tbf \
 		rate "${RATE_MBIT}mbit" burst "$BURST" \
@@ -160,7 +160,7 @@ watch_bottleneck() {
 		done' $DEV
 }
 
-# Once while it runs: the queue, and what ss(8) says about one sender. In the
+# Once during the run: the queue, and the output of ss(8) about one sender. In the
 # warm-up and at low priority, because starting programs on a machine with one
 # slow processor delays packets.
 look_around() {
@@ -223,7 +223,7 @@ host_list() {
 	printf '%s\n' "$3"
 }
 
-# set_qdisc KIND: of all senders, without what it learned in the run before.
+# set_qdisc KIND: of all senders, without state of the run before.
 set_qdisc() {
 	for s in $(senders); do
 		tc -n "$s" qdisc del dev eth0 root

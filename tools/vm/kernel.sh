@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Which kernel, which accelerator, and what a finished run was worth. Sourced by
+# Choose kernel and accelerator, and judge a finished run. Sourced by
 # tools/vm/run.
 
-# vm_find_kernel: sets image (what QEMU boots), kver and modroot from --kernel.
+# vm_find_kernel: sets image (for QEMU), kver and modroot from --kernel.
 vm_find_kernel()
 {
 	local vmlinuz
@@ -178,7 +178,7 @@ vm_judge()
 		vm_fail "no verdict within ${limit} s, the guest hangs"
 	elif grep -aq 'Kernel panic' "$work/console.txt"; then
 		vm_fail "kernel panic"
-		# The cause may be above what the tail shows.
+		# The cause may be above the tail.
 		grep -aE 'BUG:|kernel BUG at|Oops|general protection|Kernel panic' \
 			"$work/console.txt" | head -n 5 | sed 's/^/vm: /' >&2
 	elif [ "$rc" = 0 ]; then
