@@ -68,6 +68,13 @@
  * line rates. Until then D is the RTT of the handshake: a flow whose first data waits behind
  * that of others would take the queue as part of the path, and open its window once more.
  *
+ * Idleness: a flow starts over at C, however many others are active, with its window from
+ * before. It has a message to send, whose first 64 KB leave as one segment; their RTTs change
+ * nothing but the window. 64 KB are a segment of the paper, and a rate decides when the next
+ * one leaves. At C / (N + 1) a message stays slow after the other flows have ended, and at the
+ * rate of the first RTT above Tlow it is over before the rate has risen: with eight hosts, whose
+ * messages of 1 to 64 KB are 60 % of their links, the median takes 125 us in place of 92.
+ *
  * The constants are from a search over 24 cases of selftests/unit/timely_auto_test.c's star,
  * 1 to 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
  *
@@ -151,6 +158,9 @@
 /* Without data for ten times D, and for that long at least, a flow starts over, ns. */
 #define TIMELY_AUTO_IDLE_RTTS	10U
 #define TIMELY_AUTO_IDLE_NS	200000U
+
+/* After idleness RTTs do not end the start before so much was sent, bytes. */
+#define TIMELY_AUTO_MESSAGE	65536U
 
 /* RTTs are held in 32 bits here, ns. */
 #define TIMELY_AUTO_RTT_MAX	0xffffffffULL
@@ -301,15 +311,12 @@ static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
 }
 
 /**
- * timely_auto_start() - start a flow, or start it over after idleness
+ * timely_auto_start() - start a flow
  * @f: flow
  * @bps: C / (N + 1), bytes/s
  * @cap_bps: C, bytes/s
  * @path_ns: RTT of the handshake, ns; 0: unknown
  * @now_ns: current time, ns
- *
- * After idleness the rate is that of a new flow, also if it was lower: the window is the
- * one from before, and as long as the flow starts it is the window that limits it.
  */
 static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps,
 				     u32 path_ns, u64 now_ns)
@@ -332,6 +339,54 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 }
 
 /**
+ * timely_auto_resume() - start a flow over after idleness
+ * @f: flow
+ * @cap_bps: C, bytes/s
+ * @path_ns: RTT of the handshake, ns; 0: unknown
+ * @now_ns: current time, ns
+ *
+ * The window from before limits the flow, not the rate. As long as a flow starts,
+ * timely_flow.win_sent is what is left of its message.
+ */
+static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 path_ns,
+				      u64 now_ns)
+{
+	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns);
+	f->win_sent = TIMELY_AUTO_MESSAGE;
+}
+
+/**
+ * timely_auto_message() - return the bytes that a flow may send before RTTs end its start
+ * @f: flow
+ */
+static inline u32 timely_auto_message(const struct timely_flow *f)
+{
+	return f->starting ? f->win_sent : 0;
+}
+
+/**
+ * timely_auto_sent() - account what a flow that starts has sent
+ * @f: flow
+ * @bytes: since the last call
+ */
+static inline void timely_auto_sent(struct timely_flow *f, u32 bytes)
+{
+	f->win_sent -= min_t(u32, f->win_sent, bytes);
+}
+
+/**
+ * timely_auto_started() - end the start of a flow
+ * @f: flow, also one that does not start
+ */
+static inline void timely_auto_started(struct timely_flow *f)
+{
+	if (!f->starting)
+		return;
+	f->starting = 0;
+	timely_window_open(f);
+}
+
+/**
  * timely_auto_loss() - cut the rate on packet loss
  * @f: flow
  * @p: parameters
@@ -342,9 +397,9 @@ static inline void timely_auto_loss(struct timely_flow *f, const struct timely_p
 {
 	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;
-	f->starting = 0;
 	f->doubted = 0;
 	timely_auto_clamp(f, cap_bps);
+	timely_auto_started(f);
 }
 
 /* Return whether D is too old. A flow that starts over after idleness renews it. */
@@ -462,12 +517,16 @@ static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 wind
 	res->branch = TIMELY_BRANCH_START;
 	if (rtt_ns <= max_t(u64, a->t_low_ns, slack_ns))
 		return;
-	/* There is a queue: the path carries the window per RTT. */
+	/* There is a queue: the window opens no further. */
+	res->queued = 1;
+	if (timely_auto_message(f))
+		return;
+	/* The path carries the window per RTT. */
 	bps = div64_u64((u64)window_bytes * 1000000000ULL, rtt_ns + a->segment_ns);
-	f->starting = 0;
 	if (bps < timely_rate_bps(f))
 		f->rate_q = timely_bps_to_rate(bps);
 	timely_auto_clamp(f, cap_bps);
+	timely_auto_started(f);
 	f->samples = 0;
 }
 
@@ -578,13 +637,11 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 
 /**
  * timely_auto_opening() - return by how many packets the window may open
- * @f: flow
  * @res: the decision
  * @segment: packets of a segment
  * @window: packets of the window
  */
-static inline u32 timely_auto_opening(const struct timely_flow *f,
-				      const struct timely_result *res, u32 segment,
+static inline u32 timely_auto_opening(const struct timely_result *res, u32 segment,
 				      u32 window)
 {
 	switch (res->branch) {
@@ -593,7 +650,7 @@ static inline u32 timely_auto_opening(const struct timely_flow *f,
 	case TIMELY_BRANCH_HAI:
 		return max_t(u32, segment, window / 2);
 	case TIMELY_BRANCH_START:
-		return f->starting ? segment : 0;
+		return res->queued ? 0 : segment;
 	}
 	return 0;
 }

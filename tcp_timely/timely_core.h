@@ -185,7 +185,8 @@ struct timely_params {
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
  * @doubted:	profile auto: the cuts since @before were for RTTs
- * @win_sent:	bytes sent in it
+ * @win_sent:	bytes sent in it; while @starting, what is left of a message, see
+ *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @neg_count:	completions in a row with gradient < 0, saturating
  * @app_limited: the last closed window sent less than the required share
@@ -242,6 +243,7 @@ struct timely_flow {
  * @branch:	enum timely_branch
  * @held:	an increase was withheld because the flow is application limited
  * @undone:	profile auto: the cuts before were for noise, and are taken back
+ * @queued:	profile auto, %TIMELY_BRANCH_START: the RTT is that of a queue
  */
 struct timely_result {
 	s64	rtt_diff_ns;
@@ -250,6 +252,7 @@ struct timely_result {
 	u8	branch;
 	u8	held;
 	u8	undone;
+	u8	queued;
 };
 
 /**

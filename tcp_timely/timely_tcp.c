@@ -194,9 +194,13 @@ static u32 timely_segment_packets(const struct sock *sk,
 		       2, GSO_MAX_SEGS);
 }
 
+/* What leaves at once: a segment, or the rest of a message that a flow began after idleness. */
 static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf)
 {
-	cc_bound_segment(sk, timely_segment_packets(sk, conf));
+	u32 packets = (timely_auto_message(&timely_sk(sk)->flow) / cc_mss(sk)) & ~1U;
+
+	cc_bound_segment(sk, clamp_t(u32, packets, timely_segment_packets(sk, conf),
+				     GSO_MAX_SEGS));
 }
 
 /*
@@ -447,7 +451,7 @@ static void timely_set_profile(struct timely_sock *ts, const struct timely_conf 
 	if (ts->flow.by_rule == by_rule)
 		return;
 	timely_forget(ts, true);
-	ts->flow.starting = 0;
+	timely_auto_started(&ts->flow);
 	ts->flow.by_rule = by_rule;
 }
 
@@ -465,7 +469,9 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 {
 	struct timely_sock *ts = timely_sk(sk);
 
-	if (conf->profile == TIMELY_PROFILE_AUTO)
+	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
+		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns);
+	else if (conf->profile == TIMELY_PROFILE_AUTO)
 		timely_auto_start(&ts->flow, bps, cap_bps, timely_path_ns(sk), now_ns);
 	else if (idle)
 		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
@@ -475,7 +481,7 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 
 /*
  * Data after none was in flight: a new flow takes C / (N + 1); one that was
- * idle for long takes it if it had more.
+ * idle for long takes it if it had more, or C by the profile auto.
  */
 static void timely_tx_start(struct sock *sk)
 {
@@ -848,10 +854,12 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 	struct timely_sock *ts = timely_sk(sk);
 	u64 window = (u64)tcp_snd_cwnd(tcp_sk(sk)) * cc_mss(sk);
 
-	if (ts->flow.starting)
+	if (ts->flow.starting) {
+		timely_auto_sent(&ts->flow, (u32)tcp_sk(sk)->bytes_sent - ts->flow.sent);
 		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
-	else if (timely_auto_due(&ts->flow, now_ns))
+	} else if (timely_auto_due(&ts->flow, now_ns)) {
 		timely_account(sk, p, now_ns, rtt_ns);
+	}
 	/* A flow whose timers are late sends less than its rate, although data waits. */
 	if (!tcp_sk(sk)->app_limited && tcp_sk(sk)->chrono_type != TCP_CHRONO_RWND_LIMITED)
 		ts->flow.app_limited = 0;
@@ -929,7 +937,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 
 	/* get_info() reads it without the socket lock. */
 	WRITE_ONCE(ts->flow.count, ts->flow.count + 1);
-	return timely_auto_opening(&ts->flow, &res, sk->sk_gso_max_segs, tcp_snd_cwnd(tp));
+	return timely_auto_opening(&res, sk->sk_gso_max_segs, tcp_snd_cwnd(tp));
 }
 
 /*
@@ -1030,8 +1038,8 @@ static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
 		cwnd += packets;
 	else
 		cwnd = limit;
-	if (cwnd >= limit)
-		f->starting = 0;
+	if (cwnd >= limit && !timely_auto_message(f))
+		timely_auto_started(f);
 	tcp_snd_cwnd_set(tp, max(min(cwnd, limit), 1U));
 }
 

@@ -161,19 +161,19 @@ static void window__twice_thigh(void)
 	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 642 + 2 * 250);
 }
 
-/* By half, or by a segment; in the start by what is acknowledged. */
+/* By half, or by a segment; in the start by what is acknowledged, unless there is a queue. */
 static void window__opens(void)
 {
 	static const struct {
-		u8 branch, starting;
+		u8 branch, queued;
 		u32 window, opening;
 	} table[] = {
 		{ TIMELY_BRANCH_LOW,		0, 10,  10 },
 		{ TIMELY_BRANCH_LOW,		0, 100, 50 },
 		{ TIMELY_BRANCH_INCREASE,	0, 100, 50 },
 		{ TIMELY_BRANCH_HAI,		0, 100, 50 },
-		{ TIMELY_BRANCH_START,		1, 100, 10 },
-		{ TIMELY_BRANCH_START,		0, 100, 0 },
+		{ TIMELY_BRANCH_START,		0, 100, 10 },
+		{ TIMELY_BRANCH_START,		1, 100, 0 },
 		{ TIMELY_BRANCH_HIGH,		0, 100, 0 },
 		{ TIMELY_BRANCH_DECREASE,	0, 100, 0 },
 		{ TIMELY_BRANCH_PROBE,		0, 100, 0 },
@@ -183,9 +183,9 @@ static void window__opens(void)
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		start(CAP);
-		f.starting = table[i].starting;
+		r.queued = table[i].queued;
 		r.branch = table[i].branch;
-		CHECK_EQ(timely_auto_opening(&f, &r, 10, table[i].window), table[i].opening);
+		CHECK_EQ(timely_auto_opening(&r, 10, table[i].window), table[i].opening);
 	}
 }
 
@@ -244,6 +244,47 @@ static void start__ends_with_a_queue(void)
 	f.starting = 1;
 	update_after(50 * US, 200 * US);
 	CHECK_RATE(10000000);
+	/* A new flow has no message. */
+	timely_auto_start(&f, CAP, CAP, 0, now);
+	CHECK_EQ(timely_auto_message(&f), 0);
+	CHECK(!r.held && r.queued);
+	update_after(50 * US, 100 * US);
+	CHECK(!r.queued);
+}
+
+/* After idleness at C, and RTTs of the first 64 KB do not end the start. */
+static void idle__a_message_at_once(void)
+{
+	struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
+
+	start(CAP / 100);
+	timely_auto_resume(&f, CAP, 7, now);
+	CHECK(f.starting);
+	CHECK_RATE(CAP);
+	CHECK_EQ(timely_auto_message(&f), 65536);
+	timely_auto_sent(&f, 65535);
+	update_after(50 * US, 200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_START);
+	CHECK(f.starting && r.queued);
+	CHECK_RATE(CAP);
+	CHECK_EQ(timely_auto_message(&f), 1);
+	timely_auto_sent(&f, 1448);
+	CHECK_EQ(timely_auto_message(&f), 0);
+	update_after(50 * US, 200 * US);
+	CHECK(!f.starting);
+	CHECK_RATE(14480 / 216.384e-6);
+
+	/* What ends the start leaves nothing that counts as sent. */
+	timely_auto_resume(&f, CAP, 7, now);
+	timely_auto_started(&f);
+	CHECK(!f.starting && !timely_auto_message(&f) && !f.win_sent);
+	timely_auto_resume(&f, CAP, 7, now);
+	timely_auto_loss(&f, &p, CAP);
+	CHECK(!f.starting && !f.win_sent);
+	/* A flow that does not start goes on. */
+	f.win_sent = 5;
+	timely_auto_started(&f);
+	CHECK(f.win_sent == 5 && !timely_auto_message(&f));
 }
 
 static void loss__takes_its_share(void)
@@ -647,6 +688,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(idle__ten_rtts),
 	KTAP_CASE(start__at_what_is_asked),
 	KTAP_CASE(start__ends_with_a_queue),
+	KTAP_CASE(idle__a_message_at_once),
 	KTAP_CASE(loss__takes_its_share),
 	KTAP_CASE(sample__lowest_and_mean),
 	KTAP_CASE(sample__many),

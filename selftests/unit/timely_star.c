@@ -109,10 +109,10 @@ static void acked(const struct star *s, int i, const struct event *e, double rtt
 	timely_auto_update(&fl->f, (u64)(fmax(rtt_s, 0) * 1e9), (u64)(e->t * 1e9) + 1,
 			   s->segment, (u32)fl->window, cap_bps, &res);
 	limit = timely_auto_window(&fl->f, s->segment, cap_bps);
-	fl->window += PAYLOAD * (double)timely_auto_opening(&fl->f, &res, (u32)e->packets,
+	fl->window += PAYLOAD * (double)timely_auto_opening(&res, (u32)e->packets,
 							    (u32)fmin(fl->window / PAYLOAD, 1e9));
 	if (fl->window >= (double)limit)
-		fl->f.starting = 0;
+		timely_auto_started(&fl->f);
 	fl->window = fmin((double)limit, fl->window);
 	if (!fl->waits && timely_rate_bps(&fl->f) == old_bps)
 		return;
