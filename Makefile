@@ -133,6 +133,10 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are wrong [CASES="slew-*"]
 	@MAKEFLAGS= lab/matrix $(CASES)
 
+.PHONY: papers
+papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"]
+	@MAKEFLAGS= lab/papers $(EXPS)
+
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
