@@ -142,6 +142,8 @@ enum or_acker_stamps {
 			"OR-ACKs not sent: subscriber_rate") \
 	OR_ACKER_STAT(LIMIT_CPU, AckLimitCpu, \
 			"OR-ACKs not sent: cpu_rate") \
+	OR_ACKER_STAT(LIMIT_TIME, AckLimitTime, \
+			"OR-ACKs not sent: they took 1/8 of the time of a CPU") \
 	OR_ACKER_STAT(SEND_FAILED, AckSendFailed, \
 			"OR-ACKs not sent: no route, memory, or dropped; see /proc/net/or_port") \
 	OR_ACKER_STAT(SEARCHES, DeviceSearches, \
@@ -244,6 +246,7 @@ struct or_acker_sub {
  * @hw_domain:	of @hw_ns
  * @hw_epoch:	of @hw_ns
  * @tos:	of the newest packet
+ * @local:	a socket of this host sent the newest packet
  * @dead:	out of the table
  * @priority:	skb->priority of OR-ACKs
  * @seen:	jiffies of the newest packet
@@ -264,6 +267,7 @@ struct or_acker_flow {
 	u32			hw_domain;
 	u16			hw_epoch;
 	u8			tos;
+	bool			local;
 	bool			dead;
 	u32			priority;
 	unsigned long		seen;
@@ -285,6 +289,7 @@ struct or_acker_flow {
  * @tasklet:	sends for @due, behind the driver's poll
  * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
  * @busy_tat_ns: likewise, of its part of busy_share; under the lock of the CPU's load
+ * @time_tat_ns: likewise, of the time that all its OR-ACKs may take
  * @round:	see or_acker_load_spent(); likewise
  *
  * Namespaces share none of it. A flow of one with a long ack_delay_ns is in front of no
@@ -299,6 +304,7 @@ struct or_acker_cpu {
 	struct tasklet_struct	tasklet;
 	u64			tat_ns;
 	u64			busy_tat_ns;
+	u64			time_tat_ns;
 	u32			round;
 };
 

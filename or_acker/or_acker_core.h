@@ -82,8 +82,17 @@
 #define OR_ACKER_IDLE_FROM_SHIFT	4
 #define OR_ACKER_IDLE_UNTIL_SHIFT	3
 
-/* Longest time between two OR-ACKs of a namespace on a busy CPU, ns: 20 ms. */
-#define OR_ACKER_GAP_MAX_NS	20000000U
+/* Longest time between two OR-ACKs of a namespace on a busy CPU, ns: 50 ms. */
+#define OR_ACKER_GAP_MAX_NS	50000000U
+
+/*
+ * What an OR-ACK takes of this host if it goes to a sender on this host, in units of the time to
+ * send it: of 17,000 instructions a third is spent on that.
+ */
+#define OR_ACKER_LOCAL_COST	3
+
+/* OR-ACKs take at most this part of the time of a CPU, as a shift: 1/8. */
+#define OR_ACKER_TIME_SHIFT	3
 
 /* Depth of a token bucket, ns at its rate: 1 ms. */
 #define OR_ACKER_BURST_NS	1000000ULL
@@ -118,6 +127,7 @@ enum or_acker_verdict {
 	OR_ACKER_HELD_CREDIT,	/* fewer bytes came in than would go out */
 	OR_ACKER_HELD_SUB,	/* above subscriber_rate */
 	OR_ACKER_HELD_CPU,	/* above cpu_rate */
+	OR_ACKER_HELD_TIME,	/* they took their part of the time of the CPU */
 	OR_ACKER_NOT_SENT,	/* admitted; the stack failed to send it */
 	OR_ACKER_ADMITTED,	/* none yet: it is to be sent */
 };
@@ -562,15 +572,44 @@ static inline u64 or_acker_load_ages(const struct or_acker_load *l, u64 now_ns)
 }
 
 /**
+ * or_acker_cost_ns() - return what an OR-ACK takes of this host
+ * @ns:		time that it took to send it
+ * @local:	it went to a sender on this host, which takes time as well
+ *
+ * Return: ns, at most OR_ACKER_BURST_NS: what interrupted it is no part of its cost.
+ */
+static inline u32 or_acker_cost_ns(u64 ns, bool local)
+{
+	if (local)
+		ns *= OR_ACKER_LOCAL_COST;
+	return (u32)min_t(u64, ns, OR_ACKER_BURST_NS);
+}
+
+/**
+ * or_acker_time_take() - take the time of an OR-ACK from a bucket of time
+ * @tat_ns:	when it was full again
+ * @now_ns:	current time
+ * @cost_ns:	of or_acker_cost_ns()
+ *
+ * On a link with a packet each 200 us, each has an OR-ACK. The time of a slow CPU is needed
+ * for the data, and a queue of such a link grows by less than T meanwhile.
+ *
+ * Return: when it is full again now.
+ */
+static inline u64 or_acker_time_take(u64 tat_ns, u64 now_ns, u32 cost_ns)
+{
+	return or_acker_bucket_take(tat_ns, now_ns, cost_ns << OR_ACKER_TIME_SHIFT);
+}
+
+/**
  * or_acker_load_spent() - an OR-ACK was sent
  * @l:		load of the CPU
- * @ns:		time that it took
+ * @cost_ns:	of or_acker_cost_ns()
  * @round:	@l->round at the last OR-ACK of its namespace on this CPU; updated
  */
-static inline void or_acker_load_spent(struct or_acker_load *l, u64 ns, u32 *round)
+static inline void or_acker_load_spent(struct or_acker_load *l, u32 cost_ns, u32 *round)
 {
-	/* What interrupted it is no part of its cost. */
-	l->spent_ns += min_t(u64, ns, OR_ACKER_BURST_NS);
+	l->spent_ns += cost_ns;
 	l->acks++;
 	if (*round != l->round) {
 		*round = l->round;
@@ -629,8 +668,8 @@ static inline void or_acker_load_update(struct or_acker_load *l, u64 now_ns, u64
  * @l:		load of the CPU
  * @share:	OR-ACKs take at most 1 / @share of the time of a busy CPU
  *
- * Sending is measured, which is a third of the cost where receiver and sender are on one
- * CPU.
+ * Sending is measured. What it takes to receive, where receiver and sender are on one host, is
+ * estimated from that.
  *
  * Return: ns; 0: no limit.
  */

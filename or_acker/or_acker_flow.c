@@ -489,17 +489,20 @@ static bool or_acker_limits(const struct sk_buff *skb)
 
 /* An OR-ACK took the time from @from_ns until now. */
 static void or_acker_spent(struct or_acker_cpu *ac, const struct or_acker_conf *conf,
-			   u64 from_ns)
+			   u64 from_ns, bool local)
 {
 	struct or_acker_cpu_load *cl = this_cpu_ptr(&or_acker_cpu_loads);
 	u32 share = or_acker_value(conf, OR_ACKER_P_BUSY_SHARE);
 	u64 now_ns, tat_ns;
+	u32 cost_ns;
 
 	if (!share)
 		return;
 	now_ns = ktime_get_ns();
+	cost_ns = or_acker_cost_ns(now_ns - from_ns, local);
 	spin_lock(&cl->lock);
-	or_acker_load_spent(&cl->load, now_ns - from_ns, &ac->round);
+	or_acker_load_spent(&cl->load, cost_ns, &ac->round);
+	WRITE_ONCE(ac->time_tat_ns, or_acker_time_take(ac->time_tat_ns, now_ns, cost_ns));
 	if (or_acker_load_ages(&cl->load, now_ns))
 		or_acker_load_update(&cl->load, now_ns, or_acker_idle_ns());
 	tat_ns = ac->busy_tat_ns;
@@ -530,6 +533,9 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 	/* Read locklessly: one OR-ACK too many does not matter. */
 	if (READ_ONCE(sub->dead))
 		return verdict;
+	if (!or_acker_bucket_has(READ_ONCE(ac->time_tat_ns), now_ns) &&
+	    or_acker_value(conf, OR_ACKER_P_BUSY_SHARE))
+		return OR_ACKER_HELD_TIME;
 	spin_lock(&sub->lock);
 	if (or_acker_sub_key(sub, conf->all, key, synced)) {
 		spin_lock(&ac->lock);
@@ -657,6 +663,7 @@ struct or_acker_out {
 	u32			credit;
 	u32			priority;
 	u8			tos;
+	bool			local;
 	u8			key[OR_KEY_LEN];
 };
 
@@ -686,6 +693,7 @@ static bool or_acker_decide(struct or_acker_cpu *ac, struct or_acker_flow *f,
 			      &out->report);
 	out->tos = f->tos;
 	out->priority = f->priority;
+	out->local = f->local;
 	out->credit = t->credit;
 unlock:
 	spin_unlock(&f->lock);
@@ -719,6 +727,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 		[OR_ACKER_HELD_CREDIT]	= OR_ACKER_NO_CREDIT,
 		[OR_ACKER_HELD_SUB]	= OR_ACKER_LIMIT_SUBSCRIBER,
 		[OR_ACKER_HELD_CPU]	= OR_ACKER_LIMIT_CPU,
+		[OR_ACKER_HELD_TIME]	= OR_ACKER_LIMIT_TIME,
 	};
 	const struct or_acker_conf *conf = rcu_dereference(f->an->conf);
 	enum or_acker_verdict verdict;
@@ -731,7 +740,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	switch (verdict) {
 	case OR_ACKER_ADMITTED:
 		err = or_acker_send(f, &out);
-		or_acker_spent(ac, conf, now_ns);
+		or_acker_spent(ac, conf, now_ns, out.local);
 		verdict = err ? OR_ACKER_NOT_SENT : OR_ACKER_SENT;
 		break;
 	case OR_ACKER_NO_SUB:
@@ -865,6 +874,7 @@ static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *sk
 	f->hw_domain = stamp->hw_domain;
 	f->hw_epoch = stamp->hw_epoch;
 	f->tos = packet->tos;
+	f->local = or_acker_local(skb);
 	f->priority = skb_vlan_tag_present(skb) ?
 		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
 		      rt_tos2priority(packet->tos);

@@ -89,6 +89,7 @@ TRACE_DEFINE_ENUM(OR_ACKER_NO_SUB);
 TRACE_DEFINE_ENUM(OR_ACKER_HELD_CREDIT);
 TRACE_DEFINE_ENUM(OR_ACKER_HELD_SUB);
 TRACE_DEFINE_ENUM(OR_ACKER_HELD_CPU);
+TRACE_DEFINE_ENUM(OR_ACKER_HELD_TIME);
 TRACE_DEFINE_ENUM(OR_ACKER_NOT_SENT);
 
 #define or_acker_show_verdict(verdict)				\
@@ -98,6 +99,7 @@ TRACE_DEFINE_ENUM(OR_ACKER_NOT_SENT);
 			 { OR_ACKER_HELD_CREDIT, "no_credit" },	\
 			 { OR_ACKER_HELD_SUB, "limit_subscriber" }, \
 			 { OR_ACKER_HELD_CPU, "limit_cpu" },	\
+			 { OR_ACKER_HELD_TIME, "limit_time" },	\
 			 { OR_ACKER_NOT_SENT, "failed" })
 
 /* A SUBSCRIBE was received. Its fields are valid with error=ok and errors from tag on. */

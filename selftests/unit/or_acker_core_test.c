@@ -429,7 +429,7 @@ static u32 load_after(struct or_acker_load *l, int looks, u32 idle, u32 acks, u3
 	while (looks--) {
 		or_acker_load_update(l, l->at_ns + LOOK, l->idle_ns + LOOK / 64 * idle);
 		for (i = 0; i < acks; i++)
-			or_acker_load_spent(l, cost_ns, &round);
+			or_acker_load_spent(l, or_acker_cost_ns(cost_ns, false), &round);
 	}
 	return or_acker_load_gap(l, 512);
 }
@@ -472,11 +472,42 @@ static void load__cost(void)
 	load_after(&l, 1, 0, 10, 5000);
 	CHECK_EQ(load_after(&l, 1, 0, 10, 5000), 512 * 2000);
 	CHECK_EQ(load_after(&l, 1, 0, 10, 5000), 512 * 2750);
-	/* At most 20 ms; what interrupted it counts for 1 ms. */
+	/* At most 50 ms; what interrupted it counts for 1 ms. */
 	CHECK_EQ(load_after(&l, 100, 0, 10, 100000), OR_ACKER_GAP_MAX_NS);
 	load_start(&l);
 	load_after(&l, 2, 0, 1, 100 * MS);
 	CHECK_EQ(l.cost_ns, MS);
+}
+
+/* To receive it takes this host twice as much as to send it. */
+static void cost__local(void)
+{
+	CHECK_EQ(or_acker_cost_ns(1000, false), 1000);
+	CHECK_EQ(or_acker_cost_ns(1000, true), 3000);
+	/* What interrupted it counts for 1 ms. */
+	CHECK_EQ(or_acker_cost_ns(100 * MS, true), MS);
+}
+
+/* After a burst of 1 ms, an eighth of the time. */
+static void time__an_eighth(void)
+{
+	u64 tat_ns = 0, now_ns = NOW, spent_ns = 0;
+
+	while (now_ns < NOW + SEC) {
+		if (or_acker_bucket_has(tat_ns, now_ns)) {
+			spent_ns += 2000;
+			now_ns += 2000;
+			tat_ns = or_acker_time_take(tat_ns, now_ns, 2000);
+		} else {
+			now_ns += 1000;
+		}
+	}
+	CHECK(spent_ns >= SEC / 8);
+	CHECK(spent_ns <= SEC / 8 + MS);
+	/* The longest that one can take holds the next one for 7 ms. */
+	tat_ns = or_acker_time_take(0, NOW, MS);
+	CHECK(!or_acker_bucket_has(tat_ns, NOW + 7 * MS - 1));
+	CHECK(or_acker_bucket_has(tat_ns, NOW + 7 * MS));
 }
 
 /* Namespaces have equal shares of it. */
@@ -544,6 +575,8 @@ int main(void)
 		KTAP_CASE(share__wraps),
 		KTAP_CASE(load__busy),
 		KTAP_CASE(load__cost),
+		KTAP_CASE(cost__local),
+		KTAP_CASE(time__an_eighth),
 		KTAP_CASE(load__namespaces),
 		KTAP_CASE(load__ages),
 	};
