@@ -443,7 +443,7 @@ static inline bool nic_ts_ack_part(const struct nic_ts_ack_ring *r, u32 seq,
  */
 #define NIC_TS_MAP_USEFUL_NS	5000U
 
-/* Which stamps an RTT was taken from. */
+/* Timestamps that an RTT was taken from. */
 enum nic_ts_pick {
 	NIC_TS_PICK_HW,		/* both of one NIC's clock */
 	NIC_TS_PICK_MAPPED,	/* one or both by a map */
@@ -462,7 +462,7 @@ struct nic_ts_mapped {
 	u32	error_ns;
 };
 
-/* Two hardware stamps of one clock that did not jump between them. */
+/* Return whether both have timestamps of one clock of a NIC, without a step between them. */
 static inline bool nic_ts_same_clock(const struct nic_ts_stamp *a,
 				     const struct nic_ts_stamp *b)
 {
@@ -470,17 +470,38 @@ static inline bool nic_ts_same_clock(const struct nic_ts_stamp *a,
 	       a->hw_epoch == b->hw_epoch;
 }
 
+/* Take the times of software. */
+static inline void nic_ts_pick_software(const struct nic_ts_stamp *tx,
+					const struct nic_ts_stamp *rx, struct nic_ts_rtt *rtt)
+{
+	rtt->tx_ns = tx->ns;
+	rtt->rx_ns = rx->ns;
+	rtt->domain = NIC_TS_DOMAIN_MONO;
+	rtt->error_ns = 0;
+	rtt->tx_source = tx->source;
+	rtt->rx_source = rx->source;
+}
+
+/* Take a time of the NIC if its map is useful. Returns the error bound of the map, ns. */
+static inline u64 nic_ts_pick_mapped(const struct nic_ts_mapped *map, u64 *ns, u8 *source)
+{
+	if (!map->host_ns || map->error_ns > NIC_TS_MAP_USEFUL_NS)
+		return 0;
+	*ns = map->host_ns;
+	*source = NIC_TS_SRC_HW;
+	return map->error_ns;
+}
+
 /**
  * nic_ts_pick() - choose the times of a segment and of its ACK, of one clock
- * @tx:		stamp of the segment
- * @rx:		stamp of the ACK
- * @tx_map:	@tx's hardware stamp, mapped
- * @rx_map:	@rx's hardware stamp, mapped
+ * @tx:		timestamps of the segment
+ * @rx:		timestamps of the ACK
+ * @tx_map:	the NIC's time in @tx, mapped to CLOCK_MONOTONIC
+ * @rx_map:	the NIC's time in @rx, mapped to CLOCK_MONOTONIC
  * @rtt:	times, domain, error and sources are written
  *
- * What the NIC measured lies inside of what software did: a segment is posted
- * before it is sent, an ACK comes in before it is seen. What does not is not
- * believed.
+ * The times of the NIC have to lie within those of software: a segment is posted before it
+ * is sent, and an ACK arrives before software sees it. Others are refused.
  */
 static inline enum nic_ts_pick
 nic_ts_pick(const struct nic_ts_stamp *tx, const struct nic_ts_stamp *rx,
@@ -488,60 +509,36 @@ nic_ts_pick(const struct nic_ts_stamp *tx, const struct nic_ts_stamp *rx,
 	    struct nic_ts_rtt *rtt)
 {
 	bool hw = tx->hw_ns || rx->hw_ns;
-	u64 sw_ns, slack_ns, error_ns = 0;
+	u64 sw_ns, slack_ns, error_ns;
 
 	if (rx->ns < tx->ns)
 		return NIC_TS_PICK_NONE;
 	sw_ns = rx->ns - tx->ns;
 	slack_ns = (sw_ns >> NIC_TS_TRACK_DRIFT_SHIFT) + NIC_TS_TRACK_SLACK_NS;
+	nic_ts_pick_software(tx, rx, rtt);
 
 	if (nic_ts_same_clock(tx, rx)) {
-		if (rx->hw_ns >= tx->hw_ns &&
-		    rx->hw_ns - tx->hw_ns <= sw_ns + slack_ns) {
-			rtt->tx_ns = tx->hw_ns;
-			rtt->rx_ns = rx->hw_ns;
-			rtt->domain = tx->hw_domain;
-			rtt->error_ns = 0;
-			rtt->tx_source = NIC_TS_SRC_HW;
-			rtt->rx_source = NIC_TS_SRC_HW;
-			return NIC_TS_PICK_HW;
-		}
-		goto software;
+		if (rx->hw_ns < tx->hw_ns || rx->hw_ns - tx->hw_ns > sw_ns + slack_ns)
+			return NIC_TS_PICK_REJECTED;
+		rtt->tx_ns = tx->hw_ns;
+		rtt->rx_ns = rx->hw_ns;
+		rtt->domain = tx->hw_domain;
+		rtt->tx_source = NIC_TS_SRC_HW;
+		rtt->rx_source = NIC_TS_SRC_HW;
+		return NIC_TS_PICK_HW;
 	}
 
-	rtt->domain = NIC_TS_DOMAIN_MONO;
-	rtt->tx_ns = tx->ns;
-	rtt->tx_source = tx->source;
-	rtt->rx_ns = rx->ns;
-	rtt->rx_source = rx->source;
-	if (tx_map->host_ns && tx_map->error_ns <= NIC_TS_MAP_USEFUL_NS) {
-		rtt->tx_ns = tx_map->host_ns;
-		rtt->tx_source = NIC_TS_SRC_HW;
-		error_ns = tx_map->error_ns;
-	}
-	if (rx_map->host_ns && rx_map->error_ns <= NIC_TS_MAP_USEFUL_NS) {
-		rtt->rx_ns = rx_map->host_ns;
-		rtt->rx_source = NIC_TS_SRC_HW;
-		error_ns += rx_map->error_ns;
-	}
-	if (rtt->tx_source != NIC_TS_SRC_HW && rtt->rx_source != NIC_TS_SRC_HW) {
-		/* No map, or a poor one: that is no fault of the stamps. */
-		hw = false;
-		goto software;
-	}
+	error_ns = nic_ts_pick_mapped(tx_map, &rtt->tx_ns, &rtt->tx_source);
+	error_ns += nic_ts_pick_mapped(rx_map, &rtt->rx_ns, &rtt->rx_source);
+	/* No map, or a poor one: that is not a fault of the timestamps. */
+	if (rtt->tx_source != NIC_TS_SRC_HW && rtt->rx_source != NIC_TS_SRC_HW)
+		return NIC_TS_PICK_SW;
 	rtt->error_ns = (u32)error_ns;
 	slack_ns += error_ns;
 	if (rtt->tx_ns + slack_ns >= tx->ns && rtt->rx_ns <= rx->ns + slack_ns &&
 	    rtt->rx_ns >= rtt->tx_ns)
 		return NIC_TS_PICK_MAPPED;
-
-software:
-	rtt->tx_ns = tx->ns;
-	rtt->rx_ns = rx->ns;
-	rtt->domain = NIC_TS_DOMAIN_MONO;
-	rtt->error_ns = 0;
-	rtt->tx_source = tx->source;
-	rtt->rx_source = rx->source;
+	nic_ts_pick_software(tx, rx, rtt);
 	return hw ? NIC_TS_PICK_REJECTED : NIC_TS_PICK_SW;
 }
 

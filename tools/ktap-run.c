@@ -314,12 +314,39 @@ ended:
 	return over ? -1 : status;
 }
 
+/* Run a test and print its result. Returns whether it passed or was skipped. */
+static bool run_and_report(unsigned int number, const struct test *test)
+{
+	const char *name = test->name;
+	long long began = now_ms();
+	int status;
+
+	printf("# %s\n", name);
+	fflush(stdout);
+	status = run(test);
+	printf("# %s took %.1f s\n", name, (now_ms() - began) / 1e3);
+	if (status == -1)
+		printf("not ok %u %s # TIMEOUT after %ld s\n", number, name,
+		       override_s >= 0 ? override_s : test->timeout_s);
+	else if (WIFSIGNALED(status))
+		printf("not ok %u %s # killed by signal %d\n", number, name, WTERMSIG(status));
+	else if (WEXITSTATUS(status) == KSFT_SKIP)
+		printf("ok %u %s # SKIP\n", number, name);
+	else if (WEXITSTATUS(status))
+		printf("not ok %u %s # exit status %d\n", number, name, WEXITSTATUS(status));
+	else
+		printf("ok %u %s\n", number, name);
+	fflush(stdout);
+	return !status ||
+	       (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == KSFT_SKIP);
+}
+
 int main(int argc, char **argv)
 {
 	const char *commands = NULL, *env = getenv("TEST_TIMEOUT_S");
 	bool failed = false;
 	unsigned int i;
-	int opt, status;
+	int opt;
 
 	if (env)
 		override_s = parse_seconds(env, "TEST_TIMEOUT_S");
@@ -348,30 +375,7 @@ int main(int argc, char **argv)
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	printf("KTAP version 1\n1..%u\n", nr_tests);
-	for (i = 0; i < nr_tests; i++) {
-		const char *name = tests[i].name;
-		long long began = now_ms();
-
-		printf("# %s\n", name);
-		fflush(stdout);
-		status = run(&tests[i]);
-		printf("# %s took %.1f s\n", name, (now_ms() - began) / 1e3);
-		if (status == -1)
-			printf("not ok %u %s # TIMEOUT after %ld s\n", i + 1, name,
-			       override_s >= 0 ? override_s : tests[i].timeout_s);
-		else if (WIFSIGNALED(status))
-			printf("not ok %u %s # killed by signal %d\n", i + 1, name,
-			       WTERMSIG(status));
-		else if (WEXITSTATUS(status) == KSFT_SKIP)
-			printf("ok %u %s # SKIP\n", i + 1, name);
-		else if (WEXITSTATUS(status))
-			printf("not ok %u %s # exit status %d\n", i + 1, name,
-			       WEXITSTATUS(status));
-		else
-			printf("ok %u %s\n", i + 1, name);
-		fflush(stdout);
-		failed |= status && !(status != -1 && WIFEXITED(status) &&
-				      WEXITSTATUS(status) == KSFT_SKIP);
-	}
+	for (i = 0; i < nr_tests; i++)
+		failed |= !run_and_report(i + 1, &tests[i]);
 	return failed;
 }

@@ -199,70 +199,69 @@ static void join_netns(const char *name)
 		mount(name, "/sys", "sysfs", 0, NULL);
 }
 
-int main(int argc, char **argv)
+/* Options without a letter. */
+enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "netns", required_argument, NULL, 'n' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "interval", required_argument, NULL, 'i' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "count", required_argument, NULL, COUNT },
+	{ "duration", required_argument, NULL, DURATION },
+	{ "facts", required_argument, NULL, FACTS },
+	{ "http", no_argument, NULL, HTTP },
+	{ "root", required_argument, NULL, ROOT },
+	{ "state", required_argument, NULL, STATE },
+	{ "version", no_argument, NULL, 'V' },
+	{ "help", no_argument, NULL, 'h' },
+	{}
+};
+
+/* Read the options into @ctl. Returns -1, or the status with which to exit. */
+static int read_options(int argc, char **argv, struct ctl *ctl)
 {
-	enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP };
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "netns", required_argument, NULL, 'n' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "count", required_argument, NULL, COUNT },
-		{ "duration", required_argument, NULL, DURATION },
-		{ "facts", required_argument, NULL, FACTS },
-		{ "http", no_argument, NULL, HTTP },
-		{ "root", required_argument, NULL, ROOT },
-		{ "state", required_argument, NULL, STATE },
-		{ "version", no_argument, NULL, 'V' },
-		{ "help", no_argument, NULL, 'h' },
-		{}
-	};
-	struct ctl ctl = {
-		.root = "", .state = STATE_FILE, .interval_ns = NSEC_PER_SEC,
-		.duration_ns = 10 * NSEC_PER_SEC,
-	};
-	size_t i;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "jn:vi:o:Vh", options, NULL)) != -1)
 		switch (c) {
 		case 'j':
-			ctl.json = true;
+			ctl->json = true;
 			break;
 		case 'n':
-			ctl.netns = optarg;
+			ctl->netns = optarg;
 			break;
 		case 'v':
-			ctl.verbose = true;
+			ctl->verbose = true;
 			break;
 		case 'i':
-			if (!parse_seconds(optarg, 0, 3600, &ctl.interval_ns))
+			if (!parse_seconds(optarg, 0, 3600, &ctl->interval_ns))
 				unknown("interval '%s': expected seconds, 0 to 3600", optarg);
-			ctl.interval_set = true;
+			ctl->interval_set = true;
 			break;
 		case 'o':
-			ctl.output = optarg;
+			ctl->output = optarg;
 			break;
 		case COUNT:
-			if (!parse_u64(optarg, 1, UINT64_MAX, &ctl.count))
+			if (!parse_u64(optarg, 1, UINT64_MAX, &ctl->count))
 				unknown("count '%s': expected a number, at least 1", optarg);
 			break;
 		case DURATION:
-			if (!parse_seconds(optarg, 0.001, 86400, &ctl.duration_ns))
+			if (!parse_seconds(optarg, 0.001, 86400, &ctl->duration_ns))
 				unknown("duration '%s': expected seconds, 0.001 to 86400", optarg);
 			break;
 		case FACTS:
-			ctl.facts = optarg;
+			ctl->facts = optarg;
 			break;
 		case HTTP:
-			ctl.http = true;
+			ctl->http = true;
 			break;
 		case ROOT:
-			ctl.root = optarg;
+			ctl->root = optarg;
 			break;
 		case STATE:
-			ctl.state = optarg;
+			ctl->state = optarg;
 			break;
 		case 'V':
 			puts("onrampctl " ONRAMPCTL_VERSION);
@@ -274,10 +273,23 @@ int main(int argc, char **argv)
 			fputs("'onrampctl --help' shows what is allowed\n", stderr);
 			return CTL_UNKNOWN;
 		}
-	if (optind == argc) {
-		print_help(stderr);
-		return CTL_UNKNOWN;
-	}
+	if (optind < argc)
+		return -1;
+	print_help(stderr);
+	return CTL_UNKNOWN;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = {
+		.root = "", .state = STATE_FILE, .interval_ns = NSEC_PER_SEC,
+		.duration_ns = 10 * NSEC_PER_SEC,
+	};
+	int status = read_options(argc, argv, &ctl);
+	size_t i;
+
+	if (status >= 0)
+		return status;
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[optind], commands[i].name))
 			break;
