@@ -22,6 +22,9 @@
 #include "labq_core.h"
 #include "labq_marks.h"
 
+/* Packets that an input sends at once: the most. */
+#define LABQ_READS_MAX		32
+
 /**
  * struct labq_switch - all ports in one network namespace
  * @lock: see above
@@ -65,9 +68,9 @@ struct labq_ingress_prio {
  * @packets: that refer to this; they may outlive the port
  * @paused: priorities that the sender at the other end has been told to hold back
  * @index: input of struct labq_marks; LABQ_MARKS_PORTS if the switch has more ports
- * @sending: a packet of its buffer is being sent, and holds its slot
- * @sending_prio: priority of that
- * @busy_ns: until then
+ * @sending: packets of its buffer that are being sent, and hold their slots
+ * @ends_ns: when the transmission of each ends
+ * @ends_prio: priority of each
  */
 struct labq_ingress {
 	struct hlist_node node;
@@ -76,9 +79,9 @@ struct labq_ingress {
 	u64 packets;
 	u8 paused;
 	u8 index;
-	bool sending;
-	u8 sending_prio;
-	u64 busy_ns;
+	u8 sending;
+	u8 ends_prio[LABQ_READS_MAX];
+	u64 ends_ns[LABQ_READS_MAX];
 	struct labq_ingress_prio prios[LABNIC_PRIOS];
 };
 

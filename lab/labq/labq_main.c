@@ -37,7 +37,7 @@
  * `cut_through`, that may begin before the packet has arrived as a whole.
  *
  *	wire of a port free:
- *	  of the packets in its queue, the first one whose input sends no other packet, if the
+ *	  of the packets in its queue, the first one whose input sends fewer than `reads`, if the
  *	    next switch has a slot for it; the first one in the queue is overtaken `bypass` times
  *	    at most
  *	  mark it if labq_marks.h says so; without ECN it is counted
@@ -110,8 +110,8 @@ static struct labq_ingress *labq_ingress_find(struct labq_switch *sw, int ifinde
 void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in)
 {
 	lockdep_assert_held(&sw->lock);
-	if (in->sending)
-		labq_marks_end(&sw->marks[in->sending_prio], in->index);
+	while (in->sending)
+		labq_marks_end(&sw->marks[in->ends_prio[--in->sending]], in->index);
 	if (in->index < LABQ_MARKS_PORTS)
 		__clear_bit(in->index, sw->indices);
 	kfree(in);
@@ -204,11 +204,33 @@ static void labq_ingress_release(struct labq_switch *sw, const struct labq_cb *c
 /* Bring the slots of a port up to date. */
 static void labq_slots_settle(struct labq_switch *sw, struct labq_ingress *in, u64 now)
 {
+	u8 i = 0;
+
 	lockdep_assert_held(&sw->lock);
-	if (!in->sending || in->busy_ns > now)
-		return;
-	in->sending = false;
-	labq_marks_end(&sw->marks[in->sending_prio], in->index);
+	while (i < in->sending) {
+		if (in->ends_ns[i] > now) {
+			i++;
+			continue;
+		}
+		labq_marks_end(&sw->marks[in->ends_prio[i]], in->index);
+		in->sending--;
+		in->ends_ns[i] = in->ends_ns[in->sending];
+		in->ends_prio[i] = in->ends_prio[in->sending];
+	}
+}
+
+/* When an input can send another packet; @now if it can. */
+static u64 labq_slots_free_ns(struct labq_switch *sw, struct labq_ingress *in, u64 now)
+{
+	u64 free_ns = U64_MAX;
+	u8 i;
+
+	labq_slots_settle(sw, in, now);
+	if (in->sending < sw->cfg.reads)
+		return now;
+	for (i = 0; i < in->sending; i++)
+		free_ns = min(free_ns, in->ends_ns[i]);
+	return free_ns;
 }
 
 /* The packet that filled a buffer did not leave at once, or it has left: trigger the event. */
@@ -254,6 +276,7 @@ static void labq_slots_leave(struct labq_port *port, struct sk_buff *skb)
 	struct labq_ingress *in = cb->ingress;
 	struct labq_switch *sw = port->sw;
 	bool starved = port->starved & BIT(cb->prio);
+	u64 end_ns;
 
 	lockdep_assert_held(&sw->lock);
 	port->starved &= ~BIT(cb->prio);
@@ -270,11 +293,12 @@ static void labq_slots_leave(struct labq_port *port, struct sk_buff *skb)
 			q->unmarked_buffer++;
 	}
 	labq_slots_trigger(sw);
-	in->busy_ns = labnic_tx_ends_ns(port->dev, cb->bytes);
-	in->sending = true;
-	in->sending_prio = cb->prio;
+	end_ns = labnic_tx_ends_ns(port->dev, cb->bytes);
+	in->ends_ns[in->sending] = end_ns;
+	in->ends_prio[in->sending] = cb->prio;
+	in->sending++;
 	if (in->port)
-		labnic_credit_return(in->port->dev, cb->prio, in->busy_ns);
+		labnic_credit_return(in->port->dev, cb->prio, end_ns);
 }
 
 /* A packet is dropped from its queue. */
@@ -293,7 +317,7 @@ static void labq_slots_purge(struct labq_port *port, const struct labq_cb *cb)
 }
 
 /*
- * The crossbar: take the first packet of a queue whose input does not send another one. The
+ * The crossbar: take the first packet of a queue whose input can send one more. The
  * first packet can be overtaken `bypass` times; then the output waits for its input. Without
  * any packet, @wait_ns becomes the time at which to look again, if that is earlier.
  */
@@ -305,10 +329,14 @@ static struct sk_buff *labq_pick(struct labq_port *port, struct labq_queue *q, u
 	lockdep_assert_held(&port->sw->lock);
 	for (skb = q->list.head; skb; prev = skb, skb = skb->next) {
 		const struct labq_cb *cb = labq_cb(skb);
+		u64 free_ns;
 
-		if (!cb->slot || cb->ingress->busy_ns <= now)
+		if (!cb->slot)
 			break;
-		*wait_ns = min(*wait_ns, cb->ingress->busy_ns);
+		free_ns = labq_slots_free_ns(port->sw, cb->ingress, now);
+		if (free_ns <= now)
+			break;
+		*wait_ns = min(*wait_ns, free_ns);
 		if (!prev && q->bypassed >= port->cfg.bypass)
 			return NULL;
 	}

@@ -81,7 +81,9 @@ LABQ_X(BYPASS, bypass, COUNT, 0, 1000000, 4, PORT, \
 LABQ_X(MARKS, marks, COUNT, 0, 3, 0, SWITCH, \
 	 "of input buffers: 0 none, 1 naive, 2 full, 3 root, see labq_marks.h") \
 LABQ_X(MARKS_THRESHOLD, marks_threshold, COUNT, 0, 1000000, 0, SWITCH, \
-	 "marks 3: packets that may wait for an output without a mark")
+	 "marks 3: packets that may wait for an output without a mark") \
+LABQ_X(READS, reads, COUNT, 1, 32, 1, SWITCH, \
+	 "packets that an input buffer sends at once, to different outputs")
 
 enum {
 	TCA_LABQ_UNSPEC,
