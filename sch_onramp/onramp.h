@@ -160,6 +160,7 @@ struct onramp_leaving {
  * @rounds_skip: refills of flows until onramp_rounds() is tried again
  * @bands: flows with packets to send
  * @fast: packets that need no flow of their own; not in @table, never throttled
+ * @fast_flow: the flow of the packet with data in @fast, or @fast: there is none
  * @last: the flow that was last looked up, or @fast, whose key no flow has
  * @peeked: the packet that the parent has peeked at, and not taken yet
  * @qref: what connections may touch of the qdisc
@@ -186,6 +187,7 @@ struct onramp_sched {
 	u32			rounds_skip;
 	struct onramp_band	bands[ONRAMP_BANDS];
 	struct onramp_flow	fast;
+	struct onramp_flow	*fast_flow;
 	struct onramp_flow	*last;
 	struct onramp_leaving	peeked;
 	u64			now_ns;

@@ -142,7 +142,8 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 	while (node && n < ONRAMP_GC_MAX) {
 		struct onramp_flow *f = rb_entry(node, struct onramp_flow, node);
 
-		if (f->state == ONRAMP_IDLE && q->now_ns - f->idle_ns > ONRAMP_GC_AGE_NS)
+		if (f->state == ONRAMP_IDLE && f != q->fast_flow &&
+		    q->now_ns - f->idle_ns > ONRAMP_GC_AGE_NS)
 			old[n++] = f;
 		node = key < f->key ? node->rb_left : node->rb_right;
 	}

@@ -273,6 +273,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	q->delayed = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;
 	q->last = &q->fast;
+	q->fast_flow = &q->fast;
 	/* If something fails, onramp_destroy() releases these. */
 	q->link = onramp_link_find_or_create(qdisc_dev(sch));
 	q->qref = onramp_qref_create(qdisc_dev(sch));

@@ -440,28 +440,55 @@ static bool onramp_busy(struct Qdisc *sch)
 /*
  * Could a packet leave at once, before all others in the qdisc? Then its flow does not
  * matter, and is not looked up. Each reason for which onramp_departure_ns() holds a flow
- * back needs a check in here as well.
+ * back needs a check in here, and in onramp_data_is_fast(). @data: On-Ramp may have to record
+ * it, or pause it.
  */
-static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb)
+static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, bool data)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	const struct sock *sk = skb->sk;
 	u64 time_to_send;
 
-	if (q->cfg.maxrate)
+	if (q->cfg.maxrate || data)
 		return false;
-	/* Data has to be recorded, and may be paused. */
-	if (q->cfg.mode != ONRAMP_MODE_OFF && sk && sk_is_tcp(sk)) {
-		/* The flow of a connection's ACK may hold data that came before. */
-		if (sch->q.qlen || onramp_tcp_headers(skb))
-			return false;
-	}
+	/* The flow of a connection's ACK may hold data that came before. */
+	if (q->cfg.mode != ONRAMP_MODE_OFF && sch->q.qlen && sk && sk_is_tcp(sk))
+		return false;
 	time_to_send = onramp_cb(skb)->time_to_send;
 	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
 		return false;
 	/* TCP's packets have an EDT; all others have to keep SO_MAX_PACING_RATE. */
 	return !sk || !sk_fullsock(sk) || sk_is_tcp(sk) ||
 	       READ_ONCE(sk->sk_max_pacing_rate) == ~0UL;
+}
+
+/*
+ * The same for data of TCP, whose flow is known. Only if there is no other packet, so that there
+ * is one such packet at most, and no order to keep; and only if the device takes it at once, so
+ * that no pause begins before it leaves. It is recorded when it leaves. As with the fast path of
+ * others it is not charged to its flow: nobody waits for that.
+ */
+static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
+				const struct sk_buff *skb)
+{
+	u64 time_to_send = onramp_cb(skb)->time_to_send;
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	if (sch->q.qlen || q->cfg.maxrate || f->time_next_packet > time_to_send)
+		return false;
+	/* Without an EDT it has to be paced. */
+	if (!skb->tstamp || netif_xmit_frozen_or_stopped(sch->dev_queue))
+		return false;
+	/* Data that was due in a pause leaves at a rate, see onramp_pace(). */
+	if (f->conn && (u64)atomic64_read(&f->conn->until) > time_to_send)
+		return false;
+	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
+		return false;
+	f->rate = 0;
+	if (f->state == ONRAMP_IDLE)
+		f->idle_ns = q->now_ns;
+	q->fast_flow = f;
+	return true;
 }
 
 /* Have On-Ramp follow a flow that it does not yet: data of a TCP connection. */
@@ -471,12 +498,9 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	struct onramp_sched *q = qdisc_priv(sch);
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	struct onramp_conn *conn;
-	u32 headers, rtt_us;
+	u32 rtt_us;
 
-	if (onramp_too_early(tried, tick) || !sk_is_tcp(skb->sk))
-		return;
-	headers = onramp_tcp_headers(skb);
-	if (!headers)
+	if (onramp_too_early(tried, tick))
 		return;
 	/* Addresses and ports of a socket in another namespace mean nothing in this one. */
 	if (!net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch))))
@@ -498,7 +522,6 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
 	f->slot = onramp_conn_slot(conn);
-	onramp_cb(skb)->headers = headers;
 }
 
 /*
@@ -511,13 +534,16 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
 	unsigned long key;
+	u32 headers = 0;
 	struct sock *sk;
 
 	key = onramp_flow_key(q, skb, &sk);
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
-	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb)) {
+	if (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk))
+		headers = onramp_tcp_headers(skb);
+	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
@@ -526,13 +552,19 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
+	if (!headers)
+		return f;
+	if (!f->conn)
+		onramp_attach(sch, f, skb);
 	if (f->conn) {
-		onramp_cb(skb)->headers = onramp_tcp_headers(skb);
+		onramp_cb(skb)->headers = headers;
 		/* Both are next needed when the packet leaves. */
 		onramp_conn_prefetch(f->conn);
 		prefetchw(&f->conn->rec[f->slot]);
-	} else if (q->cfg.mode != ONRAMP_MODE_OFF && sk) {
-		onramp_attach(sch, f, skb);
+	}
+	if (onramp_data_is_fast(sch, f, skb)) {
+		q->stats[ONRAMP_STATS_FASTPATH]++;
+		return &q->fast;
 	}
 	return f;
 }
@@ -787,13 +819,16 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	f->slot = onramp_conn_slot(f->conn);
 }
 
-/* A packet that needs no flow leaves. */
-static noinline void onramp_fast_sent(struct onramp_sched *q, const struct Qdisc *sch,
-				      const struct sk_buff *skb)
+/* A packet of the fast queue leaves; data with the flow that onramp_data_is_fast() saw. */
+static void onramp_fast_sent(struct onramp_sched *q, const struct Qdisc *sch, struct sk_buff *skb)
 {
-	u64 time_q;
+	struct onramp_leaving l = { .skb = skb, .flow = &q->fast };
 
-	onramp_wire(q, sch, skb, onramp_clock(q), &time_q);
+	if (onramp_cb(skb)->headers) {
+		l.flow = q->fast_flow;
+		q->fast_flow = &q->fast;
+	}
+	onramp_sent(q, sch, &l, onramp_clock(q));
 }
 
 /*
@@ -925,6 +960,7 @@ static void onramp_reset(struct Qdisc *sch)
 		q->stats[ONRAMP_STATS_PURGED]++;
 	}
 	onramp_purge(sch);
+	q->fast_flow = &q->fast;
 	memset(q->bands, 0, sizeof(q->bands));
 	q->delayed = RB_ROOT_CACHED;
 	q->wake_ns = U64_MAX;

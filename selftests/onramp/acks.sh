@@ -207,7 +207,20 @@ ambiguous() {
 	echo "measured: $(stat acks_ambiguous) ambiguous, $(stat acks_not_in_flight) not in flight"
 }
 
-ksft_plan 26
+# lone: data that finds no other packet takes the fast path, and is recorded as any other.
+lone() {
+	local packets
+
+	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
+	load_until acks 20 --to "$B4" --flows 1 --rate-limit 1mbit
+	shot
+	packets=$(shown packets)
+	expect fastpath "$(shown fastpath)" -ge $((packets * 3 / 4))
+	expect "acks_not_in_flight" "$(shown acks_not_in_flight)" -eq 0
+	echo "measured: $(shown fastpath) of $packets packets"
+}
+
+ksft_plan 27
 ready
 acker_start
 serve "$B"
@@ -233,3 +246,4 @@ ksft_case "a receiver that forgets" forgetful
 ksft_case "a receiver that is never content" doubtful
 ksft_case "a pre-shared key" shared_key
 ksft_case "OR-ACKs get lost" ambiguous
+ksft_case "data that is alone" lone
