@@ -81,7 +81,7 @@ int or_port_register(const struct or_port_user *user);
 void or_port_unregister(const struct or_port_user *user);
 int or_port_open(struct net *net);
 void or_port_close(struct net *net);
-int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
+int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark);
 void or_port_key(const struct net *net, u8 *key);
 

@@ -634,7 +634,7 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 	memcpy(addrs.raddr, f->key.raddr, sizeof(addrs.raddr));
 	or_ack_encode(ack, msg);
 	or_sign(msg, sizeof(msg), key);
-	return or_port_send(f->an->net, &addrs, msg, sizeof(msg), tos, priority, 0);
+	return or_port_send(f->an->net, &addrs, false, msg, sizeof(msg), tos, priority, 0);
 }
 
 /* The OR-ACK of a flow that may be sent. */

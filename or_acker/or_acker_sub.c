@@ -161,7 +161,7 @@ static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *a
 	} while (tat_ns != old_ns);
 	or_challenge_encode(c, msg);
 	or_sign(msg, sizeof(msg), key);
-	if (or_port_send(an->net, addrs, msg, sizeof(msg), 0, 0, 0))
+	if (or_port_send(an->net, addrs, false, msg, sizeof(msg), 0, 0, 0))
 		or_acker_count(an, OR_ACKER_CHALLENGE_FAILED);
 	else
 		or_acker_count(an, OR_ACKER_CHALLENGE);

@@ -283,7 +283,7 @@ static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int
 }
 
 static int or_port_send4(struct net *net, struct or_port_net *pn,
-			 const struct or_addrs *addrs, const u8 *msg,
+			 const struct or_addrs *addrs, bool foreign, const u8 *msg,
 			 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	struct sk_buff *skb;
@@ -291,10 +291,10 @@ static int or_port_send4(struct net *net, struct or_port_net *pn,
 	struct rtable *rt;
 	struct iphdr *iph;
 
-	/* Fails if the source is no address of this host. */
-	flowi4_init_output(&fl4, 0, mark, tos, RT_SCOPE_UNIVERSE, IPPROTO_UDP, 0,
-			   addrs->raddr[0], addrs->laddr[0], htons(OR_PORT),
-			   htons(OR_PORT), GLOBAL_ROOT_UID);
+	/* Fails if the source is no address of this host, and should be one. */
+	flowi4_init_output(&fl4, 0, mark, tos, RT_SCOPE_UNIVERSE, IPPROTO_UDP,
+			   foreign ? FLOWI_FLAG_ANYSRC : 0, addrs->raddr[0],
+			   addrs->laddr[0], htons(OR_PORT), htons(OR_PORT), GLOBAL_ROOT_UID);
 	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt)) {
 		or_port_count(pn, OR_PORT_TX_ROUTE);
@@ -394,7 +394,9 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 /**
  * or_port_send() - send a message
  * @net:	namespace
- * @addrs:	from @addrs->laddr, which has to be one of this host, to @addrs->raddr
+ * @addrs:	from @addrs->laddr to @addrs->raddr
+ * @foreign:	@addrs->laddr is of a workload that this host forwards for. Otherwise it has to be
+ *		an address of this host
  * @msg:	@len bytes
  * @len:	length of the message
  * @tos:	type of service or traffic class; its ECN bits are not used
@@ -407,7 +409,7 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
  * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or an error of routing, -EINVAL for
  * a source that is no address of this host.
  */
-int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
+int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
 	struct or_port_net *pn = or_port_net(net);
@@ -423,7 +425,7 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, const u8 *msg,
 	tos &= ~INET_ECN_MASK;
 	local_bh_disable();
 	rcu_read_lock();
-	err = v4 ? or_port_send4(net, pn, addrs, msg, len, tos, priority, mark) :
+	err = v4 ? or_port_send4(net, pn, addrs, foreign, msg, len, tos, priority, mark) :
 		   or_port_send6(net, pn, addrs, msg, len, tos, priority, mark);
 	rcu_read_unlock();
 	local_bh_enable();

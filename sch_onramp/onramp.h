@@ -33,6 +33,7 @@ enum onramp_state {
  * @node: in a bucket
  * @key: of onramp_flow_key(), to find it by
  * @hash: of the socket, to notice that another socket now has its memory
+ * @spill: of a forwarded connection: with so many packets a pause does not hold it
  * @qlen: packets in @reordered and @head
  * @credit: bytes that it may send in this round: a quantum or two at most, 2^22, and less
  *	than zero by one packet at most
@@ -60,7 +61,10 @@ struct onramp_flow {
 	};
 	struct rb_node		node;
 	unsigned long		key;
-	u32			hash;
+	union {
+		u32		hash;
+		u32		spill;
+	};
 	u32			qlen;
 	s32			credit;
 	u8			state;
@@ -134,6 +138,7 @@ struct onramp_config {
 	u64	clock;
 	u64	bound;
 	u64	peers;
+	u64	forward;
 	u32	priomap;
 };
 
@@ -169,6 +174,7 @@ struct onramp_leaving {
  * @exact: it was read in this enqueue or dequeue
  * @precise: each dequeue has to read it
  * @marks: there is a threshold for marks
+ * @forwards: On-Ramp follows connections without a socket here
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @given: bytes that left this qdisc since @driver_queued last changed
@@ -194,6 +200,7 @@ struct onramp_sched {
 	bool			exact;
 	bool			precise;
 	bool			marks;
+	bool			forwards;
 	struct onramp_qref	*qref;
 	struct onramp_link	*link;
 	u64			line_bps;
@@ -258,6 +265,24 @@ static inline u16 onramp_tick(u64 now)
 static inline bool onramp_too_early(u16 tried, u16 tick)
 {
 	return tried && (u16)(tried - tick) < ONRAMP_TICKS_AHEAD;
+}
+
+/*
+ * The highest bit of a key, which is odd: the flow of a forwarded connection, see
+ * onramp_forward.c. Keys of hashes do not have it.
+ */
+#define ONRAMP_KEY_FORWARDED	(1UL << (BITS_PER_LONG - 1))
+
+/* onramp_flow_forwarded() - return whether a flow is a forwarded connection */
+static inline bool onramp_flow_forwarded(const struct onramp_flow *f)
+{
+	return (long)f->key < 0 && f->key & 1;
+}
+
+/* onramp_flow_spills() - return whether a flow has too many packets to be held by a pause */
+static inline bool onramp_flow_spills(const struct onramp_flow *f)
+{
+	return onramp_flow_forwarded(f) && f->qlen >= f->spill;
 }
 
 /* onramp_flow.c */

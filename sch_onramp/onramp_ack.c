@@ -277,6 +277,14 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	settings = rcu_dereference(conn->qref->settings);
 	core = settings->core;
 	tx = onramp_tx_covering(&conn->ring, ack->seq);
+	if (READ_ONCE(conn->forwarded)) {
+		/* There is no snd_una that would make a ring forget what was ACKed. */
+		if (!onramp_fwd_in_flight(conn->una, conn->ring.next, ack->seq))
+			tx = NULL;
+		else if (!tx)
+			/* It was sent, and not recorded. */
+			conn->una = ack->seq;
+	}
 	if (!tx) {
 		verdict = ONRAMP_Q_NOT_IN_FLIGHT;
 		goto out;
@@ -299,6 +307,8 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_account(conn, s.now_ns);
 	verdict = onramp_conn_path(conn, settings, ack, onramp_conn_payload(conn, tx, ack->seq),
 				   &core, &s, &d, &trust, &res);
+	if (READ_ONCE(conn->forwarded) && verdict != ONRAMP_IMPLAUSIBLE)
+		conn->una = ack->seq;
 	onramp_conn_publish(conn, s.now_ns);
 	if (!onramp_counted(verdict))
 		goto out;
@@ -363,19 +373,18 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 }
 
 /**
- * onramp_conn_rcv() - receive an OR-ACK
- * @net: namespace
+ * onramp_conn_take() - take an OR-ACK, if it is of a peer
+ * @onet: namespace
  * @addrs: ends of the message
- * @ifindex: of the device that it came in on
  * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
  * @len: its length
  *
  * Context: RCU, BH disabled.
+ * Return: whether its tag is right.
  */
-void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
-		     const u8 *msg, unsigned int len)
+bool onramp_conn_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
+		      unsigned int len)
 {
-	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer;
 	struct onramp_conn *conn;
 	unsigned int reason;
@@ -398,9 +407,26 @@ void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 	onramp_peer_tell(peer);
 	if (!conn)
 		goto reject;
-	return;
+	return true;
 
 reject:
 	onramp_net_count(onet, reason);
 	trace_onramp_reject(addrs, len, reason);
+	return reason == ONRAMP_N_NO_FLOW;
+}
+
+/**
+ * onramp_conn_rcv() - receive an OR-ACK
+ * @net: namespace
+ * @addrs: ends of the message
+ * @ifindex: of the device that it came in on
+ * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
+ * @len: its length
+ *
+ * Context: RCU, BH disabled.
+ */
+void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+		     const u8 *msg, unsigned int len)
+{
+	onramp_conn_take(onramp_net(net), addrs, msg, len);
 }

@@ -427,7 +427,8 @@ uncount:
  * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
  *
- * The caller calls onramp_conn_own() with the result.
+ * The caller calls onramp_conn_own() with the result, or onramp_conn_own_forwarded() if @skb has
+ * no socket.
  *
  * Context: the qdisc's lock.
  * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
@@ -447,7 +448,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 		return NULL;
 	}
 	onramp_addrs(skb, &addrs);
-	peer = onramp_peer_find_or_create(onet, &addrs, rtt_us, near_ns);
+	peer = onramp_peer_find_or_create(onet, &addrs, !skb->sk, rtt_us, near_ns);
 	if (!peer)
 		return NULL;
 	rcu_read_lock();
@@ -479,6 +480,38 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk)
 	 */
 	WRITE_ONCE(conn->hash, sk->sk_hash);
 	WRITE_ONCE(conn->sk, (unsigned long)sk);
+	WRITE_ONCE(conn->forwarded, false);
+}
+
+/**
+ * onramp_conn_seen() - note a packet of a forwarded connection
+ * @conn: the connection
+ * @closed: its host has closed it
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now)
+{
+	WRITE_ONCE(conn->seen_ns, now);
+	if (conn->closed != closed)
+		WRITE_ONCE(conn->closed, closed);
+}
+
+/**
+ * onramp_conn_own_forwarded() - note that a connection has no socket here
+ * @conn: the connection
+ * @key: of its flow
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now)
+{
+	onramp_conn_seen(conn, false, now);
+	WRITE_ONCE(conn->sk, key);
+	/* onramp_conn_lives() reads it without a lock: not before the time of this packet. */
+	smp_store_release(&conn->forwarded, true);
 }
 
 /**
@@ -539,6 +572,16 @@ begin:
 	return false;
 }
 
+/* May the connection still send data? */
+static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
+{
+	/* All are written by the qdisc. */
+	if (smp_load_acquire(&conn->forwarded))
+		return !onramp_fwd_is_old(READ_ONCE(conn->seen_ns), READ_ONCE(conn->closed), now);
+	/* One that sent in the last second is open. */
+	return now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn);
+}
+
 /* Find up to ONRAMP_AGE_BATCH connections to drop, each with a reference; set @more. */
 static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onramp_conn **conns,
 					bool *more)
@@ -558,9 +601,7 @@ static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onr
 		/* The table grows: some are seen twice. */
 		if (IS_ERR(conn))
 			continue;
-		/* A connection that sent in the last second is open. Written under its lock. */
-		if (!READ_ONCE(conn->peer->evicted) &&
-		    (now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn)))
+		if (!READ_ONCE(conn->peer->evicted) && onramp_conn_lives(conn, now))
 			continue;
 		if (refcount_inc_not_zero(&conn->refs))
 			conns[n++] = conn;

@@ -46,6 +46,7 @@
 
 #include "onramp_core.h"
 #include "onramp_fifo.h"
+#include "onramp_fwd.h"
 #include "onramp_owd.h"
 #include "onramp_path.h"
 #include "onramp_ring.h"
@@ -61,6 +62,12 @@
  * only some are recorded, see struct onramp_txring.
  */
 #define ONRAMP_RECORDS		64
+
+/*
+ * Without an OR-ACK for this long, jiffies, nobody knows what of a forwarded connection is in
+ * flight. Taking all for that would leave few records, when OR-ACKs come.
+ */
+#define ONRAMP_FORWARD_STALE	(HZ / 20)
 
 /* Classes of one-way delay: four for each power of two, up to 2^34 ns. */
 #define ONRAMP_OWD_CLASSES	(4 * 34)
@@ -116,7 +123,9 @@ enum onramp_qref_stat {
 	ONRAMP_NET_STAT(CHALLENGES, CHALLENGES) \
 	ONRAMP_NET_STAT(CHALLENGES_REFUSED, CHALLENGES_REFUSED) \
 	ONRAMP_NET_STAT(EVICTED, PEERS_EVICTED) \
-	ONRAMP_NET_STAT(CLOSED, CONNECTIONS_CLOSED)
+	ONRAMP_NET_STAT(CLOSED, CONNECTIONS_CLOSED) \
+	ONRAMP_NET_STAT(FORWARD_FULL, FORWARD_FULL) \
+	ONRAMP_NET_STAT(FORWARD_YIELDS, FORWARD_YIELDS)
 
 enum onramp_net_stat {
 	ONRAMP_N_ERRORS = OR_ERRORS - 1,
@@ -246,6 +255,11 @@ struct onramp_qref {
  * @n_peers: how many
  * @n_conns: how many
  * @port_error: of the last attempt to open the port, to log it once
+ * @n_forwards: qdiscs with "forward on"; RTNL
+ * @n_forwarded: entries of @forwarded
+ * @n_timed: those whose RTT is being measured
+ * @forwarded: connections without a socket here, see onramp_forward.c
+ * @forward_work: forgets old ones, while there is any
  * @stats: per CPU
  */
 struct onramp_net {
@@ -261,6 +275,11 @@ struct onramp_net {
 	atomic_t		n_peers;
 	atomic_t		n_conns;
 	int			port_error;
+	unsigned int		n_forwards;
+	atomic_t		n_forwarded;
+	atomic_t		n_timed;
+	struct rhashtable	forwarded;
+	struct delayed_work	forward_work;
 	struct onramp_net_stats __percpu *stats;
 };
 
@@ -268,6 +287,7 @@ struct onramp_net {
 enum onramp_peer_flag {
 	ONRAMP_PEER_CHALLENGED,	/* since the last SUBSCRIBE by time, and no more until the next */
 	ONRAMP_PEER_ANSWERS,	/* its work is to send the cookie */
+	ONRAMP_PEER_YIELDS,	/* a workload subscribes itself, until onramp_peer.yields_until */
 };
 
 /**
@@ -284,6 +304,9 @@ enum onramp_peer_flag {
  * @heard: an OR-ACK with the right tag has come since the last SUBSCRIBE
  * @answered: a message with the right tag has ever come
  * @evicted: it has made room for another peer; its connections are dropped
+ * @forwards: it has or had connections without a socket here
+ * @foreign: the local address is not of this host, as of the last SUBSCRIBE
+ * @yields_until: jiffies, with ONRAMP_PEER_YIELDS
  * @rtt_us: shortest RTT of its connections when On-Ramp met them; U32_MAX: unknown
  * @heard_at: jiffies of the last message with the right tag, if it has @answered
  * @flags: enum onramp_peer_flag, atomic
@@ -336,7 +359,10 @@ struct onramp_peer {
 	bool			heard;
 	bool			answered;
 	bool			evicted;
+	bool			forwards;
+	bool			foreign;
 	u32			rtt_us;
+	unsigned long		yields_until;
 	unsigned long		heard_at;
 	unsigned long		flags;
 
@@ -402,7 +428,7 @@ struct onramp_conn_key {
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
  * @sk: address of its socket, to compare only, and key of its flow. Only its packets hold the
- *	socket, and they may all have left
+ *	socket, and they may all have left. Of a forwarded one the key of its flow
  * @hash: of the socket
  * @trip_ns: from a packet's departure from the qdisc until its OR-ACK, the last one; 0: none yet.
  *	     The qdisc reads it without @lock
@@ -419,6 +445,11 @@ struct onramp_conn_key {
  * @pause_from_ns: when the pause began; 0: none, or it is in the statistics
  * @pauses: number of pauses
  * @verdicts: number of OR-ACKs by verdict
+ * @una: of a forwarded connection: first sequence number that no OR-ACK has named
+ * @forwarded: it has no socket here
+ * @closed: forwarded, and its host has closed it; the qdisc's lock
+ * @seen_ns: forwarded: when its last packet came to a qdisc, its lock
+ * @meter: forwarded: its rate
  * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
@@ -456,6 +487,11 @@ struct onramp_conn {
 	u64			pause_from_ns;
 	u64			pauses;
 	u64			verdicts[ONRAMP_CONN_VERDICTS];
+	u32			una;
+	bool			forwarded;
+	bool			closed;
+	u64			seen_ns;
+	struct onramp_fwd_meter	meter;
 	struct llist_node	recheck;
 	unsigned long		queued;
 	struct rcu_head		rcu;
@@ -519,6 +555,8 @@ void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings)
 struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
 					       u32 rtt_us, u64 near_ns, u64 now);
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk);
+void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now);
+void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now);
 void onramp_conn_age(struct work_struct *work);
 void onramp_conn_put(struct onramp_conn *conn);
 struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
@@ -537,6 +575,8 @@ void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, 
 /* onramp_ack.c */
 void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 		     const u8 *msg, unsigned int len);
+bool onramp_conn_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
+		      unsigned int len);
 u32 onramp_owd_class(u64 ns);
 u64 onramp_owd_class_end(u32 class);
 
@@ -547,10 +587,26 @@ void onramp_peer_module_exit(void);
 struct onramp_net *onramp_net(const struct net *net);
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
-					       const struct or_addrs *addrs,
+					       const struct or_addrs *addrs, bool forwarded,
 					       u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
+bool onramp_peer_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
+		      unsigned int len);
+void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
+
+/* onramp_forward.c */
+struct onramp_forwarded;
+struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref,
+						 const struct sk_buff *skb, u64 now,
+						 unsigned long *key, bool *closed);
+bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
+bool onramp_forwarded_far(struct onramp_forwarded *e);
+void onramp_forwarded_follow(struct onramp_forwarded *e);
+int onramp_forward_start(struct onramp_net *onet);
+void onramp_forward_stop(struct onramp_net *onet);
+int onramp_forward_net_init(struct onramp_net *onet);
+void onramp_forward_net_exit(struct onramp_net *onet);
 
 /* onramp_netlink.c */
 int onramp_put_stats(struct sk_buff *msg, struct net *net);
@@ -587,7 +643,7 @@ static inline void onramp_peer_tell(struct onramp_peer *peer)
 /* Each packet -------------------------------------------------------------- */
 
 /**
- * onramp_tcp_headers() - return the length of the headers of a TCP socket's data
+ * onramp_tcp_headers() - return the length of the headers of a TCP connection's data
  * @skb: a packet in a qdisc
  *
  * Packets in a tunnel, encrypted ones, and those with extension headers do not count: their
@@ -638,15 +694,18 @@ static inline u64 onramp_cum_ns(const struct onramp_conn *conn, u64 now)
  * @line_bps: of the link, bytes/s; 0: unknown
  * @start_q: of onramp_fifo_start()
  * @time_q: of onramp_fifo_time()
+ * @more: other packets of its flow are in the qdisc
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
 static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref *qref,
 				    const struct sk_buff *skb, u32 headers, u64 line_bps,
-				    u64 start_q, u64 time_q, u64 now)
+				    u64 start_q, u64 time_q, bool more, u64 now)
 {
+	const struct tcp_sock *tp = likely(skb->sk) ? tcp_sk(skb->sk) : NULL;
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
+	const u32 *una = &conn->una;
 	u64 tx_ns, cum_ns;
 
 	/* Nobody answers, so a record would be of no use. */
@@ -664,11 +723,18 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(conn, now);
-	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns,
-			 &tcp_sk(skb->sk)->snd_una);
+	if (likely(tp)) {
+		una = &tp->snd_una;
+	} else {
+		conn->una = onramp_fwd_una(conn->una, seq, !conn->ring.sent_ns);
+		if (time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE))
+			una = &seq;
+		onramp_fwd_meter_add(&conn->meter, skb->len, now);
+	}
+	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns, una);
 	/* Only a packet with PSH can be the last that was written. */
 	conn->ring.all = tcp_hdr(skb)->psh &&
-			READ_ONCE(tcp_sk(skb->sk)->write_seq) == seq + payload;
+			 (likely(tp) ? READ_ONCE(tp->write_seq) == seq + payload : !more);
 	if (tracepoint_enabled(onramp_sent))
 		onramp_conn_sent_trace(conn, now, tx_ns, seq, seq + payload, cum_ns);
 	spin_unlock(&conn->lock);

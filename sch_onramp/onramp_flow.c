@@ -107,7 +107,8 @@ unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff 
 
 	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		skb_orphan(skb);
-	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << 1 | 1;
+	return ((unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << 1 | 1) &
+	       ~ONRAMP_KEY_FORWARDED;
 }
 
 static int onramp_key_cmp(const void *key, const struct rb_node *node)
@@ -245,7 +246,8 @@ void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, u
  * onramp_flows_release() - take connections from flows, after a change of settings
  * @q: the qdisc
  *
- * With On-Ramp off from all flows, else from those whose peer is not near any more.
+ * With On-Ramp off from all flows, else from those whose peer is not near any more, and with
+ * forward off from those without a socket.
  *
  * Context: the qdisc's lock.
  */
@@ -257,6 +259,7 @@ void onramp_flows_release(struct onramp_sched *q)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			if (q->cfg.mode != ONRAMP_MODE_OFF && f->conn &&
+			    (q->forwards || !onramp_flow_forwarded(f)) &&
 			    onramp_is_near(READ_ONCE(f->conn->peer->rtt_us), q->cfg.peers))
 				continue;
 			onramp_flow_release(f);

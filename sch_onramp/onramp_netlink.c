@@ -194,7 +194,8 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	struct onramp_settings *settings = onramp_settings_create(cfg);
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct rb_root *table = NULL;
-	u64 peers;
+	u64 peers, forward;
+	int err;
 
 	if (!settings) {
 		NL_SET_ERR_MSG(extack, "no memory for settings");
@@ -208,6 +209,16 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 			return -ENOMEM;
 		}
 	}
+	forward = q->cfg.forward;
+	if (cfg->forward && !forward) {
+		err = onramp_forward_start(q->qref->onet);
+		if (err) {
+			NL_SET_ERR_MSG(extack, "forward on needs netfilter, and memory for its hook");
+			onramp_table_free(table);
+			kfree(settings);
+			return err;
+		}
+	}
 	sch_tree_lock(sch);
 	if (table)
 		table = onramp_table_swap(q, table, cfg->buckets);
@@ -216,14 +227,17 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	/* The highest threshold is for none. */
 	q->marks = cfg->ce_threshold < onramp_limits[TCA_ONRAMP_CE_THRESHOLD].max;
 	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
+	q->forwards = cfg->forward && cfg->mode != ONRAMP_MODE_OFF;
 	onramp_qref_set(q->qref, settings);
-	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers)
+	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers || cfg->forward != forward)
 		onramp_flows_release(q);
 	onramp_recheck_all(sch);
 	/* For code that asks any qdisc for its length. */
 	WRITE_ONCE(sch->limit, cfg->limit);
 	onramp_trim(sch);
 	sch_tree_unlock(sch);
+	if (forward && !cfg->forward)
+		onramp_forward_stop(q->qref->onet);
 	onramp_table_free(table);
 	return 0;
 }
@@ -432,6 +446,7 @@ static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
 	}
 	stats[ONRAMP_STATS_PEERS] = atomic_read(&onet->n_peers);
 	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&onet->n_conns);
+	stats[ONRAMP_STATS_FORWARDED] = atomic_read(&onet->n_forwarded);
 }
 
 static const char * const onramp_stat_names[ONRAMP_STATS_MAX + 1] = {

@@ -32,11 +32,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -127,8 +129,23 @@ static void onramp_peer_rekey(struct onramp_peer *peer)
 	memcpy(peer->key, key, sizeof(key));
 }
 
+/* Is the local address one that this host carries and does not own? */
+static bool onramp_peer_is_foreign(const struct onramp_peer *peer)
+{
+	const struct or_addrs *addrs = &peer->addrs;
+	struct net *net = peer->onet->net;
+
+	if (!READ_ONCE(peer->forwards))
+		return false;
+	if (addrs->family == AF_INET)
+		return inet_addr_type(net, addrs->laddr[0]) == RTN_UNICAST;
+	return IS_ENABLED(CONFIG_IPV6) &&
+	       !ipv6_chk_addr(net, (const struct in6_addr *)addrs->laddr, NULL, 0);
+}
+
 static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 {
+	bool foreign = onramp_peer_is_foreign(peer);
 	struct or_subscribe s = {
 		.count = ++peer->count,
 		.lifetime_s = lifetime_s,
@@ -146,7 +163,9 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	or_subscribe_encode(&s, msg);
 	or_sign(msg, sizeof(msg), peer->key);
 	spin_unlock(&peer->lock);
-	err = or_port_send(peer->onet->net, &peer->addrs, msg, sizeof(msg), 0, 0, 0);
+	/* The answer may come at once. */
+	WRITE_ONCE(peer->foreign, foreign);
+	err = or_port_send(peer->onet->net, &peer->addrs, foreign, msg, sizeof(msg), 0, 0, 0);
 	onramp_net_count(peer->onet, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
@@ -198,6 +217,14 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 
 	WRITE_ONCE(peer->idle, false);
 
+	if (test_bit(ONRAMP_PEER_YIELDS, &peer->flags)) {
+		unsigned long until = READ_ONCE(peer->yields_until);
+
+		onramp_peer_set_silent(peer, true);
+		if (time_before(jiffies, until))
+			return until - jiffies;
+		clear_bit(ONRAMP_PEER_YIELDS, &peer->flags);
+	}
 	/* An answer to a CHALLENGE does not move the next SUBSCRIBE by time. */
 	if (peer->open && test_and_clear_bit(ONRAMP_PEER_ANSWERS, &peer->flags)) {
 		onramp_peer_subscribe(peer, ONRAMP_LIFETIME_S);
@@ -343,7 +370,8 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_ad
 }
 
 static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
-					      const struct or_addrs *addrs, u32 rtt_us)
+					      const struct or_addrs *addrs, bool forwarded,
+					      u32 rtt_us)
 {
 	struct onramp_peer *peer;
 	int err;
@@ -361,6 +389,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 	refcount_set(&peer->refs, 2);
 	peer->onet = onet;
 	peer->rtt_us = rtt_us;
+	peer->forwards = forwarded;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
@@ -394,6 +423,7 @@ uncount:
  * onramp_peer_find_or_create() - find or create the peer of a pair of addresses
  * @onet: namespace
  * @addrs: the addresses
+ * @forwarded: of a connection without a socket here
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
  * @near_ns: only a host with a connection below this RTT becomes a peer, 0: any does
  *
@@ -401,7 +431,7 @@ uncount:
  * Return: it, referenced, or NULL: it is not near, or for lack of memory or room.
  */
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
-					       const struct or_addrs *addrs,
+					       const struct or_addrs *addrs, bool forwarded,
 					       u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
@@ -411,11 +441,13 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 	/* Two writers at once: the next connection mends it. */
 	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
 		WRITE_ONCE(peer->rtt_us, rtt_us);
+	if (peer && forwarded && !READ_ONCE(peer->forwards))
+		WRITE_ONCE(peer->forwards, true);
 	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 	} else if (!peer) {
-		peer = onramp_peer_create(onet, addrs, rtt_us);
+		peer = onramp_peer_create(onet, addrs, forwarded, rtt_us);
 	} else if (!refcount_inc_not_zero(&peer->refs)) {
 		peer = NULL;
 	} else if (READ_ONCE(peer->idle)) {
@@ -495,14 +527,22 @@ static bool onramp_peer_challenged(struct onramp_peer *peer, const u8 *msg,
 	return ok;
 }
 
-/*
- * A CHALLENGE. It is answered by the peer's work, which has the nonce; one reference more
- * keeps the work from letting the peer go meanwhile.
+/**
+ * onramp_peer_take() - take a CHALLENGE, if it answers a SUBSCRIBE of this host
+ * @onet: namespace
+ * @addrs: ends of the message
+ * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
+ * @len: its length
+ *
+ * It is answered by the peer's work, which has the nonce; one reference more keeps the work from
+ * letting the peer go meanwhile.
+ *
+ * Context: RCU, BH disabled.
+ * Return: whether it is taken.
  */
-static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
-			    const u8 *msg, unsigned int len)
+bool onramp_peer_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
+		      unsigned int len)
 {
-	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer;
 	struct or_challenge c;
 
@@ -519,10 +559,34 @@ static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int i
 	set_bit(ONRAMP_PEER_ANSWERS, &peer->flags);
 	mod_delayed_work(onramp_wq, &peer->work, 0);
 	onramp_peer_put(peer);
-	return;
+	return true;
 
 refuse:
 	onramp_net_count(onet, ONRAMP_N_CHALLENGES_REFUSED);
+	return false;
+}
+
+static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+			    const u8 *msg, unsigned int len)
+{
+	onramp_peer_take(onramp_net(net), addrs, msg, len);
+}
+
+/**
+ * onramp_peer_yield() - leave a subscription to the workload whose address it is of
+ * @peer: the peer
+ * @delay: for this long, jiffies
+ *
+ * Two that subscribe in one name would take the subscription from each other all the time.
+ *
+ * Context: RCU, BH disabled.
+ */
+void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay)
+{
+	WRITE_ONCE(peer->yields_until, jiffies + delay);
+	WRITE_ONCE(peer->silent, true);
+	set_bit(ONRAMP_PEER_YIELDS, &peer->flags);
+	onramp_net_count(peer->onet, ONRAMP_N_FORWARD_YIELDS);
 }
 
 /* /proc/net/onramp_peers --------------------------------------------------- */
@@ -644,12 +708,17 @@ static int __net_init onramp_net_init(struct net *net)
 	err = rhashtable_init(&onet->conns, &onramp_conn_table);
 	if (err)
 		goto destroy_peers;
+	err = onramp_forward_net_init(onet);
+	if (err)
+		goto destroy_conns;
 	err = -ENOMEM;
 	if (!proc_create_net("onramp_peers", 0444, net->proc_net, &onramp_peers_ops,
 			     sizeof(struct onramp_peers_iter)))
-		goto destroy_conns;
+		goto exit_forward;
 	return 0;
 
+exit_forward:
+	onramp_forward_net_exit(onet);
 destroy_conns:
 	rhashtable_destroy(&onet->conns);
 destroy_peers:
@@ -667,6 +736,7 @@ static void __net_exit onramp_net_exit(struct net *net)
 
 	remove_proc_entry("onramp_peers", net->proc_net);
 	cancel_delayed_work_sync(&onet->age_work);
+	onramp_forward_net_exit(onet);
 	spin_lock_bh(&onet->lock);
 	onet->dying = true;
 	list_splice_init(&onet->evicted, &onet->list);

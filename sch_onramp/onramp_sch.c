@@ -199,7 +199,7 @@ static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff
 	if (!f->conn || !onramp_cb(skb)->headers)
 		return departure;
 	until_ns = atomic64_read(&f->conn->until);
-	if (until_ns <= departure)
+	if (until_ns <= departure || onramp_flow_spills(f))
 		return departure;
 	*held = until_ns > onramp_cb(skb)->time_to_send;
 	return until_ns;
@@ -327,6 +327,8 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  *
  * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
+ *
+ * Without a socket the rates measured here take the place of TCP's, see onramp_fwd.h.
  */
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 line_bps, u64 now)
@@ -336,8 +338,9 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return pacing_bps;
-	limit_bps = min_t(u64, pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT),
-			  READ_ONCE(sk->sk_max_pacing_rate));
+	limit_bps = pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT);
+	if (sk)
+		limit_bps = min_t(u64, limit_bps, READ_ONCE(sk->sk_max_pacing_rate));
 	if (bps) {
 		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
 				  ONRAMP_AVERAGE_MAX_NS) >> ONRAMP_RATE_AT_SHIFT;
@@ -345,7 +348,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 		bps = div64_u64(bps * average + (len * NSEC_PER_SEC >> ONRAMP_RATE_AT_SHIFT),
 				average + (u32)(at - f->rate_at));
 	} else {
-		bps = onramp_delivered_bps(sk);
+		bps = sk ? onramp_delivered_bps(sk) : f->conn->meter.bps;
 		if (!bps || bps >= limit_bps)
 			return limit_bps;
 	}
@@ -383,6 +386,11 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 						 onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
+	} else if (late) {
+		rate = min(rate, onramp_release_bps(f, NULL, len,
+						    onramp_fwd_pacing_bps(&f->conn->meter,
+									  q->line_bps),
+						    q->line_bps, onramp_clock(q)));
 	}
 	if (!skb->tstamp) {
 		if (rate <= q->cfg.low_rate_threshold) {
@@ -524,6 +532,38 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	f->slot = onramp_conn_slot(conn);
 }
 
+/* The same for a forwarded connection, with its entry. */
+static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f,
+					     struct sk_buff *skb, struct onramp_forwarded *e)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
+	bool too_early = onramp_too_early(tried, tick);
+	struct onramp_conn *conn;
+	u32 rtt_us;
+
+	/* A new RTT is a reason to try again at once, but not after an eviction. */
+	if (too_early && tried != tick)
+		return;
+	if (!onramp_forwarded_try(e, too_early, &rtt_us))
+		return;
+	f->tried = tick;
+	/* Before its first RTT is known, the host may be one that others have found to be near. */
+	conn = onramp_conn_find_or_create(q->qref, skb, rtt_us, q->cfg.peers, onramp_clock(q));
+	if (!conn) {
+		if (rtt_us != U32_MAX && !onramp_is_near(rtt_us, q->cfg.peers))
+			q->stats[ONRAMP_STATS_FAR] += onramp_forwarded_far(e);
+		return;
+	}
+	if (conn->sk && conn->sk != f->key)
+		onramp_flow_detach(q, conn);
+	onramp_conn_own_forwarded(conn, f->key, onramp_clock(q));
+	onramp_forwarded_follow(e);
+	onramp_qref_arm(q->qref, sch);
+	f->conn = conn;
+	f->slot = onramp_conn_slot(conn);
+}
+
 /*
  * The flow of a packet, or the fast queue, also for lack of memory.
  *
@@ -532,18 +572,23 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
+	struct onramp_forwarded *e = NULL;
 	struct onramp_flow *f;
+	bool closed = false;
 	unsigned long key;
 	u32 headers = 0;
 	struct sock *sk;
 
 	key = onramp_flow_key(q, skb, &sk);
+	if (unlikely(q->forwards) && !sk)
+		e = onramp_forwarded_packet(q->qref, skb, onramp_clock(q), &key, &closed);
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
-	if (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk))
+	if (unlikely(e) || (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk)))
 		headers = onramp_tcp_headers(skb);
-	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
+	/* The flow of a forwarded ACK may hold data that came before. */
+	if (likely(!e) && !onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
@@ -552,10 +597,19 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
+	if (headers && !f->conn) {
+		if (unlikely(e))
+			onramp_attach_forwarded(sch, f, skb, e);
+		else
+			onramp_attach(sch, f, skb);
+	}
+	if (unlikely(e)) {
+		f->spill = max_t(u64, q->cfg.flow_limit / 2, 1);
+		if (f->conn)
+			onramp_conn_seen(f->conn, closed, onramp_clock(q));
+	}
 	if (!headers)
 		return f;
-	if (!f->conn)
-		onramp_attach(sch, f, skb);
 	if (f->conn) {
 		onramp_cb(skb)->headers = headers;
 		/* Both are next needed when the packet leaves. */
@@ -583,6 +637,18 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 	if ((s64)(onramp_cb(skb)->time_to_send - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
 		f->rate = 0;
 	onramp_list_add(&q->bands[f->band].new_flows, f);
+}
+
+/*
+ * A forwarded connection waits with half of the packets that its flow may have. Nothing limits
+ * what its host has here but its window: rather than lose packets, have the pause end.
+ */
+static noinline void onramp_spill(struct onramp_sched *q, struct onramp_flow *f)
+{
+	if (!f->conn || (u64)atomic64_read(&f->conn->until) <= onramp_clock(q))
+		return;
+	q->stats[ONRAMP_STATS_FORWARD_SPILLS]++;
+	onramp_unthrottle(q, f);
 }
 
 static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -618,7 +684,8 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	f = onramp_classify(sch, skb);
 	if (f != &q->fast) {
 		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
-		if (unlikely(f->qlen >= q->cfg.flow_limit) && !f->conn) {
+		if (unlikely(f->qlen >= q->cfg.flow_limit) &&
+		    (!f->conn || onramp_flow_forwarded(f))) {
 			q->stats[ONRAMP_STATS_FLOWS_PLIMIT]++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
@@ -629,6 +696,8 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	/* As with fq, a throttled flow waits on, though this packet may have an earlier EDT. */
 	onramp_flow_add(f, skb);
+	if (unlikely(f->state == ONRAMP_THROTTLED && onramp_flow_spills(f)))
+		onramp_spill(q, f);
 	q->stats[ONRAMP_STATS_BAND0_PKTS + band]++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	qdisc_qlen_inc(sch);
@@ -815,7 +884,8 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 		return;
 	if (l->held)
 		onramp_conn_held(f->conn, q->qref, now);
-	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q, now);
+	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
+			 f->qlen, now);
 	f->slot = onramp_conn_slot(f->conn);
 }
 
@@ -973,6 +1043,8 @@ static void onramp_destroy(struct Qdisc *sch)
 
 	onramp_reset(sch);
 	onramp_table_free(q->table);
+	if (q->cfg.forward)
+		onramp_forward_stop(q->qref->onet);
 	onramp_qref_close(q->qref);
 	onramp_link_put(q->link);
 }

@@ -21,7 +21,7 @@
 #ifndef _UAPI_ONRAMP_H
 #define _UAPI_ONRAMP_H
 
-#define ONRAMP_UAPI_VERSION	5
+#define ONRAMP_UAPI_VERSION	6
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3
@@ -106,12 +106,15 @@ ONRAMP_X(CLOCK, clock, WORD, 0, 1, 0, \
 ONRAMP_X(BOUND, bound, BOOL, 0, 1, 1, \
 	 "limit each delay to the round trip") \
 ONRAMP_X(PEERS, peers, TIME, 0, 10000000000, 5000000, \
-	 "ask hosts for OR-ACKs whose shortest RTT is below this; 0 or all: any host")
+	 "ask hosts for OR-ACKs whose shortest RTT is below this; 0 or all: any host") \
+ONRAMP_X(FORWARD, forward, WORD, 0, 1, 0, \
+	 "On-Ramp for TCP connections that this host forwards: off or on")
 
 /* Words of the settings of that kind, from 0 on. */
 #define ONRAMP_MODE_WORDS	"final", "strawman", "off"
 #define ONRAMP_OWD_WORDS	"relative", "synced"
 #define ONRAMP_CLOCK_WORDS	"system", "nic"
+#define ONRAMP_FORWARD_WORDS	"off", "on"
 
 enum onramp_owd_mode {
 	ONRAMP_OWD_RELATIVE,
@@ -259,7 +262,15 @@ ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
 ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
 	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue") \
 ONRAMP_X(SWING_NS, swing_ns, GAUGE, \
-	 "swing, a part of threshold_ns: longest time by which packets overtook others, ns")
+	 "swing, a part of threshold_ns: longest time by which packets overtook others, ns") \
+ONRAMP_X(FORWARDED, forwarded, GAUGE, \
+	 "forwarded connections of the namespace in the table of forward on") \
+ONRAMP_X(FORWARD_FULL, forward_full, COUNT, \
+	 "packets of the namespace that got no entry there: too many connections") \
+ONRAMP_X(FORWARD_YIELDS, forward_yields, COUNT, \
+	 "SUBSCRIBEs of workloads themselves, to which the namespace leaves their subscriptions") \
+ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
+	 "forwarded packets at which a pause ended early, as half of flow_limit was queued")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -104,11 +104,13 @@ int main(void)
 	static const char *const mode[] = { ONRAMP_MODE_WORDS };
 	static const char *const owd[] = { ONRAMP_OWD_WORDS };
 	static const char *const clock[] = { ONRAMP_CLOCK_WORDS };
+	static const char *const forward[] = { ONRAMP_FORWARD_WORDS };
 
 	tc_attributes();
 	tc_words("mode", mode, ARRAY_SIZE(mode));
 	tc_words("owd", owd, ARRAY_SIZE(owd));
 	tc_words("clock", clock, ARRAY_SIZE(clock));
+	tc_words("forward", forward, ARRAY_SIZE(forward));
 	tc_statistics();
 	sysctls();
 	messages();

@@ -14,6 +14,7 @@ settings() {
 # word FIELD NUMBER: of a setting that has words.
 word() {
 	local mode=(final strawman off) owd=(relative synced) clock=(system nic)
+	local forward=(off on)
 	local -n words=$1
 
 	echo "${words[$2]}"
@@ -72,7 +73,7 @@ reads() {
 		pacing:0|inherit:0|bound:0) want=false ;;
 		pacing:1|maxrate:0|low_rate_threshold:0|ce_threshold:4294967295000) want='' ;;
 		refill_delay:*|ce_threshold:*|horizon:*) want=$(($2 / 1000)) ;;
-		mode:*|owd:*|clock:*) want=$(word "$1" "$2") ;;
+		mode:*|owd:*|clock:*|forward:*) want=$(word "$1" "$2") ;;
 		esac
 		if [ -n "$want" ]; then
 			[[ $all =~ $value ]] || fail "no $1: $all"
@@ -266,7 +267,7 @@ round_trip() {
 		bands 3 priomap 2 1 0 2 1 0 2 1 0 2 1 0 2 1 0 0 weights 50000 40000 30000 \
 		mode strawman threshold 30us gain 1/8 max_pause 5ms ack_timeout 50ms \
 		owd synced clock_error 2us noinherit line_rate 10gbit clock nic nobound \
-		peers all
+		peers all forward on
 	settings >"$KSFT_TMP/first"
 	words=$(tc -n "$A" qdisc show dev a0 | sed -e 's/.*refcnt [0-9]* //')
 	echo "words: $words"

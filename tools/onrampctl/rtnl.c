@@ -41,6 +41,7 @@ static const struct value stats[ONRAMP_STATS_MAX + 1] = {
 static const char * const mode_words[] = { ONRAMP_MODE_WORDS };
 static const char * const owd_words[] = { ONRAMP_OWD_WORDS };
 static const char * const clock_words[] = { ONRAMP_CLOCK_WORDS };
+static const char * const forward_words[] = { ONRAMP_FORWARD_WORDS };
 
 static json_t *word(const char * const *words, size_t n, uint64_t value)
 {
@@ -100,6 +101,9 @@ static json_t *onramp_options(struct nlattr *options, int64_t *interface)
 			break;
 		case TCA_ONRAMP_CLOCK:
 			shown = word(clock_words, ARRAY_SIZE(clock_words), value);
+			break;
+		case TCA_ONRAMP_FORWARD:
+			shown = word(forward_words, ARRAY_SIZE(forward_words), value);
 			break;
 		default:
 			shown = v->kind == BOOL ? json_boolean(value) :

@@ -60,11 +60,13 @@ static const char *const *words_of(int attr)
 	static const char *const mode[] = { ONRAMP_MODE_WORDS, NULL };
 	static const char *const owd[] = { ONRAMP_OWD_WORDS, NULL };
 	static const char *const clock[] = { ONRAMP_CLOCK_WORDS, NULL };
+	static const char *const forward[] = { ONRAMP_FORWARD_WORDS, NULL };
 
 	switch (attr) {
 	case TCA_ONRAMP_MODE:	return mode;
 	case TCA_ONRAMP_OWD:	return owd;
 	case TCA_ONRAMP_CLOCK:	return clock;
+	case TCA_ONRAMP_FORWARD: return forward;
 	default:		return NULL;
 	}
 }

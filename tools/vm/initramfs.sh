@@ -9,7 +9,7 @@
 # The first two are cached under a key made of all they are built from.
 
 # Real binaries from the host; the rest is busybox. More of them comes by --add.
-VM_TOOLS="bash dash ip tc ss bridge ethtool nstat kmod sysctl timeout ping"
+VM_TOOLS="bash dash ip tc ss bridge ethtool nft nstat kmod sysctl timeout ping"
 VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl"
 VM_TOOLS_OPTIONAL="tcpdump"
 # Names under which kmod answers.

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a qdisc learns of a TCP connection that has no socket here, from its packets alone:
+ * pure functions on integers.
+ *
+ *	data comes to the qdisc:
+ *	  far from all that was seen: another connection with these ports, start over
+ *	  sent before: its ACK is ambiguous, so end the measurement of the RTT (Karn)
+ *	  new, and no RTT is being measured: measure that of its last byte
+ *	ACK comes in: the RTT, from the qdisc until here
+ *	  measured without a break at first, then every 0.27 s, until On-Ramp follows the connection
+ *	OR-ACK: good if it is about data that left and no OR-ACK has named yet
+ *	  what left after the last OR-ACK is in flight: TCP's ACKs are not followed
+ *	FIN, RST, or silence: the connection is old
+ *
+ *	data leaves: the rate of the connection, pauses included
+ *
+ * Nothing in this file depends on the kernel but fixed-size integers: it is compiled into the
+ * module and the unit tests.
+ */
+#ifndef _ONRAMP_FWD_H
+#define _ONRAMP_FWD_H
+
+#include "onramp_ring.h"
+
+/* RTTs that are measured one after the other, before there is a break after each. */
+#define ONRAMP_FWD_RTTS		8
+
+/* Time from the end of a measurement to the next one, ns: the unit of onramp_tick(). */
+#define ONRAMP_FWD_BREAK_NS	(1ULL << 28)
+
+/* No ACK for this long: a measurement is given up, ns. */
+#define ONRAMP_FWD_WAIT_NS	(1ULL << 30)
+
+/* A connection is old after this time without data, ns: open, and after FIN or RST. */
+#define ONRAMP_FWD_AGE_NS	30000000000ULL
+#define ONRAMP_FWD_CLOSED_NS	2000000000ULL
+
+/* The rate is measured over this time at least; a longer one than the second is a break; ns. */
+#define ONRAMP_FWD_METER_NS	(1ULL << 20)
+#define ONRAMP_FWD_METER_MAX_NS	(1ULL << 26)
+
+/**
+ * struct onramp_fwd - what is known of a connection from its packets
+ * @seen_ns:	when data, FIN or RST last came; 0: none has
+ * @timed_ns:	when the packet came whose RTT is being measured; 0: none is
+ * @looked_ns:	when the last measurement ended
+ * @next:	sequence number after the last byte of data
+ * @timed:	sequence number whose ACK ends the measurement
+ * @rtt_us:	shortest RTT, at least 1; U32_MAX: unknown
+ * @rtts:	measurements that ended, ONRAMP_FWD_RTTS at most
+ * @data:	there has been data, and @next is valid
+ * @closed:	its host has sent FIN or RST
+ *
+ * Times are CLOCK_MONOTONIC, > 0.
+ */
+struct onramp_fwd {
+	u64	seen_ns;
+	u64	timed_ns;
+	u64	looked_ns;
+	u32	next;
+	u32	timed;
+	u32	rtt_us;
+	u8	rtts;
+	bool	data;
+	bool	closed;
+};
+
+/* onramp_fwd_init() - begin with a connection of which nothing is known */
+static inline void onramp_fwd_init(struct onramp_fwd *f)
+{
+	*f = (struct onramp_fwd) { .rtt_us = U32_MAX };
+}
+
+/* Is @seq farther from @from than any window of TCP, to either side? */
+static inline bool onramp_fwd_is_far(u32 seq, u32 from)
+{
+	return seq - from + ONRAMP_MAX_WINDOW > 2 * ONRAMP_MAX_WINDOW;
+}
+
+/* The measurement of an RTT has ended, with a result or without. */
+static inline void onramp_fwd_looked(struct onramp_fwd *f, u64 now_ns)
+{
+	f->timed_ns = 0;
+	f->looked_ns = now_ns;
+	if (f->rtts < ONRAMP_FWD_RTTS)
+		f->rtts++;
+}
+
+/**
+ * onramp_fwd_expire() - give up a measurement that no ACK ends
+ * @f: connection
+ * @now_ns: current time
+ */
+static inline void onramp_fwd_expire(struct onramp_fwd *f, u64 now_ns)
+{
+	if (f->timed_ns && now_ns - f->timed_ns > ONRAMP_FWD_WAIT_NS)
+		onramp_fwd_looked(f, now_ns);
+}
+
+/**
+ * onramp_fwd_data() - note data that comes to the qdisc
+ * @f: connection
+ * @seq: sequence number of its first byte
+ * @end: after the last one, not equal to @seq
+ * @measure: the RTT is of interest
+ * @now_ns: current time, > 0
+ *
+ * @f->timed_ns tells whether an ACK is waited for after that.
+ */
+static inline void onramp_fwd_data(struct onramp_fwd *f, u32 seq, u32 end, bool measure,
+				   u64 now_ns)
+{
+	if (f->data && onramp_fwd_is_far(seq, f->next))
+		onramp_fwd_init(f);
+	onramp_fwd_expire(f, now_ns);
+	f->seen_ns = now_ns;
+	if (f->data && (s32)(seq - f->next) < 0) {
+		if (f->timed_ns && (s32)(seq - f->timed) < 0)
+			onramp_fwd_looked(f, now_ns);
+		if ((s32)(end - f->next) > 0)
+			f->next = end;
+		return;
+	}
+	f->data = true;
+	f->closed = false;
+	f->next = end;
+	if (!measure || f->timed_ns)
+		return;
+	if (f->rtts >= ONRAMP_FWD_RTTS && now_ns - f->looked_ns < ONRAMP_FWD_BREAK_NS)
+		return;
+	f->timed = end;
+	f->timed_ns = now_ns;
+}
+
+/**
+ * onramp_fwd_end() - note a packet with FIN or RST
+ * @f: connection
+ * @now_ns: current time, > 0
+ */
+static inline void onramp_fwd_end(struct onramp_fwd *f, u64 now_ns)
+{
+	f->seen_ns = now_ns;
+	f->closed = true;
+}
+
+/**
+ * onramp_fwd_acked() - note an ACK that came in
+ * @f: connection
+ * @ack: sequence number of the next byte that the receiver expects
+ * @now_ns: current time
+ *
+ * An ACK of what was never sent is none of this connection's.
+ *
+ * Return: it has ended a measurement, and f->rtt_us is known.
+ */
+static inline bool onramp_fwd_acked(struct onramp_fwd *f, u32 ack, u64 now_ns)
+{
+	u64 rtt_us;
+
+	if (!f->timed_ns || (s32)(ack - f->timed) < 0 || (s32)(f->next - ack) < 0)
+		return false;
+	/* The clock of another CPU may be behind. */
+	rtt_us = now_ns > f->timed_ns ? div_u64(now_ns - f->timed_ns, 1000) : 0;
+	f->rtt_us = (u32)min_t(u64, f->rtt_us, max_t(u64, rtt_us, 1));
+	onramp_fwd_looked(f, now_ns);
+	return true;
+}
+
+/**
+ * onramp_fwd_is_old() - return whether a connection may be forgotten
+ * @seen_ns: when its last packet that counts came
+ * @closed: its host has sent FIN or RST
+ * @now_ns: current time
+ */
+static inline bool onramp_fwd_is_old(u64 seen_ns, bool closed, u64 now_ns)
+{
+	if ((s64)(now_ns - seen_ns) < 0)
+		return false;
+	return now_ns - seen_ns > (closed ? ONRAMP_FWD_CLOSED_NS : ONRAMP_FWD_AGE_NS);
+}
+
+/* In flight ---------------------------------------------------------------- */
+
+/**
+ * onramp_fwd_una() - return the first sequence number that may be in flight, as data leaves
+ * @una: the same before; any if there was no data
+ * @seq: first sequence number of the data
+ * @first: there was no data
+ *
+ * It is moved by OR-ACKs. Far from it there is another connection, or OR-ACKs have stopped long
+ * ago.
+ */
+static inline u32 onramp_fwd_una(u32 una, u32 seq, bool first)
+{
+	return first || onramp_fwd_is_far(seq, una) ? seq : una;
+}
+
+/**
+ * onramp_fwd_in_flight() - return whether an OR-ACK is about data in flight
+ * @una: first sequence number that no OR-ACK has named
+ * @next: after the last byte that left
+ * @seq: of the OR-ACK: after the last byte of a packet
+ */
+static inline bool onramp_fwd_in_flight(u32 una, u32 next, u32 seq)
+{
+	return seq - una - 1 < next - una;
+}
+
+/* Rate --------------------------------------------------------------------- */
+
+/**
+ * struct onramp_fwd_meter - rate at which a connection's data leaves
+ * @from_ns:	begin of the present measurement; 0: there was no data
+ * @bytes:	that left since
+ * @bps:	result of the last one, bytes/s; 0: unknown
+ */
+struct onramp_fwd_meter {
+	u64	from_ns;
+	u64	bytes;
+	u64	bps;
+};
+
+/**
+ * onramp_fwd_meter_add() - note data that leaves
+ * @m: meter
+ * @len: bytes
+ * @now_ns: current time, > 0
+ */
+static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64 now_ns)
+{
+	u64 ns = now_ns - m->from_ns;
+
+	if (!m->from_ns || ns > ONRAMP_FWD_METER_MAX_NS) {
+		*m = (struct onramp_fwd_meter) { .from_ns = now_ns };
+		return;
+	}
+	m->bytes += len;
+	if (ns < ONRAMP_FWD_METER_NS)
+		return;
+	/* Below 2^60, at 8 Tbit/s. */
+	m->bps = div64_u64(m->bytes * 1000000000ULL, ns);
+	m->bytes = 0;
+	m->from_ns = now_ns;
+}
+
+/**
+ * onramp_fwd_pacing_bps() - return the highest rate after a pause, bytes/s
+ * @m: meter
+ * @line_bps: of the link; 0: unknown
+ *
+ * In place of TCP's sk_pacing_rate, which is up to twice the rate that it had.
+ *
+ * Return: the rate; U64_MAX: no limit, since none was measured.
+ */
+static inline u64 onramp_fwd_pacing_bps(const struct onramp_fwd_meter *m, u64 line_bps)
+{
+	if (!m->bps)
+		return ~0ULL;
+	return line_bps ? min_t(u64, 2 * m->bps, line_bps) : 2 * m->bps;
+}
+
+#endif /* _ONRAMP_FWD_H */

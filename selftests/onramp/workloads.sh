@@ -1,0 +1,371 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Containers that a host routes for: the qdisc is on the host's NIC, and nothing is set in
+# the container.
+#
+#	C c0 ---- h0 A a0 ---- b0 B h1 ---- d0 D
+#	 10.77.3.2                            10.77.4.2
+#	 fd77:3::2                            fd77:4::2
+. "$(dirname "$0")/onramp_lib.sh"
+
+C4=10.77.3.2 C6=fd77:3::2
+D4=10.77.4.2 D6=fd77:4::2
+A6=fd77:1::a B6=fd77:1::b
+
+# Whatever the machine does meanwhile; and veth is faster than the 10 Gbit/s it says.
+unpaused='threshold 10s line_rate 400gbit'
+
+# container NAME DEVICE HOST DEVICE V4 V6: routed, by the host's .1 and ::1.
+container() {
+	ns_add "$1"
+	veth_pair "$1" "$2" "$5 $6" "$3" "$4" "${5%.*}.1 ${6%::*}::1"
+	ip -n "$1" route add default via "${5%.*}.1"
+	ip -n "$1" route add default via "${6%::*}::1"
+}
+
+hosts() {
+	quiet_pair
+	for name in "$A" "$B"; do
+		ns_set "$name" ipv4/ip_forward 1 ipv6/conf/all/disable_ipv6 0 \
+			ipv6/conf/default/disable_ipv6 0 ipv6/conf/all/forwarding 1
+	done
+	ns_set "$A" ipv6/conf/a0/disable_ipv6 0
+	ns_set "$B" ipv6/conf/b0/disable_ipv6 0
+	ip -n "$A" addr add $A6/64 dev a0 nodad
+	ip -n "$B" addr add $B6/64 dev b0 nodad
+	container "$C" c0 "$A" h0 $C4 $C6
+	container "$D" d0 "$B" h1 $D4 $D6
+	ip -n "$B" route add 10.77.3.0/24 via $V4_A
+	ip -n "$B" route add fd77:3::/64 via $A6
+	ip -n "$A" route add 10.77.4.0/24 via $B4
+	ip -n "$A" route add fd77:4::/64 via $B6
+}
+
+# asked REMOTE LOCAL: A asks it in that name.
+asked() {
+	in_ns "$A" awk -v remote="$1" -v name="$2" '$2 == remote && $1 == name { found = 1 }
+		END { exit !found }' /proc/net/onramp_peers
+}
+
+# all_stats: of the qdisc, if something failed.
+all_stats() {
+	tc -n "$A" -s qdisc show dev a0
+	in_ns "$A" cat /proc/net/onramp_peers
+	in_ns "$B" cat /proc/net/or_acker | awk '$2' | paste -s -d ' ' || :
+	return 1
+}
+
+# port NAME COUNTER: of a namespace's /proc/net/or_port.
+port() {
+	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_port
+}
+
+connections_are() {
+	[ "$(stat connections)" -eq "$1" ]
+}
+
+forwarded_are() {
+	[ "$(stat forwarded)" -eq "$1" ]
+}
+
+# by_forgery: a connection of C that stays open, and the receiver that the test has.
+by_forgery() {
+	fresh forward on owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 1 \
+		--rate-limit 10mbit --duration 600
+	wait_for 60 stats_reach acks 20
+	asked $B4 $C4
+	# SUBSCRIBEs were believed, and CHALLENGEs taken at the host.
+	expect challenges "$(stat challenges)" -ge 1
+	acker answer 0
+	sleep 0.5
+}
+
+# What a believed OR-ACK changes.
+state() {
+	echo "$(shown pauses) $(shown acks) $(shown peers) $(shown connections)"
+}
+
+# refuses KIND STATISTIC
+refuses() {
+	local before counted
+
+	shot
+	before=$(state)
+	counted=$(shown "$2")
+	acker forge "$1" 200
+	wait_for 20 stats_reach "$2" $((counted + 200))
+	shot
+	expect_same "pauses, OR-ACKs, peers, connections" "$(state)" "$before"
+}
+
+forged() {
+	by_forgery
+	refuses tag acks_tag
+	refuses short acks_short
+	refuses replay acks_replay
+	refuses old acks_old
+	refuses flow acks_no_flow
+	refuses seq acks_not_in_flight
+	refuses other acks_unsupported
+	acker answer 1
+	wait_for 20 stats_reach acks $(($(stat acks) + 20))
+	stop "$SPAWNED" KILL
+}
+
+# Connections that were closed are forgotten, and nobody is asked for them any more.
+closed() {
+	fresh forward on $unpaused peers all
+	wait_for 40 forwarded_are 0
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 \
+		--rate-limit 10mbit --duration 600
+	wait_for 60 forwarded_are 4
+	wait_for 20 connections_are 4
+	stop "$SPAWNED" KILL
+	wait_for 20 forwarded_are 0
+	wait_for 20 connections_are 0
+}
+
+# More connections than there is room for: those beyond are sent as by fq.
+full() {
+	local of=/sys/module/sch_onramp/parameters/max_forwarded
+
+	undo "[ ! -e $of ] || echo 65536 >$of"
+	echo 3 >$of
+	fresh forward on $unpaused peers all
+	load "$C" --to $B4 --flows 8 --rate-limit 20mbit --duration 2
+	echo 65536 >$of
+	expect "connections in the table" "$(stat forwarded)" -eq 3
+	expect "packets without an entry" "$(stat forward_full)" -ge 5
+	expect goodput "$(loaded goodput_bit_s)" -ge 15000000
+	wait_for 20 forwarded_are 0
+}
+
+# calls FUNCTION: how often the kernel has called it, since probes were set.
+calls() {
+	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' \
+		/sys/kernel/tracing/kprobe_profile
+}
+
+probes() {
+	local events=/sys/kernel/tracing/kprobe_events name
+
+	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
+	for name in onramp_forwarded_packet onramp_forward_in4; do
+		echo "p:$name sch_onramp:$name" >>$events
+		echo 1 >/sys/kernel/tracing/events/kprobes/$name/enable
+	done
+}
+
+# Off, the default, nothing of it is called, neither at the qdisc nor for what comes in.
+off() {
+	local name before asked
+
+	probes
+	fresh peers all
+	wait_for 40 connections_are 0
+	asked=$(stat subscribes)
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	for name in onramp_forwarded_packet onramp_forward_in4; do
+		expect "calls of $name" "$(calls $name)" -eq 0
+	done
+	expect connections "$(stat connections)" -eq 0
+	expect subscribes "$(stat subscribes)" -eq "$asked"
+	change forward on
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	for name in onramp_forwarded_packet onramp_forward_in4; do
+		expect "calls of $name" "$(calls $name)" -ge 10
+	done
+	expect connections "$(stat connections)" -ge 2
+	# And off again, with connections.
+	change forward off
+	expect connections "$(stat connections)" -eq 0
+	before=$(calls onramp_forward_in4)
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	expect "calls after that" "$(calls onramp_forward_in4)" -eq "$before"
+	expect connections "$(stat connections)" -eq 0
+	# With On-Ramp off as a whole there is no table.
+	change forward on mode off
+	before=$(calls onramp_forwarded_packet)
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	expect "calls with mode off" "$(calls onramp_forwarded_packet)" -eq "$before"
+}
+
+# The RTT is measured here: a host that is far is not asked.
+far() {
+	local asked
+
+	fresh forward on peers 5ms
+	wait_for 40 connections_are 0
+	asked=$(stat subscribes)
+	tc -n "$B" qdisc replace dev b0 root netem delay 30ms limit 10000
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 2
+	expect forwarded "$(stat forwarded)" -ge 2
+	expect connections "$(stat connections)" -eq 0
+	expect subscribes "$(stat subscribes)" -eq "$asked"
+	expect far "$(stat far)" -ge 1
+	tc -n "$B" qdisc del dev b0 root
+	# Near, once it is: within 20 ms, whatever this machine does.
+	change peers 20ms
+	load_container_until connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	expect "RTT, us" "$(in_ns "$A" awk -v remote=$B4 -v name=$C4 \
+		'$2 == remote && $1 == name { print $5 }' /proc/net/onramp_peers)" -lt 20000
+}
+
+# load_container_until STATISTIC MIN OPTION...: connections of C send until it is at least that.
+load_container_until() {
+	local name=$1 min=$2
+	shift 2
+
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --duration 600 "$@"
+	wait_for 60 stats_reach "$name" "$min" || {
+		stop "$SPAWNED" KILL
+		return 1
+	}
+	stop "$SPAWNED" KILL
+}
+
+# answered FROM TO LOCAL: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in the name
+# of LOCAL, and none is refused.
+answered() {
+	local why taken_c taken_d
+
+	taken_c=$(port "$C" RxDelivered)
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	spawn dcload client --netns "$1" --rtt-sample-us 0 --to "$2" --flows 2 --duration 600
+	wait_for 100 stats_reach acks 40 || all_stats
+	stop "$SPAWNED" KILL
+	shot
+	asked "$2" "$3"
+	expect pauses "$(shown pauses)" -eq 0
+	expect subscribe_errors "$(shown subscribe_errors)" -eq 0
+	for why in short long version type reserved protocol value tag no_peer replay \
+			implausible unsynced; do
+		expect "refused, $why" "$(shown "acks_$why")" -eq 0
+	done
+	expect forward_full "$(shown forward_full)" -eq 0
+	# The host took them: none went on to the container.
+	expect "messages that C got" "$(port "$C" RxDelivered)" -eq "$taken_c"
+	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
+}
+
+# The path is 3 s long, whatever is done.
+long_path="forward on peers all owd synced nobound threshold 500ms ack_timeout 10s max_pause 10ms"
+
+# A pause holds a container's data, and loses none of it.
+pauses() {
+	# shellcheck disable=SC2086
+	fresh $long_path
+	acker delay 3000000
+	load "$C" --to $B4 --flows 2 --duration 1
+	acker delay 0
+	shot
+	expect pauses "$(shown pauses)" -gt 5
+	expect "packets held" "$(shown held)" -gt 5
+	expect pause_max_ns "$(shown pause_max_ns)" -ge 10000000
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+	expect reordered "$(acked reordered)" -le "$(retransmitted "$C")"
+	echo "measured: $(shown pauses) pauses, $(shown held) packets held, late by $(
+		shown held_late_ns) ns on average"
+}
+
+# OR-ACKs come late: what was sent until then is not in flight, and costs no records.
+late() {
+	fresh forward on owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
+	acker answer 0
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 1 --duration 600
+	sleep 2
+	acker answer 1
+	wait_for 20 stats_reach acks 100
+	stop "$SPAWNED" KILL
+	shot
+	expect "OR-ACKs without a record" "$(shown acks_not_in_flight)" -lt "$(shown acks)"
+	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
+}
+
+# Many small packets: a pause ends before it loses one.
+spills() {
+	in_ns "$C" ethtool -K c0 tso off gso off
+	# shellcheck disable=SC2086
+	fresh $long_path flow_limit 20
+	acker delay 3000000
+	load "$C" --to $B4 --flows 2 --duration 1
+	acker delay 0
+	in_ns "$C" ethtool -K c0 tso on gso on
+	expect forward_spills "$(stat forward_spills)" -ge 1
+	expect "packets held" "$(stat held)" -ge 1
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+}
+
+# Masquerading, as by container runtimes: on the wire the host sends.
+snat() {
+	in_ns "$A" nft -f - <<-END
+		table ip nat {
+			chain out {
+				type nat hook postrouting priority srcnat;
+				ip saddr 10.77.3.0/24 oifname "a0" masquerade
+			}
+		}
+	END
+	answered "$C" $B4 $V4_A
+	# Its RTT is measured, though ACKs come in to the host's address.
+	fresh forward on peers 1s line_rate 400gbit threshold 10s
+	load_container_until connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	in_ns "$A" nft delete table ip nat
+}
+
+# A qdisc in the container asks for itself: the host leaves it to that.
+own_qdisc() {
+	fresh forward on $unpaused peers all
+	tc -n "$C" qdisc replace dev c0 root onramp $unpaused peers all
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 2 \
+		--rate-limit 20mbit --duration 600
+	wait_for 60 stats_reach forward_yields 1
+	wait_for 60 c_has 40
+	stop "$SPAWNED" KILL
+	tc -n "$C" qdisc del dev c0 root
+}
+
+c_has() {
+	tc -n "$C" -s -j qdisc show dev c0 >"$KSFT_TMP/shot"
+	[ "$(shown acks)" -ge "$1" ]
+}
+
+ksft_plan 15
+need_module sch_onramp
+C=$(ns_name C) D=$(ns_name D)
+hosts
+serve "$B"
+serve "$D"
+acker_start
+ksft_case "forged OR-ACKs change nothing" forged
+ksft_case "a pause holds a container's data" pauses
+ksft_case "a pause ends rather than lose packets" spills
+ksft_case "OR-ACKs that begin late" late
+# Forget what has been.
+stop "$ACKER" KILL
+for name in "$A" "$B" "$C" "$D"; do
+	ns_del "$name"
+done
+hosts
+serve "$B"
+serve "$D"
+need_module nic_ts
+need_module or_acker
+for name in "$A" "$B" "$C" "$D"; do
+	ns_set "$name" or_acker/busy_share 0
+done
+ksft_case "routed container to host, IPv4" answered "$C" $B4 $C4
+ksft_case "routed container to host, IPv6" answered "$C" $B6 $C6
+ksft_case "host to routed container, IPv4" answered "$A" $D4 $V4_A
+ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
+ksft_case "routed container to routed container" answered "$C" $D4 $C4
+ksft_case "container behind SNAT" snat
+ksft_case "a container that asks for itself" own_qdisc
+ksft_case "the table is full" full
+ksft_case "connections that are closed" closed
+ksft_case "hosts that are far" far
+ksft_case "off, the default, costs nothing" off
