@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# onrampctl and the netlink families: lists show what the kernel tells, of one namespace, to
+# those who may see it.
+. "$(dirname "$0")/onramp_lib.sh"
+
+# ctl STATUS ARGUMENT...: onrampctl in A; its output is in out and err.
+ctl() {
+	local want=$1 status=0
+	shift
+
+	onrampctl -n "$A" "$@" >"$KSFT_TMP/out" 2>"$KSFT_TMP/err" || status=$?
+	cat "$KSFT_TMP/out" "$KSFT_TMP/err"
+	expect "status of $*" "$status" -eq "$want"
+}
+
+# member KEY [FILE]: its first value in JSON, without quotes.
+member() {
+	sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "${2:-$KSFT_TMP/out}" |
+		head -n 1
+}
+
+says() {
+	grep -qF -- "$1" "$KSFT_TMP/${2:-out}" || fail "it does not say '$1'"
+}
+
+# One sentence on stderr, and nothing else.
+sentence() {
+	expect "lines" "$(cat "$KSFT_TMP/out" "$KSFT_TMP/err" | wc -l)" -eq 1
+	says "$1" err
+}
+
+without_modules() {
+	ctl 3 show paths
+	sentence 'sch_onramp is not loaded'
+	ctl 3 show subscribers
+	sentence 'or_acker is not loaded'
+	ctl 3 show timely flows
+	sentence 'it is not loaded'
+}
+
+# One connection to B, which answers with OR-ACKs of 2 ms.
+load_slow() {
+	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
+	acker delay 2000000
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc timely
+	echo "$SPAWNED" >"$KSFT_TMP/load"
+}
+
+paths() {
+	ctl 0 -i 0.5 show paths
+	says "$B4  $V4_A  subscribed"
+	ctl 0 -i 0.5 -j show paths
+	expect_same remote "$(member remote)" "$B4"
+	expect "OR-ACKs" "$(member acks)" -ge 5
+	expect "threshold" "$(member threshold_ns)" -ge 500000000
+	expect_same "OR-ACKs a second" "$(member acks_per_s | grep -c .)" 1
+	expect_same "share of time paused" "$(member paused_share | grep -c .)" 1
+	expect_same "line rate" "$(member line_rate_bit_s)" 400000000000
+}
+
+flows() {
+	local port
+
+	ctl 0 show flows dst "$B4"
+	expect "lines" "$(wc -l <"$KSFT_TMP/out")" -eq 2
+	ctl 0 -j show flows dst "$B4"
+	expect "pauses" "$(member pauses)" -ge 5
+	expect "pauses" "$(member pauses)" -le "$(stat pauses)"
+	expect "their sum, ns" "$(member paused_ns)" -ge 1000
+	expect_same "source of RTTs" "$(member source | grep -c .)" 1
+	port=$(member local_port)
+	ctl 0 show timely flows sport "$port"
+	says "$V4_A:$port  $B4:5001"
+	ctl 0 show timely flows sport 1
+	says 'no such connection' err
+}
+
+# above A B: numbers with a fraction.
+above() {
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'
+}
+
+reasons() {
+	ctl 0 -j why dst "$B4"
+	expect "samples" "$(member samples)" -ge 1
+	above "$(member path)" 0.01 || fail "share of pauses: $(member path)"
+	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+	expect "pauses" "$(member pauses)" -ge 1
+	expect_same "followed" "$(member followed_by_onramp)" true
+	expect_same "device" "$(member device)" a0
+	ctl 0 why dst "$B4"
+	says 'held by '
+	says 'no other connection of this host goes to the same host'
+	# A connection that is not On-Ramp's, and has nothing to send.
+	onrampctl -n "$B" -i 0.5 why src "$B4" >"$KSFT_TMP/out"
+	says 'application 100%'
+	ctl 0 -o "$KSFT_TMP/trace.csv" --duration 0.5 trace dst "$B4"
+	expect "columns" "$(awk -F , '{ print NF }' "$KSFT_TMP/trace.csv" | sort -u)" -eq 16
+	expect "lines with a delay" "$(awk -F , 'NR > 1 && $13 != ""' "$KSFT_TMP/trace.csv" |
+		wc -l)" -ge 1
+	ctl 0 --count 1 -i 0.5 top dst "$B4"
+	says "a0 "
+	says "$B4:5001"
+}
+
+# As those of /proc, which an older release has alone.
+counters() {
+	ctl 0 -i 0 facts
+	expect_same "OR-ACKs in facts" "$(member acks | grep -c .)" 1
+	expect "messages sent" "$(member TxSent)" -le \
+		"$(in_ns "$A" awk '$1 == "TxSent" { print $2 }' /proc/net/or_port)"
+	expect "messages sent" "$(member TxSent)" -ge 1
+	ctl 0 -i 0 prometheus
+	says 'onramp_path_peers{state="subscribed"} 1'
+}
+
+# Those without the privilege have the list of peers that /proc has for all.
+nobody() {
+	local status=0
+
+	in_ns "$A" su -s /bin/sh nobody -c "onrampctl -i 0 show paths" \
+		>"$KSFT_TMP/out" 2>"$KSFT_TMP/err" || status=$?
+	cat "$KSFT_TMP/out" "$KSFT_TMP/err"
+	expect status "$status" -eq 0
+	says HEARD
+	status=0
+	in_ns "$A" su -s /bin/sh nobody -c "onrampctl show timely flows" \
+		>"$KSFT_TMP/out" 2>"$KSFT_TMP/err" || status=$?
+	expect status "$status" -eq 3
+	sentence 'CAP_NET_ADMIN'
+}
+
+# A peer that answers no more, and then does; JSON is a line for each event.
+events() {
+	monitor "$KSFT_TMP/lines" -v monitor
+	LINES_OF=$SPAWNED
+	monitor "$KSFT_TMP/json" -v -j --count 2 monitor
+	JSON_OF=$SPAWNED
+	wait_for 20 both_listen
+	acker answer 0
+	load_slow
+	wait_for 60 grep -q " $V4_A -> $B4  silent: " "$KSFT_TMP/lines"
+	acker answer 1
+	wait_for 60 grep -q " $V4_A -> $B4  heard: " "$KSFT_TMP/lines"
+	# It ends by itself.
+	wait_for 20 gone "$JSON_OF"
+	expect_same events "$(sed 's/.*"event": *"\([a-z]*\)".*/\1/' "$KSFT_TMP/json" | tr '\n' ' ')" \
+		"silent heard "
+	stop "$LINES_OF" TERM
+	wait_for 20 stats_reach pauses 5
+}
+
+# Both have joined the group: the verbose one says so after that.
+both_listen() {
+	[ "$(grep -c 'waiting for events' "$KSFT_TMP/spawned")" -eq 2 ]
+}
+
+# monitor FILE ARGUMENT...: in A, in the background; sets SPAWNED.
+monitor() {
+	MONITOR_FILE=$1
+	shift
+	spawn monitor_into "$@"
+}
+
+monitor_into() {
+	exec onrampctl -n "$A" "$@" >"$MONITOR_FILE"
+}
+
+subscribers() {
+	stop "$(cat "$KSFT_TMP/load")" KILL
+	stop "$ACKER" KILL
+	wait_for 20 no_connections
+	need_module or_acker
+	fresh
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600
+	LOAD=$SPAWNED
+	wait_for 30 stats_reach acks 20
+	onrampctl -n "$B" -j -i 0.5 show subscribers >"$KSFT_TMP/out"
+	cat "$KSFT_TMP/out"
+	expect_same remote "$(member remote)" "$V4_A"
+	expect_same local "$(member local)" "$B4"
+	expect "OR-ACKs" "$(member acks)" -ge 20
+	expect "flows" "$(member flows)" -ge 1
+	expect "seconds left" "$(member lifetime_s)" -ge 1
+	ctl 0 -i 0 show subscribers
+	says 'no subscribers' err
+	stop "$LOAD" KILL
+}
+
+ksft_plan 8
+quiet_pair
+ksft_case "without modules" without_modules
+need_module sch_onramp
+need_module tcp_timely
+serve "$B"
+acker_start
+ksft_case "events" events
+ksft_case "paths" paths
+ksft_case "flows" flows
+ksft_case "reasons, traces and the busiest" reasons
+ksft_case "counters" counters
+ksft_case "without the privilege" nobody
+ksft_case "subscribers" subscribers
