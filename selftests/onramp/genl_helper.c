@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The netlink families "onramp" and "timely", as a user of them that has no library.
+ * The netlink families "onramp", "timely" and "nic_ts", as a user of them that has no library.
  *
- *	genl_helper [OPTION...] info|path|flow|sub [NAME=VALUE...]	one object
- *	genl_helper [OPTION...] dump stats|path|flow|sub|sock [NAME=VALUE...]	that match
+ *	genl_helper [OPTION...] info|path|flow|sub|dev|clock [NAME=VALUE...]	one object
+ *	genl_helper [OPTION...] dump stats|path|flow|sub|sock|dev|clock [NAME=VALUE...]	that match
  *	genl_helper [OPTION...] listen		events, until it is killed
  *
  * NAME is an attribute: family, local, remote, scope, local_prefix, remote_prefix, lport,
- * rport, ifindex, state, cookie; or raw=TYPE:HEX for any. Prints a line for each object,
+ * rport, ifindex, state, cookie, domain; or raw=TYPE:HEX for any. Prints a line for each object,
  * NAME=VALUE of all attributes in it. Options:
  *
  *	-n NAMESPACE	in there
  *	-u		as a user without privileges
  *	-c		print "N objects N bytes N us" instead
  *	-w MS		wait that long after the first part of a dump
+ *	-t MS		again and again for that long, whatever is answered
  *	-r BYTES	receive buffer (32768), and so the parts that a dump comes in
  *
  * A refused request prints "error NUMBER MESSAGE [at OFFSET]" on stdout, and exits with 1. A dump
@@ -32,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "uapi/nic_ts.h"
 #include "uapi/onramp_genl.h"
 #include "uapi/timely.h"
 #include "user/core_user.h"
@@ -189,23 +191,64 @@ static const struct attr sock_attrs[] = {
 	{ NULL, 0, U8, NULL },
 };
 
+static const struct attr counter_attrs[] = {
+	{ "name", NIC_TS_A_STAT_NAME, STRING, NULL },
+	{ "value", NIC_TS_A_STAT_VALUE, U64, NULL },
+	{ NULL, 0, U8, NULL },
+};
+
+static const struct attr counters_attrs[] = {
+	{ "stat", NIC_TS_A_STAT, LIST, counter_attrs },
+	{ NULL, 0, U8, NULL },
+};
+
+static const struct attr dev_attrs[] = {
+	{ "ifindex", NIC_TS_A_IFINDEX, U32, NULL },
+	{ "ifname", NIC_TS_A_IFNAME, STRING, NULL },
+	{ "hw", NIC_TS_A_HW, U8, NULL },
+	{ "phc", NIC_TS_A_PHC, U32, NULL },
+	{ "rx_source", NIC_TS_A_RX_SOURCE, U8, NULL },
+	{ "tx_source", NIC_TS_A_TX_SOURCE, U8, NULL },
+	{ "users", NIC_TS_A_USERS, U32, NULL },
+	{ "tx_slots", NIC_TS_A_TX_SLOTS, U32, NULL },
+	{ "stats", NIC_TS_A_STATS, NEST, counters_attrs },
+	{ NULL, 0, U8, NULL },
+};
+
+static const struct attr clock_attrs[] = {
+	{ "domain", NIC_TS_A_DOMAIN, U32, NULL },
+	{ "ref_clock_ns", NIC_TS_A_REF_CLOCK_NS, U64, NULL },
+	{ "ref_host_ns", NIC_TS_A_REF_HOST_NS, U64, NULL },
+	{ "rate_ppt", NIC_TS_A_RATE_PPT, S64, NULL },
+	{ "error_ns", NIC_TS_A_ERROR_NS, U32, NULL },
+	{ "drift_ppb", NIC_TS_A_DRIFT_PPB, U32, NULL },
+	{ "max_age_ns", NIC_TS_A_MAX_AGE_NS, U64, NULL },
+	{ "state", NIC_TS_A_CLOCK_STATE, U8, NULL },
+	{ "age_ns", NIC_TS_A_AGE_NS, U64, NULL },
+	{ NULL, 0, U8, NULL },
+};
+
+static const char onramp[] = ONRAMP_GENL_NAME;
+static const char timely[] = TIMELY_GENL_NAME;
+static const char nic_ts[] = NIC_TS_GENL_NAME;
+
 static const struct command {
 	const char *name;
+	const char *family;
 	int cmd;
 	const struct attr *attrs;
 } commands[] = {
-	{ "info", ONRAMP_CMD_INFO_GET, info_attrs },
-	{ "stats", ONRAMP_CMD_STATS_GET, module_attrs },
-	{ "path", ONRAMP_CMD_PATH_GET, path_attrs },
-	{ "flow", ONRAMP_CMD_FLOW_GET, flow_attrs },
-	{ "sub", ONRAMP_CMD_SUB_GET, sub_attrs },
-	{ "path_ntf", ONRAMP_CMD_PATH_NTF, path_attrs },
-	{ "dev_ntf", ONRAMP_CMD_DEV_NTF, path_attrs },
-	/* The one of the other family. */
-	{ "sock", TIMELY_CMD_SOCK_GET, sock_attrs },
+	{ "info", onramp, ONRAMP_CMD_INFO_GET, info_attrs },
+	{ "stats", onramp, ONRAMP_CMD_STATS_GET, module_attrs },
+	{ "path", onramp, ONRAMP_CMD_PATH_GET, path_attrs },
+	{ "flow", onramp, ONRAMP_CMD_FLOW_GET, flow_attrs },
+	{ "sub", onramp, ONRAMP_CMD_SUB_GET, sub_attrs },
+	{ "path_ntf", onramp, ONRAMP_CMD_PATH_NTF, path_attrs },
+	{ "dev_ntf", onramp, ONRAMP_CMD_DEV_NTF, path_attrs },
+	{ "sock", timely, TIMELY_CMD_SOCK_GET, sock_attrs },
+	{ "dev", nic_ts, NIC_TS_CMD_DEV_GET, dev_attrs },
+	{ "clock", nic_ts, NIC_TS_CMD_CLOCK_GET, clock_attrs },
 };
-
-#define SOCK	(&commands[ARRAY_SIZE(commands) - 1])
 
 struct request {
 	struct nlmsghdr nlh;
@@ -214,10 +257,10 @@ struct request {
 };
 
 static int sock;
-static int count_only, wait_ms;
+static int count_only, wait_ms, again_ms;
 static size_t room = 32768;
 static unsigned long objects, bytes;
-static const char *family = ONRAMP_GENL_NAME;
+static const char *family = onramp;
 static u16 family_id;
 static u32 group_id;
 
@@ -392,10 +435,9 @@ static void print_object(const struct nlmsghdr *nlh)
 	objects++;
 	if (count_only)
 		return;
-	while (c < SOCK && c->cmd != genl->cmd)
-		c++;
-	if (!strcmp(family, TIMELY_GENL_NAME))
-		c = SOCK;
+	while (c->family != family || c->cmd != genl->cmd)
+		if (++c == commands + ARRAY_SIZE(commands))
+			die("a command that nobody knows");
 	printf("%s ", c->name);
 	print_attrs((const struct nlattr *)((const char *)genl + GENL_HDRLEN),
 		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), c->attrs, "");
@@ -450,9 +492,11 @@ static ssize_t receive(char *buffer)
 /* Until the end of the answer. */
 static int answer(void)
 {
-	char *buffer = malloc(room);
-	int interrupted = 0;
+	static char *buffer;
+	int interrupted = 0, pause_ms = wait_ms;
 
+	if (!buffer)
+		buffer = malloc(room);
 	for (;;) {
 		int len = receive(buffer);
 		struct nlmsghdr *nlh;
@@ -466,10 +510,8 @@ static int answer(void)
 			if (nlh->nlmsg_type == family_id)
 				print_object(nlh);
 		}
-		if (wait_ms) {
-			usleep(wait_ms * 1000);
-			wait_ms = 0;
-		}
+		usleep(pause_ms * 1000);
+		pause_ms = 0;
 	}
 }
 
@@ -578,7 +620,7 @@ int main(int argc, char **argv)
 	long long from;
 	int opt, dump, err, user = 0;
 
-	while ((opt = getopt(argc, argv, "+n:ucw:r:")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:ucw:t:r:")) != -1) {
 		switch (opt) {
 		case 'n':
 			enter(optarg);
@@ -591,6 +633,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			wait_ms = atoi(optarg);
+			break;
+		case 't':
+			again_ms = atoi(optarg);
 			break;
 		case 'r':
 			room = atoi(optarg);
@@ -606,21 +651,26 @@ int main(int argc, char **argv)
 	dump = !strcmp(argv[optind], "dump");
 	if (optind + dump >= argc)
 		return 2;
-	if (!strcmp(argv[optind + dump], SOCK->name))
-		family = TIMELY_GENL_NAME;
-	open_socket();
-	if (!strcmp(argv[optind], "listen"))
+	if (!strcmp(argv[optind], "listen")) {
+		open_socket();
 		listen_events();
+	}
 	optind += dump;
-	while (optind < argc && strcmp(c->name, argv[optind]))
+	while (strcmp(c->name, argv[optind]))
 		if (++c == commands + ARRAY_SIZE(commands))
 			return 2;
+	family = c->family;
+	open_socket();
 	request(&r, family_id, dump ? NLM_F_DUMP : NLM_F_ACK, c->cmd);
 	while (++optind < argc)
 		put_arg(&r, c->attrs, argv[optind]);
 	from = now_us();
-	transmit(&r);
-	err = answer();
+	do {
+		transmit(&r);
+		err = answer();
+		if (err && again_ms)
+			usleep(1000);
+	} while (now_us() - from < again_ms * 1000LL);
 	if (count_only)
 		printf("%lu objects %lu bytes %lld us\n", objects, bytes, now_us() - from);
 	return err;
