@@ -12,6 +12,7 @@ FAULT=/sys/module/alloc_fault/parameters
 PLACES=/sys/kernel/debug/alloc_fault
 ALL='or_port nic_ts_hook nic_ts or_acker sch_onramp tcp_timely tcp_lipd tcp_dcqcn'
 C=$(ns_name C)
+BEHIND=10.77.9.9
 
 fault() {
 	echo "$2" >"$FAULT/$1"
@@ -156,6 +157,13 @@ traffic() {
 	return 0
 }
 
+# forwarded: by A, data of other hosts' connections. All that comes is B's, and is for nobody.
+forwarded() {
+	tc -n "$A" qdisc replace dev a1 root onramp forward on &&
+	in_ns "$B" timeout 20 "$OR" data "$V4_B" "$BEHIND" 50 &&
+	tc -n "$A" qdisc del dev a1 root
+}
+
 acks_sent() {
 	in_ns "$B" awk '$1 == "AckSent" { print $2 }' /proc/net/or_acker
 }
@@ -174,6 +182,7 @@ works() {
 	tc -n "$A" qdisc del dev a0 root
 	expect "goodput" "$(loaded goodput_bit_s)" -gt 1000000
 	expect "OR-ACKs" "$(acks_sent)" -gt "$before"
+	forwarded
 }
 
 # For a while one of nine, of all allocations of all modules, whoever asks.
@@ -187,7 +196,7 @@ now_and_then() {
 	fault times 1000000
 	fault active 1
 	for i in 1 2; do
-		for what in traffic qdiscs settings devices namespace; do
+		for what in traffic forwarded qdiscs settings devices namespace; do
 			$what || :
 		done
 	done >/dev/null 2>&1
@@ -246,7 +255,7 @@ covered() {
 	expect "places without room" "$(cat $FAULT/lost)" -eq 0
 }
 
-ksft_plan 15
+ksft_plan 16
 modprobe alloc_fault "modules=${ALL// /,}" || exit 1
 undo 'rmmod alloc_fault'
 # A namespace that is there when modules are loaded, which their setup fails in.
@@ -263,12 +272,17 @@ ip netns del "$B"
 undo 'wait_for 30 all_unloaded; rmmod labnic'
 hosts
 ns_set "$A" or_acker/busy_share 0
+# On its way there a packet of B's comes by a0 and leaves by a1.
+ns_set "$A" ipv4/ip_forward 1
+ip -n "$B" route add $BEHIND via "$V4_A"
+ip -n "$A" neigh add $BEHIND lladdr 02:00:00:00:00:09 dev a1
 serve "$B"
 ksft_case "namespaces" without_memory namespaces namespace
 ksft_case "devices" without_memory devices devices
 ksft_case "qdiscs" without_memory qdiscs qdiscs
 ksft_case "settings and what is read" without_memory settings settings
 ksft_case "connections and packets" without_memory packets traffic
+ksft_case "packets that are forwarded" without_memory forwarding forwarded
 ksft_case "now and then" now_and_then
 ksft_case "all works with memory" works
 ksft_case "each place failed" covered
