@@ -26,6 +26,8 @@
 
 #include "uapi/nic_ts.h"
 
+#include "nic_ts.h"
+
 #define NSEC_PER_SEC	1000000000LL
 
 /* Readings of a clock, of which the quickest is taken. */
@@ -39,6 +41,8 @@
 #define FEED_DRIFT_PPB		1000
 #define FEED_DRIFT_UNKNOWN_PPB	200000
 
+struct nic_ts_as nic_ts_as = { "nic_ts", 1 };
+
 static bool json;
 static unsigned int objects;
 static struct nl_sock *sock;
@@ -48,12 +52,12 @@ static __attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt,
 {
 	va_list ap;
 
-	fputs("nic_ts: ", stderr);
+	fprintf(stderr, "%s: ", nic_ts_as.name);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
-	exit(1);
+	exit(nic_ts_as.status);
 }
 
 static __attribute__((noreturn)) void usage(int status)
@@ -548,7 +552,14 @@ static int clock_command(char **argv)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/**
+ * nic_ts_main() - run the program
+ * @argc: unused
+ * @argv: its name, and its words up to a NULL
+ *
+ * Return: exit status. It exits by itself if the words are wrong, or the kernel refuses.
+ */
+int nic_ts_main(int argc, char **argv)
 {
 	(void)argc;
 	argv++;

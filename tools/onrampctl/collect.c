@@ -312,18 +312,17 @@ static void read_bus(json_t *facts)
 	json_decref(stats);
 }
 
-static void read_system_clock(json_t *facts)
+json_t *facts_system_clock(void)
 {
 	struct timex tx = { .modes = 0 };
 	int state = adjtimex(&tx);
 
 	if (state < 0)
-		return;
-	j_set(facts, "system_clock",
-	      json_pack("{s:b, s:I, s:I, s:I}", "synchronised",
-			state != TIME_ERROR && !(tx.status & STA_UNSYNC), "max_error_us",
-			(json_int_t)tx.maxerror, "estimated_error_us", (json_int_t)tx.esterror,
-			"tai_offset_s", (json_int_t)tx.tai));
+		return NULL;
+	return json_pack("{s:b, s:I, s:I, s:I}", "synchronised",
+			 state != TIME_ERROR && !(tx.status & STA_UNSYNC), "max_error_us",
+			 (json_int_t)tx.maxerror, "estimated_error_us", (json_int_t)tx.esterror,
+			 "tai_offset_s", (json_int_t)tx.tai);
 }
 
 /* arg_after() - the argument behind an option, in a command line with zero bytes; or NULL */
@@ -436,7 +435,7 @@ static void read_hidden(const struct ctl *ctl, json_t *facts)
  */
 json_t *facts_collect(const struct ctl *ctl)
 {
-	json_t *facts = json_object(), *tcp;
+	json_t *facts = json_object(), *tcp, *clock;
 	struct utsname name;
 	char *kernel;
 
@@ -462,7 +461,9 @@ json_t *facts_collect(const struct ctl *ctl)
 	if (sockets_read(tcp, j_int_or(facts, "sysctl/net.ipv4.timely.min_rate_kbit", 0)))
 		j_set(facts, "tcp", json_incref(tcp));
 	json_decref(tcp);
-	read_system_clock(facts);
+	clock = facts_system_clock();
+	if (clock)
+		j_set(facts, "system_clock", clock);
 	return facts;
 }
 

@@ -10,6 +10,9 @@
 
 struct nlmsghdr;
 
+/* collect.c: { "synchronised", "max_error_us", ... } of the kernel; NULL if it does not tell. */
+json_t *facts_system_clock(void);
+
 /* Netlink, see netlink.c. */
 typedef void (*netlink_fn)(struct nlmsghdr *hdr, void *arg);
 int netlink_dump(int protocol, int type, const void *header, size_t len, netlink_fn fn, void *arg);
@@ -41,6 +44,7 @@ bool backlog_now(uint32_t ifindex);
 
 /* ethtool.c: speed, coalescing and LRO of a device, as far as its driver tells. */
 void ethtool_read(json_t *dev, const char *name);
+int ethtool_phc(const char *name);
 
 /* bus.c: devices and clocks of nic_ts; false if the module is not loaded. */
 bool bus_read(json_t *devices, json_t *clocks, json_t *stats);

@@ -13,7 +13,7 @@ _onrampctl() {
 	COMPREPLY=()
 	case $last in
 	-n|--netns)	_onrampctl_words "$(ip netns list 2>/dev/null | cut -d ' ' -f 1)"; return ;;
-	-i|--interval|--count|--duration)	return ;;
+	-i|--interval|--count|--duration|--timeout)	return ;;
 	-o|--output|--facts|--state)
 		# shellcheck disable=SC2207
 		COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
@@ -27,23 +27,29 @@ _onrampctl() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case $word in
-		-n|-i|-o|--netns|--interval|--count|--duration|--output|--facts|--state|--root) i=$((i + 1)) ;;
+		-n|-i|-o|--netns|--interval|--count|--duration|--timeout|--output|--facts|--state|\
+		--root) i=$((i + 1)) ;;
 		-*) ;;
 		*) words+=("$word") ;;
 		esac
 	done
 	if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-		_onrampctl_words '--json --netns --verbose --interval --count --duration --output --facts --http --root --state
-			--version --help'
+		_onrampctl_words '--json --netns --verbose --interval --count --duration --timeout --output --facts --http --root
+			--state --version --help'
 		return
 	fi
 	case ${words[*]} in
-	'')		_onrampctl_words 'doctor show monitor why top trace prometheus facts' ;;
+	'')		_onrampctl_words 'doctor show clock monitor why top trace prometheus facts' ;;
 	doctor)		_onrampctl_words 'mute unmute codes' ;;
 	'doctor mute'|'doctor unmute')
 		_onrampctl_words "$(onrampctl doctor codes 2>/dev/null | cut -d ' ' -f 1)" ;;
 	'doctor mute '*) [ "${#words[@]}" -ne 3 ] || _onrampctl_words '1h 12h 1d 7d 2w' ;;
 	show)		_onrampctl_words 'devices paths flows subscribers timely clocks' ;;
+	clock)		_onrampctl_words 'status sources feed waitsync' ;;
+	'clock feed')	_onrampctl_words "$(ls /sys/class/ptp 2>/dev/null | sed s/ptp/phc/) \
+				$(ls /sys/class/net 2>/dev/null)" ;;
+	'clock waitsync') _onrampctl_words 'system ptp phc0 within' ;;
+	'clock waitsync '*) [ "$last" = within ] || _onrampctl_words 'within' ;;
 	'show timely')	_onrampctl_words 'flows' ;;
 	'show flows'*|'show timely flows'*|why*|top*|trace*)
 		case $last in

@@ -18,6 +18,7 @@ _onrampctl() {
 	commands=(
 		'doctor:look for what is wrong, and say what to do'
 		'show:list what there is'
+		'clock:show what sets the clocks, feed maps, wait for a good clock'
 		'monitor:write events of paths and devices as they come'
 		'why:say what keeps a connection from being faster'
 		'top:show the busiest connections, again and again'
@@ -33,6 +34,7 @@ _onrampctl() {
 		'(-o --output)'{-o,--output}'[file to write]:file:_files' \
 		'--count[events or screens after which it ends]:number: ' \
 		'--duration[for how long trace goes on]:seconds: ' \
+		'--timeout[time after which clock waitsync gives up]:seconds: ' \
 		'--facts[look at what facts wrote]:file:_files' \
 		'--http[answer a request of HTTP on stdin]' \
 		'--root[files of /proc and /sys are below it]:directory:_files -/' \
@@ -66,6 +68,14 @@ _onrampctl() {
 				compadd -- flows
 			elif [[ $words[2] == flows || $words[3] == flows ]]; then
 				_onrampctl_filter
+			fi ;;
+		clock)
+			if ((CURRENT == 2)); then
+				compadd -- status sources feed waitsync
+			elif [[ $words[2] == feed ]]; then
+				compadd -- /sys/class/ptp/ptp<->(N:t:s/ptp/phc/) /sys/class/net/*(N:t)
+			elif [[ $words[2] == waitsync && ${words[CURRENT-1]} != within ]]; then
+				compadd -- system ptp phc0 within
 			fi ;;
 		why|top|trace)
 			_onrampctl_filter ;;

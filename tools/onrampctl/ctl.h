@@ -8,6 +8,7 @@
  *	report.c	findings as text
  *	family.c	netlink families onramp and timely
  *	look.c, why_core.c, top_core.c	connections: looks, reasons, the busiest
+ *	clock.c		clocks, and the daemons that set them
  *	main.c		commands
  *
  * Facts that could not be read are absent, and their users say so.
@@ -39,7 +40,8 @@ enum ctl_status {
  * @output:	file that prometheus writes, or NULL for stdout
  * @interval_ns: time between two readings of counters; 0: read once
  * @duration_ns: length of a trace, ns
- * @count:	monitor: events, top: screens, after which it ends; 0: none
+ * @timeout_ns:	clock waitsync: time after which it gives up; 0: never
+ * @count:	monitor: events, top: screens, clock feed: maps, after which it ends; 0: none
  * @interval_set: the command line has an interval
  * @http:	prometheus answers a request of HTTP on stdin
  * @json:	write JSON
@@ -51,7 +53,7 @@ struct ctl {
 	const char *state;
 	const char *netns;
 	const char *output;
-	uint64_t interval_ns, duration_ns, count;
+	uint64_t interval_ns, duration_ns, timeout_ns, count;
 	bool interval_set;
 	bool http;
 	bool json;

@@ -72,3 +72,22 @@ void ethtool_read(json_t *dev, const char *name)
 		j_set(dev, "lro", json_boolean(flags.data & ETH_FLAG_LRO));
 	close(fd);
 }
+
+/**
+ * ethtool_phc() - find the clock of a device
+ * @name: device
+ *
+ * Return: N of /dev/ptpN; -1 if it has none, or there is no such device.
+ */
+int ethtool_phc(const char *name)
+{
+	struct ethtool_ts_info info = { .cmd = ETHTOOL_GET_TS_INFO };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), phc = -1;
+
+	if (fd < 0)
+		return -1;
+	if (ask(fd, name, &info))
+		phc = info.phc_index;
+	close(fd);
+	return phc;
+}

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "monitor.h"
+#include "nic_ts.h"
 #include "parse.h"
 #include "prom.h"
 #include "show.h"
@@ -51,6 +53,8 @@ static const struct {
 	  "look for what is wrong, and say what to do" },
 	{ "show", cmd_show, "devices | paths | flows [FILTER] | subscribers | timely [flows [FILTER]] | clocks",
 	  "list what there is" },
+	{ "clock", cmd_clock, "status | sources | feed CLOCK | waitsync [CLOCK] [within ERROR]",
+	  "show what sets the clocks, feed maps of NICs' clocks, wait for a good clock" },
 	{ "monitor", cmd_monitor, "", "write events of paths and devices as they come" },
 	{ "why", cmd_why, "FLOW", "say what keeps a connection from being faster" },
 	{ "top", cmd_top, "[FILTER]", "show the busiest connections, again and again" },
@@ -74,8 +78,10 @@ static void print_help(FILE *f)
 	      "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n"
 	      "  -o, --output FILE	prometheus: write that file, all of it or nothing; trace: that\n"
 	      "			file, and FILE.gp for gnuplot\n"
-	      "      --count N		monitor: end after that many events; top: screens\n"
+	      "      --count N		monitor: end after that many events; top: screens; clock\n"
+	      "			feed: maps\n"
 	      "      --duration S	trace: for that long, 0.001 to 86400 (default: 10)\n"
+	      "      --timeout S	clock waitsync: give up after that, 0.1 to 86400 (default: never)\n"
 	      "      --http		prometheus: answer a request of HTTP on stdin, for systemd\n"
 	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
 	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
@@ -200,7 +206,7 @@ static void join_netns(const char *name)
 }
 
 /* Options without a letter. */
-enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP };
+enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP, TIMEOUT };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -210,6 +216,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "count", required_argument, NULL, COUNT },
 	{ "duration", required_argument, NULL, DURATION },
+	{ "timeout", required_argument, NULL, TIMEOUT },
 	{ "facts", required_argument, NULL, FACTS },
 	{ "http", no_argument, NULL, HTTP },
 	{ "root", required_argument, NULL, ROOT },
@@ -251,6 +258,10 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 			if (!parse_seconds(optarg, 0.001, 86400, &ctl->duration_ns))
 				unknown("duration '%s': expected seconds, 0.001 to 86400", optarg);
 			break;
+		case TIMEOUT:
+			if (!parse_seconds(optarg, 0.1, 86400, &ctl->timeout_ns))
+				unknown("timeout '%s': expected seconds, 0.1 to 86400", optarg);
+			break;
 		case FACTS:
 			ctl->facts = optarg;
 			break;
@@ -285,9 +296,14 @@ int main(int argc, char **argv)
 		.root = "", .state = STATE_FILE, .interval_ns = NSEC_PER_SEC,
 		.duration_ns = 10 * NSEC_PER_SEC,
 	};
-	int status = read_options(argc, argv, &ctl);
+	const char *name = strrchr(argv[0] ? argv[0] : "", '/');
+	int status;
 	size_t i;
 
+	/* A link to this program. */
+	if (!strcmp(name ? name + 1 : argv[0] ? argv[0] : "", "nic_ts"))
+		return nic_ts_main(argc, argv);
+	status = read_options(argc, argv, &ctl);
 	if (status >= 0)
 		return status;
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

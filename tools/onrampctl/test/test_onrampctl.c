@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "clock.h"
 #include "filter.h"
 #include "prom.h"
 #include "uapi/onramp.h"
@@ -1056,6 +1057,209 @@ static void metrics_of_damaged_facts(void)
 	json_decref(healthy);
 }
 
+static const char tracking[] =
+	"7F000001,127.0.0.1,6,1.5,-0.000001356,0,0,0.017,0,0.119,0.000006798,0.00000064,1,Normal\n";
+
+static const char source_list[] =
+	"^,*,10.0.0.1,5,-2,377,0,0.000000363,0.000000355,0.000003821\n"
+	"#,x,PPS0,0,4,17,4294967295,-0.000100000,-0.0001,0.000200000\n";
+
+/* Of pmc, for a host that follows another one. */
+static const char ptp_text[] =
+	"sending: GET TIME_STATUS_NP\n"
+	"\t4e052a.fffe.3154c5-0 seq 0 RESPONSE MANAGEMENT TIME_STATUS_NP\n"
+	"\t\tmaster_offset              -1003\n"
+	"\t\tlastGmPhaseChange          0x0000'0000000000000000.0000\n"
+	"\t\tgmPresent                  true\n"
+	"\t\tgmIdentity                 b68c72.fffe.e384d7\n"
+	"\t4e052a.fffe.3154c5-1 seq 1 RESPONSE MANAGEMENT PORT_DATA_SET\n"
+	"\t\tportIdentity            4e052a.fffe.3154c5-1\n"
+	"\t\tportState               PRE_MASTER\n"
+	"\t4e052a.fffe.3154c5-2 seq 1 RESPONSE MANAGEMENT PORT_DATA_SET\n"
+	"\t\tportIdentity            4e052a.fffe.3154c5-2\n"
+	"\t\tportState               SLAVE\n"
+	"\t4e052a.fffe.3154c5-0 seq 2 RESPONSE MANAGEMENT CURRENT_DATA_SET\n"
+	"\t\tstepsRemoved     1\n"
+	"\t\tmeanPathDelay    2696.0\n";
+
+static void reports_of_chronyc(void)
+{
+	json_t *o = clock_tracking(tracking), *rows = clock_sources(source_list);
+
+	CHECK(j_is(o, "reference", "127.0.0.1"));
+	CHECK_EQ(j_int_or(o, "stratum", 0), 6);
+	/* It is to be slowed: it is ahead. */
+	CHECK_EQ(j_int_or(o, "offset_ns", 0), 1356);
+	CHECK_EQ(j_int_or(o, "error_ns", 0), 1356 + 6798 / 2 + 640);
+	CHECK_EQ(j_int_or(o, "frequency_ppb", 0), 17);
+	CHECK_EQ(j_int_or(o, "skew_ppb", 0), 119);
+	json_decref(o);
+	CHECK_EQ(json_array_size(rows), 2);
+	o = json_array_get(rows, 0);
+	CHECK(j_is(o, "kind", "server") && j_is(o, "state", "selected"));
+	CHECK_EQ(j_int_or(o, "answers", 0), 8);
+	CHECK_EQ(j_int_or(o, "age_s", -1), 0);
+	CHECK(json_real_value(j_get(o, "poll_s")) == 0.25);
+	o = json_array_get(rows, 1);
+	CHECK(j_is(o, "kind", "refclock") && j_is(o, "state", "falseticker"));
+	CHECK_EQ(j_int_or(o, "answers", 0), 4);
+	CHECK(!j_get(o, "age_s"));
+	CHECK_EQ(j_int_or(o, "offset_ns", 0), -100000);
+	json_decref(rows);
+	CHECK(!clock_tracking("506 Cannot talk to daemon\n"));
+	rows = clock_sources("");
+	CHECK_EQ(json_array_size(rows), 0);
+	json_decref(rows);
+}
+
+static void reports_of_pmc(void)
+{
+	static const char self[] =
+		"\ta-0 seq 0 RESPONSE MANAGEMENT TIME_STATUS_NP\n\t\tgmIdentity a\n"
+		"\ta-1 seq 1 RESPONSE MANAGEMENT PORT_DATA_SET\n\t\tportIdentity a-1\n"
+		"\t\tportState MASTER\n";
+	json_t *o = clock_ptp(ptp_text);
+
+	CHECK(j_is(o, "state", "slave"));
+	CHECK(j_is(o, "grandmaster", "b68c72.fffe.e384d7"));
+	CHECK_EQ(j_int_or(o, "offset_ns", 0), -1003);
+	CHECK_EQ(j_int_or(o, "path_delay_ns", 0), 2696);
+	CHECK_EQ(json_array_size(j_get(o, "ports")), 2);
+	CHECK(j_is(json_array_get(j_get(o, "ports"), 0), "state", "pre master"));
+	json_decref(o);
+	o = clock_ptp(self);
+	CHECK(j_is(o, "state", "grandmaster"));
+	json_decref(o);
+	/* Without ptp4l it exits as if all was well. */
+	CHECK(!clock_ptp("sending: GET TIME_STATUS_NP\n"));
+}
+
+static json_t *found_of(bool synchronised)
+{
+	json_t *found = json_pack("{s:{s:b, s:i}, s:{s:{s:s, s:i}, s:{s:s}}}", "kernel",
+				  "synchronised", synchronised, "max_error_us", 9, "maps",
+				  "phc0", "state", "valid", "error_ns", 31, "phc1", "state",
+				  "unset");
+
+	j_set(found, "chrony", clock_tracking(tracking));
+	j_set(found, "ptp", clock_ptp(ptp_text));
+	return found;
+}
+
+/* Number of problems, after a change of the facts. */
+static size_t problems(json_t *found)
+{
+	json_t *rows = clock_rows(found), *list = clock_problems(rows, found);
+	size_t n = json_array_size(list);
+
+	json_decref(list);
+	json_decref(rows);
+	return n;
+}
+
+static void clocks_have_problems(void)
+{
+	json_t *found = found_of(true);
+
+	CHECK_EQ(problems(found), 0);
+	/* The bound is 5395 ns. */
+	j_set(found, "promised_error_ns", json_integer(6000));
+	CHECK_EQ(problems(found), 0);
+	j_set(found, "promised_error_ns", json_integer(5000));
+	CHECK_EQ(problems(found), 1);
+	j_set(json_object_get(json_object_get(found, "maps"), "phc0"), "state",
+	      json_string("stepped"));
+	CHECK_EQ(problems(found), 2);
+	j_set(json_object_get(found, "ptp"), "state", json_string("listening"));
+	CHECK_EQ(problems(found), 3);
+	json_decref(found);
+	/* A promise of a clock that nobody sets does not hold. */
+	found = found_of(false);
+	CHECK_EQ(problems(found), 1);
+	j_set(found, "promised_error_ns", json_integer(1000000000));
+	CHECK_EQ(problems(found), 2);
+	json_decref(found);
+}
+
+/* Whether waitsync with these words would end. */
+static bool reached(const json_t *found, int argc, char **argv)
+{
+	json_t *rows = clock_rows(found);
+	struct wait_for wanted;
+	const json_t *row;
+	char error[160];
+	bool yes;
+
+	CHECK(clock_wanted(argc, argv, &wanted, error, sizeof(error)));
+	yes = clock_reached(rows, &wanted, &row);
+	json_decref(rows);
+	return yes;
+}
+
+#define REACHED(found, ...) \
+	reached(found, ARRAY_SIZE(((char *[]){ __VA_ARGS__ })), (char *[]){ __VA_ARGS__ })
+
+static void waiting_ends(void)
+{
+	static char *wrong[][3] = {
+		{ "real" }, { "phc" }, { "phcx" }, { "within" }, { "system", "10us" },
+		{ "within", "10" }, { "within", "0ns" }, { "within", "-1us" },
+		{ "within", "101s" },
+		{ "within", "1.5us" }, { "within", "99999999999999999ns" },
+		{ "system", "within", "us" },
+	};
+	json_t *found = found_of(true), *off = found_of(false);
+	struct wait_for wanted;
+	char error[160];
+	size_t i;
+	int n;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		for (n = 0; n < 3 && wrong[i][n]; n++)
+			;
+		*error = '\0';
+		CHECK(!clock_wanted(n, wrong[i], &wanted, error, sizeof(error)));
+		CHECK(*error);
+	}
+	CHECK(clock_wanted(0, NULL, &wanted, error, sizeof(error)));
+	CHECK(REACHED(found, "system"));
+	CHECK(!REACHED(off, "system"));
+	CHECK(REACHED(found, "within", "6us"));
+	CHECK(!REACHED(found, "within", "5us"));
+	CHECK(REACHED(found, "ptp", "within", "1003ns"));
+	CHECK(!REACHED(found, "ptp", "within", "1002ns"));
+	CHECK(REACHED(found, "phc0", "within", "31ns"));
+	CHECK(!REACHED(found, "phc0", "within", "30ns"));
+	CHECK(!REACHED(found, "phc1"));
+	CHECK(!REACHED(found, "phc2"));
+	json_decref(found);
+	json_decref(off);
+}
+
+/* Reports of another release, or cut off. */
+static void damaged_reports_do_no_harm(void)
+{
+	static const char * const reports[] = { tracking, source_list, ptp_text };
+	char text[2048];
+	size_t len, k;
+	json_t *o;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "%s", reports[i % 3]);
+		len = strlen(text);
+		for (k = random_u32() % 8; k; k--)
+			text[random_u32() % len] = (char)random_u32();
+		text[random_u32() % (len + 1)] = '\0';
+		json_decref(clock_tracking(text));
+		json_decref(clock_sources(text));
+		o = clock_ptp(text);
+		if (o)
+			CHECK(j_str(o, "state"));
+		json_decref(o);
+	}
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -1084,6 +1288,11 @@ int main(void)
 		KTAP_CASE(metrics_are_what_prometheus_reads),
 		KTAP_CASE(strange_names_are_escaped),
 		KTAP_CASE(metrics_of_damaged_facts),
+		KTAP_CASE(reports_of_chronyc),
+		KTAP_CASE(reports_of_pmc),
+		KTAP_CASE(clocks_have_problems),
+		KTAP_CASE(waiting_ends),
+		KTAP_CASE(damaged_reports_do_no_harm),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
