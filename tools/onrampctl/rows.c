@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "show.h"
@@ -70,23 +71,21 @@ void show_value(char *s, size_t size, const json_t *v, enum look_as look)
  */
 void show_table(const json_t *rows, const struct column *columns, size_t n)
 {
-	size_t i, k, width;
+	size_t i, k, *width = xcalloc(n, sizeof(*width));
 	const json_t *row;
 	char s[128];
 
+	for (i = 0; i < n; i++)
+		width[i] = strlen(columns[i].title);
+	json_array_foreach((json_t *)rows, k, row)
+		for (i = 0; i < n; i++) {
+			show_value(s, sizeof(s), j_get(row, columns[i].key), columns[i].look);
+			if (strlen(s) > width[i])
+				width[i] = strlen(s);
+		}
 	for (k = 0; k <= json_array_size(rows); k++) {
 		row = k ? json_array_get(rows, k - 1) : NULL;
 		for (i = 0; i < n; i++) {
-			size_t j;
-
-			width = strlen(columns[i].title);
-			json_array_foreach((json_t *)rows, j, row) {
-				show_value(s, sizeof(s), j_get(row, columns[i].key),
-					   columns[i].look);
-				if (strlen(s) > width)
-					width = strlen(s);
-			}
-			row = k ? json_array_get(rows, k - 1) : NULL;
 			if (row)
 				show_value(s, sizeof(s), j_get(row, columns[i].key),
 					   columns[i].look);
@@ -95,10 +94,11 @@ void show_table(const json_t *rows, const struct column *columns, size_t n)
 			if (i + 1 == n && columns[i].look == LOOK_TEXT)
 				printf("%s\n", s);
 			else
-				printf("%*s%s", columns[i].look == LOOK_TEXT ? -(int)width :
-				       (int)width, s, i + 1 == n ? "\n" : "  ");
+				printf("%*s%s", columns[i].look == LOOK_TEXT ? -(int)width[i] :
+				       (int)width[i], s, i + 1 == n ? "\n" : "  ");
 		}
 	}
+	free(width);
 }
 
 static void add_to(json_t *row, const char *key, const json_t *from, const char *path)
