@@ -380,6 +380,7 @@ static int ask(struct nl_sock *sk, int family, int cmd, int version, int flags,
 struct reading {
 	enum family_what what;
 	json_t *rows;
+	row_fn each;
 	pauses_fn fn;
 	void *arg;
 };
@@ -393,6 +394,9 @@ static int on_object(struct nl_msg *msg, void *arg)
 	if (r->rows)
 		json_array_append_new(r->rows, family_row(r->what, genlmsg_attrdata(hdr, 0),
 							  genlmsg_attrlen(hdr, 0)));
+	else if (r->each)
+		r->each(family_row(r->what, genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0)),
+			r->arg);
 	else if (family_pauses(&p, genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0)))
 		r->fn(&p, r->arg);
 	return NL_OK;
@@ -429,6 +433,19 @@ static int dump(struct reading *r, const struct flow_key *key, bool all)
 int family_dump(enum family_what what, json_t *rows)
 {
 	return dump(&(struct reading) { .what = what, .rows = rows }, NULL, false);
+}
+
+/**
+ * family_each() - read all objects of a kind, without keeping them
+ * @what: kind
+ * @fn: called with each, and owns it; an object may come twice
+ * @arg: for @fn
+ *
+ * Return: as family_dump().
+ */
+int family_each(enum family_what what, row_fn fn, void *arg)
+{
+	return dump(&(struct reading) { .what = what, .each = fn, .arg = arg }, NULL, false);
 }
 
 /**

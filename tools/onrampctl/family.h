@@ -49,11 +49,13 @@ struct nlattr;
 struct nl_sock;
 
 typedef void (*pauses_fn)(const struct pauses *p, void *arg);
+typedef void (*row_fn)(json_t *row, void *arg);
 typedef void (*event_fn)(json_t *event, void *arg);
 
 json_t *family_row(enum family_what what, struct nlattr *first, int len);
 bool family_pauses(struct pauses *out, struct nlattr *first, int len);
 int family_dump(enum family_what what, json_t *rows);
+int family_each(enum family_what what, row_fn fn, void *arg);
 int family_stats(json_t *stats);
 int family_pauses_each(const struct flow_key *peer, pauses_fn fn, void *arg);
 int family_pauses_of(const struct flow_key *key, struct pauses *out);

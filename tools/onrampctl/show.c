@@ -88,6 +88,13 @@ static int show_paths(const struct ctl *ctl)
 	return put(ctl, rows, proc_columns, ARRAY_SIZE(proc_columns), none);
 }
 
+/* Only whether the kernel tells is asked for. */
+static void ignore(json_t *row, void *arg)
+{
+	(void)arg;
+	json_decref(row);
+}
+
 /* The sentence for a list that netlink refuses; status 3. */
 static _Noreturn void refused(int err, const char *module, const char *what)
 {
@@ -108,11 +115,9 @@ static int show_subscribers(const struct ctl *ctl)
 
 	need(facts, "or_acker");
 	if (!j_get(facts, "now/subscribers")) {
-		json_t *probe = json_array();
 		int err = ctl->facts || *ctl->root ? -EOPNOTSUPP :
-			  family_dump(FAMILY_SUBSCRIBERS, probe);
+			  family_each(FAMILY_SUBSCRIBERS, ignore, NULL);
 
-		json_decref(probe);
 		refused(err, "or_acker", "the list of subscribers");
 	}
 	rows = rows_subscribers(facts);
@@ -181,32 +186,41 @@ static void on_flow(const struct flow *f, void *arg)
 	json_object_set(l->index, name, row);
 }
 
-/* What a family knows of these connections, as a member of their rows. */
+struct joining {
+	const struct listing *l;
+	enum family_what what;
+	const char *key;	/* of the member */
+};
+
+/* What a family knows of a connection, as a member of its row, if it has one. */
+static void on_known(json_t *o, void *arg)
+{
+	const struct joining *j = arg;
+	char name[128];
+	json_t *row;
+
+	if (j->what == FAMILY_TIMELY)
+		snprintf(name, sizeof(name), "cookie %" PRId64, j_int_or(o, "cookie", 0));
+	else
+		name_of(name, sizeof(name), o);
+	row = json_object_get(j->l->index, name);
+	if (!row) {
+		json_decref(o);
+		return;
+	}
+	json_object_del(o, "local");
+	json_object_del(o, "remote");
+	json_object_del(o, "local_port");
+	json_object_del(o, "remote_port");
+	json_object_del(o, "cookie");
+	j_set(row, j->key, o);
+}
+
 static void join(struct listing *l, enum family_what what, const char *key)
 {
-	json_t *objects = json_array(), *o, *row;
-	char name[128];
-	size_t i;
+	struct joining j = { l, what, key };
 
-	if (!family_dump(what, objects)) {
-		json_array_foreach(objects, i, o) {
-			if (what == FAMILY_TIMELY)
-				snprintf(name, sizeof(name), "cookie %" PRId64,
-					 j_int_or(o, "cookie", 0));
-			else
-				name_of(name, sizeof(name), o);
-			row = json_object_get(l->index, name);
-			if (!row)
-				continue;
-			json_object_del(o, "local");
-			json_object_del(o, "remote");
-			json_object_del(o, "local_port");
-			json_object_del(o, "remote_port");
-			json_object_del(o, "cookie");
-			j_set(row, key, json_incref(o));
-		}
-	}
-	json_decref(objects);
+	family_each(what, on_known, &j);
 }
 
 /* Connections that match, with all that is known of them. */
@@ -267,11 +281,10 @@ static int show_timely_flows(const struct ctl *ctl, int argc, char **argv)
 		{ "GRADIENT", "timely/gradient", LOOK_SHARE },
 		{ "SOURCE", "timely/source", LOOK_TEXT },
 	};
-	json_t *rows, *mine = json_array(), *probe = json_array(), *row;
-	int err = ctl->facts || *ctl->root ? 0 : family_dump(FAMILY_TIMELY, probe);
+	int err = ctl->facts || *ctl->root ? 0 : family_each(FAMILY_TIMELY, ignore, NULL);
+	json_t *rows, *mine = json_array(), *row;
 	size_t i;
 
-	json_decref(probe);
 	if (err)
 		refused(err, "tcp_timely", "connections of timely");
 	rows = list_flows(ctl, argc, argv);
