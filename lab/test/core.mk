@@ -20,7 +20,7 @@ tests := $(module)_core_test $(more)
 flags := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I$(lab)/$(module) -I$(lib) -I$(lab)/../include \
 	 -fsanitize=address,undefined -fno-sanitize-recover=all
 headers := $(foreach m,$(module) $(needs),$(wildcard $(lab)/$(m)/$(m)_*.h)) \
-	   $(lib)/ktap.h
+	   $(lib)/ktap.h $(wildcard *.h)
 programs := $(foreach t,$(tests),$(O)/$(t).m64 $(O)/$(t).m32)
 
 all: $(programs)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "draw.h"
 #include "ktap.h"
 #include "labq_mercury.h"
 
@@ -350,13 +351,6 @@ struct packet {
 };
 
 static struct packet packets[PACKETS];
-static u64 seed;
-
-static u32 draw(u32 below)
-{
-	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (u32)(seed >> 33) % below;
-}
 
 /* Bytes of the queue; of one flow; only those that the table counts. */
 static u64 sum(bool counted, bool one, u64 key)
