@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wire format of On-Ramp, version 2: SUBSCRIBE, CHALLENGE and OR-ACK.
+ * The wire format of On-Ramp, version 2: SUBSCRIBE, CHALLENGE and OR-ACK; and of congestion
+ * notifications (CNPs) from switches, which are Mercury's.
  *
  * All are UDP datagrams from and to OR_PORT; Documentation/or-protocol.md has every
  * byte, the messages that are not sent yet, and the protocol's attackers. They are big
  * endian and end in a tag: SipHash-2-4 of the bytes before it. Its key follows from a
  * nonce that the sender of data chose, from the two addresses, and from the pre-shared
- * key if there is one. The addresses of a flow are those of its OR-ACKs, reversed.
+ * key if there is one. The addresses of a flow are those of its OR-ACKs, reversed. A CNP has
+ * the addresses of its flow, and its tag is under the key of the fabric.
  *
  *	encode: struct -> bytes, then or_sign()
  *	decode: length, type, version, reserved bits, values -> struct; then the
@@ -52,6 +54,7 @@ enum or_type {
 	OR_TYPE_SUBSCRIBE = 1,	/* sender of data -> receiver */
 	OR_TYPE_ACK = 2,	/* receiver -> sender of data */
 	OR_TYPE_CHALLENGE = 3,	/* receiver -> sender of data */
+	OR_TYPE_CNP = 4,	/* switch -> sender of data */
 };
 
 /*
@@ -62,7 +65,10 @@ enum or_type {
 #define OR_ACK_LEN		36
 #define OR_SUBSCRIBE_LEN	44
 #define OR_CHALLENGE_LEN	24
-#define OR_MSG_MAX		44	/* the longest of them */
+#define OR_CNP_LEN		32	/* without its addresses */
+#define OR_CNP_LEN_V4		40
+#define OR_CNP_LEN_V6		64
+#define OR_MSG_MAX		64	/* the longest of them */
 #define OR_TAG_LEN		8
 #define OR_NONCE_LEN		16
 #define OR_KEY_LEN		16
@@ -86,6 +92,9 @@ enum or_type {
 
 /* Largest hold time, ns: 24 bits, 16.8 ms. It stands for all longer ones. */
 #define OR_HOLD_MAX_NS		0xffffffU
+
+/* Longest time that the window of a CNP holds, us: 1 s. */
+#define OR_CNP_HOLD_MAX_US	1000000U
 
 /* Lifetime of a subscription, s. */
 #define OR_LIFETIME_MAX_S	120
@@ -196,6 +205,28 @@ struct or_pair {
 	u8	zero[3];
 	u8	sender[16];
 	u8	receiver[16];
+};
+
+/**
+ * struct or_cnp - a congestion notification
+ * @pair:	addresses of the flow
+ * @count:	number of the message, of all that the switch sends; > 0
+ * @window:	bytes that the flow may have in flight; > 0
+ * @hold_us:	how long that holds, 1 to OR_CNP_HOLD_MAX_US
+ * @from:	number of the switch in its fabric
+ * @sport:	source port of the flow: of the sender of data; > 0
+ * @dport:	its destination port; > 0
+ * @protocol:	of the flow, OR_PROTO_TCP
+ */
+struct or_cnp {
+	struct or_pair	pair;
+	u64		count;
+	u32		window;
+	u32		hold_us;
+	u16		from;
+	u16		sport;
+	u16		dport;
+	u8		protocol;
 };
 
 /* Bytes -------------------------------------------------------------------- */
@@ -407,6 +438,9 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 	len -= fixed + room[addrs];
 	if (len && (!record || len % record))
 		return OR_ERR_LONG;
+	/* The datagram's own addresses are not those of a switch's flow. */
+	if (type == OR_TYPE_CNP)
+		return addrs ? OR_OK : OR_ERR_VALUE;
 	/* The protocol has it, but this host has not announced that it takes it. */
 	return addrs || len ? OR_ERR_UNSUPPORTED : OR_OK;
 }
@@ -552,6 +586,90 @@ static inline enum or_error or_challenge_decode(const u8 *msg, size_t len,
 		return OR_ERR_VALUE;
 	c->count = (u32)or_get(msg + 4, 4);
 	c->cookie = or_get(msg + 8, 8);
+	return OR_OK;
+}
+
+/* Bytes of an address of a flow. */
+static inline size_t or_cnp_addr_len(const struct or_pair *pair)
+{
+	return pair->version == 4 ? 4 : 16;
+}
+
+/**
+ * or_cnp_encode() - encode a CNP, without its tag
+ * @c: its fields
+ * @msg: OR_CNP_LEN_V6 bytes
+ *
+ * Return: its length, OR_CNP_LEN_V4 or OR_CNP_LEN_V6.
+ */
+static inline size_t or_cnp_encode(const struct or_cnp *c, u8 *msg)
+{
+	size_t n = or_cnp_addr_len(&c->pair), len = OR_CNP_LEN + 2 * n;
+
+	msg[0] = OR_VERSION << 4 | OR_TYPE_CNP;
+	msg[1] = (u8)((c->pair.version == 4 ? OR_ADDRS_V4 : OR_ADDRS_V6) << OR_ADDRS_SHIFT |
+		      c->protocol);
+	or_put(msg + 2, c->from, 2);
+	or_put(msg + 4, c->sport, 2);
+	or_put(msg + 6, c->dport, 2);
+	or_put(msg + 8, c->window, 4);
+	or_put(msg + 12, c->hold_us, 4);
+	or_put(msg + 16, c->count, 8);
+	memcpy(msg + 24, c->pair.sender, n);
+	memcpy(msg + 24 + n, c->pair.receiver, n);
+	or_put(msg + len - OR_TAG_LEN, 0, OR_TAG_LEN);
+	return len;
+}
+
+/**
+ * or_cnp_decode() - decode a CNP
+ * @msg: a datagram
+ * @len: its length
+ * @c: its fields, if it is valid; else not touched
+ *
+ * Neither the tag nor the count is checked, see or_verify() and or_cnp_accept().
+ */
+static inline enum or_error or_cnp_decode(const u8 *msg, size_t len, struct or_cnp *c)
+{
+	enum or_error error = or_check(msg, len, OR_TYPE_CNP, OR_CNP_LEN, 0, 15);
+	size_t n;
+
+	if (error)
+		return error;
+	if ((msg[1] & 15) != OR_PROTO_TCP)
+		return OR_ERR_PROTOCOL;
+	if (!or_get(msg + 4, 2) || !or_get(msg + 6, 2) || !or_get(msg + 8, 4) ||
+	    !or_get(msg + 12, 4) || or_get(msg + 12, 4) > OR_CNP_HOLD_MAX_US ||
+	    !or_get(msg + 16, 8))
+		return OR_ERR_VALUE;
+	*c = (struct or_cnp) {
+		.pair.version = (msg[1] >> OR_ADDRS_SHIFT & 3) == OR_ADDRS_V4 ? 4 : 6,
+		.protocol = OR_PROTO_TCP,
+		.from = (u16)or_get(msg + 2, 2),
+		.sport = (u16)or_get(msg + 4, 2),
+		.dport = (u16)or_get(msg + 6, 2),
+		.window = (u32)or_get(msg + 8, 4),
+		.hold_us = (u32)or_get(msg + 12, 4),
+		.count = or_get(msg + 16, 8),
+	};
+	n = or_cnp_addr_len(&c->pair);
+	memcpy(c->pair.sender, msg + 24, n);
+	memcpy(c->pair.receiver, msg + 24 + n, n);
+	return OR_OK;
+}
+
+/**
+ * or_cnp_accept() - accept the messages of a switch in order only, each once
+ * @newest: count of the last one accepted, 0: none; changed only on success
+ * @count: of a message whose tag is right
+ *
+ * A window that was overtaken by another one is worth nothing.
+ */
+static inline enum or_error or_cnp_accept(u64 *newest, u64 count)
+{
+	if (count <= *newest)
+		return count == *newest ? OR_ERR_REPLAY : OR_ERR_OLD;
+	*newest = count;
 	return OR_OK;
 }
 

@@ -107,6 +107,35 @@ static void fuzz_subscribe(const u8 *data, size_t size)
 	REQUIRE(or_subscribe_accept(&sub, &s, key, true, 1) == OR_ERR_REPLAY);
 }
 
+static void fuzz_cnp(const u8 *data, size_t size)
+{
+	u8 msg[OR_CNP_LEN_V6], key[OR_KEY_LEN] = { 7 };
+	struct or_cnp c, none;
+	enum or_error error;
+	u64 newest = 0;
+
+	/* No good message is all 0. */
+	memset(&none, 0, sizeof(none));
+	c = none;
+	error = or_cnp_decode(data, size, &c);
+	REQUIRE(error < OR_ERR_TAG);
+	REQUIRE(!error == !!memcmp(&c, &none, sizeof(c)));
+	if (error)
+		return;
+	REQUIRE(size == (c.pair.version == 4 ? OR_CNP_LEN_V4 : OR_CNP_LEN_V6));
+	REQUIRE(c.window && c.sport && c.dport && c.count);
+	REQUIRE(c.hold_us && c.hold_us <= OR_CNP_HOLD_MAX_US);
+	REQUIRE(or_cnp_encode(&c, msg) == size);
+	REQUIRE(!memcmp(msg, data, size - OR_TAG_LEN));
+
+	/* Nobody finds a tag by chance; each is accepted once. */
+	REQUIRE(or_verify(data, size, key));
+	or_sign(msg, size, key);
+	REQUIRE(!or_verify(msg, size, key));
+	REQUIRE(or_cnp_accept(&newest, c.count) == OR_OK);
+	REQUIRE(or_cnp_accept(&newest, c.count) == OR_ERR_REPLAY);
+}
+
 /* Two bytes each: how far the count is from the highest one so far. */
 static void fuzz_replay(const u8 *data, size_t size)
 {
@@ -154,6 +183,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	fuzz_ack(exact, size);
 	fuzz_subscribe(exact, size);
 	fuzz_challenge(exact, size);
+	fuzz_cnp(exact, size);
 	fuzz_replay(exact, size);
 	free(exact);
 	return 0;

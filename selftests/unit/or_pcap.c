@@ -97,7 +97,7 @@ static void good_ack(const struct or_ack *a, const u8 *key, bool v6)
 	       a->clock_error);
 	if (a->clock_error != OR_CLOCK_UNSYNCED)
 		printf("%" PRIu64, or_clock_decode(a->clock_error));
-	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u|||||0x%016" PRIx64 "|\n", a->sport,
+	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u|||||0x%016" PRIx64 "|||||||\n", a->sport,
 	       a->dport, a->seq, a->rx_ns, a->domain,
 	       min_t(u32, a->hold_ns, OR_HOLD_MAX_NS), a->count,
 	       or_tag(msg, sizeof(msg), key));
@@ -115,7 +115,7 @@ static void good_subscribe(const struct or_subscribe *s, const u8 *key, bool v6)
 	       s->lifetime_s);
 	for (i = 0; i < OR_NONCE_LEN; i++)
 		printf("%02x", s->nonce[i]);
-	printf("|0x%016" PRIx64 "|0x%016" PRIx64 "|\n", s->cookie,
+	printf("|0x%016" PRIx64 "|0x%016" PRIx64 "|||||||\n", s->cookie,
 	       or_tag(msg, sizeof(msg), key));
 }
 
@@ -126,8 +126,31 @@ static void good_challenge(const struct or_challenge *c, const u8 *key, bool v6)
 	or_challenge_encode(c, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|3|||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|\n",
+	printf("%u|2|3|||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|||||||\n",
 	       OR_CHALLENGE_LEN + 8, c->count, c->cookie, or_tag(msg, sizeof(msg), key));
+}
+
+static void good_cnp(const struct or_cnp *c, const u8 *key, bool v6)
+{
+	u8 msg[OR_CNP_LEN_V6];
+	u32 len = (u32)or_cnp_encode(c, msg);
+	int i;
+
+	or_sign(msg, len, key);
+	frame(msg, len, v6);
+	printf("%u|2|4|6||||||%u|%u||||||||||0x%016" PRIx64 "||%u|%u|%u|%" PRIu64 "|", len + 8,
+	       c->sport, c->dport, or_tag(msg, len, key), c->from, c->window, c->hold_us,
+	       c->count);
+	if (c->pair.version == 4) {
+		for (i = 0; i < 4; i++)
+			printf("%s%u", i ? "." : "", c->pair.sender[i]);
+		puts("|");
+	} else {
+		putchar('|');
+		for (i = 0; i < 16; i++)
+			printf("%s%02x", i && i % 2 == 0 ? ":" : "", c->pair.receiver[i]);
+		putchar('\n');
+	}
 }
 
 /* Only the error is compared of what is refused. */
@@ -135,6 +158,7 @@ static void bad(const u8 *msg, u32 len)
 {
 	struct or_subscribe s;
 	struct or_challenge c;
+	struct or_cnp n;
 	struct or_ack a;
 	enum or_error error = or_ack_decode(msg, len, &a);
 
@@ -142,8 +166,28 @@ static void bad(const u8 *msg, u32 len)
 		error = or_subscribe_decode(msg, len, &s);
 	if (error == OR_ERR_TYPE)
 		error = or_challenge_decode(msg, len, &c);
+	if (error == OR_ERR_TYPE)
+		error = or_cnp_decode(msg, len, &n);
 	frame(msg, len, false);
 	printf("refused %s\n", errors[error]);
+}
+
+static void random_cnp(struct or_cnp *c, bool v6)
+{
+	u64 r = random_u64();
+	int i;
+
+	*c = (struct or_cnp) {
+		.pair.version = v6 ? 6 : 4, .count = random_u64() | 1,
+		.window = (u32)r | 1, .hold_us = 1 + (u32)(r >> 32) % OR_CNP_HOLD_MAX_US,
+		.from = (u16)(r >> 16), .sport = (u16)(r >> 24) | 1, .dport = (u16)(r >> 40) | 1,
+		.protocol = OR_PROTO_TCP,
+	};
+	/* No group of IPv6 begins with 0, and none is short. */
+	for (i = 0; i < (v6 ? 16 : 4); i++) {
+		c->pair.sender[i] = (u8)random_u64() | 0x10;
+		c->pair.receiver[i] = (u8)random_u64() | 0x10;
+	}
 }
 
 static void random_ack(struct or_ack *a, u8 *nonce)
@@ -169,6 +213,7 @@ int main(int argc, char **argv)
 	struct or_subscribe s = { .count = 1 };
 	struct or_challenge c = { .count = 1 };
 	u8 msg[MAX_PAYLOAD], nonce[OR_NONCE_LEN];
+	struct or_cnp n;
 	struct or_ack a;
 	int i;
 
@@ -196,6 +241,8 @@ int main(int argc, char **argv)
 			.count = (u32)random_u64() | 1, .cookie = random_u64() | 1,
 		};
 		good_challenge(&c, nonce, i % 2);
+		random_cnp(&n, i % 3 == 0);
+		good_cnp(&n, nonce, i % 2);
 	}
 	/* Each byte of the first ones replaced by anything, at any length. */
 	for (i = 0; i < 1200; i++) {
@@ -203,12 +250,14 @@ int main(int argc, char **argv)
 
 		memset(msg, 0, sizeof(msg));
 		or_ack_encode(&a, msg);
-		if (i % 3 == 1) {
+		if (i % 4 == 1) {
 			or_subscribe_encode(&s, msg);
 			len = OR_SUBSCRIBE_LEN;
-		} else if (i % 3 == 2) {
+		} else if (i % 4 == 2) {
 			or_challenge_encode(&c, msg);
 			len = OR_CHALLENGE_LEN;
+		} else if (i % 4 == 3) {
+			len = (u32)or_cnp_encode(&n, msg);
 		}
 		/* As later versions may have them: other addresses, several connections. */
 		if (i % 7 == 0)

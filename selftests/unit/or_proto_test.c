@@ -86,6 +86,7 @@ static void length__challenge_is_below_subscribe(void)
 {
 	CHECK(OR_CHALLENGE_LEN < OR_SUBSCRIBE_LEN);
 	CHECK(OR_ACK_LEN <= OR_MSG_MAX && OR_SUBSCRIBE_LEN <= OR_MSG_MAX);
+	CHECK(OR_CNP_LEN_V4 <= OR_MSG_MAX && OR_CNP_LEN_V6 <= OR_MSG_MAX);
 }
 
 static void ack__bytes(void)
@@ -348,6 +349,144 @@ static void challenge__bad(void)
 	CHECK_EQ(or_challenge_decode(msg, sizeof(msg), &got), OR_ERR_VALUE);
 }
 
+static const struct or_cnp cnp = {
+	.pair = { .version = 4, .sender = { 10, 0, 0, 1 }, .receiver = { 10, 0, 0, 2 } },
+	.count = 0x1122334455667788ULL, .window = 0x01020304, .hold_us = 55, .from = 0x0506,
+	.sport = 0xabcd, .dport = 0x1389, .protocol = OR_PROTO_TCP,
+};
+
+/* All but the tag. */
+static const u8 cnp_bytes[OR_CNP_LEN_V4] = {
+	0x24, 0x26, 0x05, 0x06, 0xab, 0xcd, 0x13, 0x89, 0x01, 0x02, 0x03, 0x04,
+	0, 0, 0, 55, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
+	10, 0, 0, 1, 10, 0, 0, 2,
+};
+
+static void cnp__bytes(void)
+{
+	u8 msg[OR_CNP_LEN_V6];
+	struct or_cnp got;
+
+	memset(&got, 0, sizeof(got));
+	CHECK_EQ(or_cnp_encode(&cnp, msg), OR_CNP_LEN_V4);
+	CHECK(!memcmp(msg, cnp_bytes, OR_CNP_LEN_V4));
+	CHECK_EQ(or_cnp_decode(msg, OR_CNP_LEN_V4, &got), OR_OK);
+	CHECK(!memcmp(&got, &cnp, sizeof(got)));
+}
+
+static void cnp__bytes_v6(void)
+{
+	struct or_cnp six = cnp, got;
+	u8 msg[OR_CNP_LEN_V6];
+	int i;
+
+	six.pair.version = 6;
+	for (i = 0; i < 16; i++) {
+		six.pair.sender[i] = (u8)(0x20 + i);
+		six.pair.receiver[i] = (u8)(0x40 + i);
+	}
+	memset(&got, 0, sizeof(got));
+	CHECK_EQ(or_cnp_encode(&six, msg), OR_CNP_LEN_V6);
+	CHECK_EQ(msg[1], 0x46);
+	CHECK(!memcmp(msg + 2, cnp_bytes + 2, 22));
+	CHECK(!memcmp(msg + 24, six.pair.sender, 16) && !memcmp(msg + 40, six.pair.receiver, 16));
+	CHECK_EQ(or_cnp_decode(msg, OR_CNP_LEN_V6, &got), OR_OK);
+	CHECK(!memcmp(&got, &six, sizeof(got)));
+}
+
+static enum or_error decode_cnp(const u8 *msg, size_t len, void *to)
+{
+	struct or_cnp c;
+	enum or_error error;
+
+	memcpy(&c, to, sizeof(c));
+	error = or_cnp_decode(msg, len, &c);
+	memcpy(to, &c, sizeof(c));
+	return error;
+}
+
+static void cnp__bad(void)
+{
+	static const struct bad bad[] = {
+		{ "as it is", -1, 0, 40, OR_OK },
+		{ "nothing", -1, 0, 0, OR_ERR_SHORT },
+		{ "one byte short", -1, 0, 39, OR_ERR_SHORT },
+		{ "one byte long", -1, 0, 41, OR_ERR_LONG },
+		{ "IPv4's length and IPv6", 1, 0x46, 40, OR_ERR_SHORT },
+		{ "IPv6's length and IPv4", -1, 0, 64, OR_ERR_LONG },
+		{ "IPv6", 1, 0x46, 64, OR_OK },
+		{ "no addresses", 1, 0x06, 32, OR_ERR_VALUE },
+		{ "addresses of neither kind", 1, 0x66, 64, OR_ERR_RESERVED },
+		{ "OR-ACK", 0, 0x22, 40, OR_ERR_TYPE },
+		{ "version 1", 0, 0x14, 40, OR_ERR_VERSION },
+		{ "byte 1, bit 7", 1, 0xa6, 40, OR_ERR_RESERVED },
+		{ "byte 1, bit 4", 1, 0x36, 40, OR_ERR_RESERVED },
+		{ "UDP", 1, 0x31 & 0x2f, 40, OR_ERR_PROTOCOL },
+		{ "switch 0", 2, 0, 40, OR_OK },
+		{ "hold 0", 15, 0, 40, OR_ERR_VALUE },
+		{ "hold of 16 s", 12, 1, 40, OR_ERR_VALUE },
+	};
+	static const struct {
+		const char *what;
+		int at, bytes;
+		u64 value;
+		enum or_error error;
+	} values[] = {
+		{ "source port 0", 4, 2, 0, OR_ERR_VALUE },
+		{ "destination port 0", 6, 2, 0, OR_ERR_VALUE },
+		{ "window 0", 8, 4, 0, OR_ERR_VALUE },
+		{ "window 1", 8, 4, 1, OR_OK },
+		{ "hold of 1 s", 12, 4, 1000000, OR_OK },
+		{ "hold of more than 1 s", 12, 4, 1000001, OR_ERR_VALUE },
+		{ "count 0", 16, 8, 0, OR_ERR_VALUE },
+	};
+	u8 msg[OR_CNP_LEN_V4];
+	struct or_cnp got;
+	size_t i;
+
+	decode_bad(bad, ARRAY_SIZE(bad), cnp_bytes, sizeof(cnp_bytes), decode_cnp,
+		   sizeof(struct or_cnp));
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		ktap_row = values[i].what;
+		memcpy(msg, cnp_bytes, sizeof(msg));
+		or_put(msg + values[i].at, values[i].value, values[i].bytes);
+		CHECK_EQ(or_cnp_decode(msg, sizeof(msg), &got), values[i].error);
+	}
+	ktap_row = "";
+}
+
+/* In order, each once; a switch that begins is ahead of what it was. */
+static void cnp__in_order(void)
+{
+	u64 newest = 0;
+
+	CHECK_EQ(or_cnp_accept(&newest, 5), OR_OK);
+	CHECK_EQ(or_cnp_accept(&newest, 5), OR_ERR_REPLAY);
+	CHECK_EQ(or_cnp_accept(&newest, 4), OR_ERR_OLD);
+	CHECK_EQ(or_cnp_accept(&newest, 6), OR_OK);
+	CHECK_EQ(or_cnp_accept(&newest, 1ULL << 63), OR_OK);
+	CHECK_EQ(or_cnp_accept(&newest, 7), OR_ERR_OLD);
+	CHECK_EQ(or_cnp_accept(&newest, ~0ULL), OR_OK);
+	CHECK_EQ(newest, ~0ULL);
+}
+
+/* The tag is of the addresses, too: a CNP of one pair is worthless for another. */
+static void cnp__tag_of_addresses(void)
+{
+	static const u8 key[OR_KEY_LEN] = { 1, 2, 3 };
+	u8 msg[OR_CNP_LEN_V4];
+	int i;
+
+	memcpy(msg, cnp_bytes, sizeof(msg));
+	or_sign(msg, sizeof(msg), key);
+	CHECK_EQ(or_verify(msg, sizeof(msg), key), OR_OK);
+	for (i = 0; i < OR_CNP_LEN_V4; i++) {
+		msg[i] ^= 0x10;
+		CHECK_EQ(or_verify(msg, sizeof(msg), key), OR_ERR_TAG);
+		msg[i] ^= 0x10;
+	}
+}
+
 /* Any bit of message, tag or key that is another one. */
 static void tag__of_every_bit(void)
 {
@@ -572,6 +711,11 @@ int main(void)
 		KTAP_CASE(subscribe__bad),
 		KTAP_CASE(challenge__bytes),
 		KTAP_CASE(challenge__bad),
+		KTAP_CASE(cnp__bytes),
+		KTAP_CASE(cnp__bytes_v6),
+		KTAP_CASE(cnp__bad),
+		KTAP_CASE(cnp__in_order),
+		KTAP_CASE(cnp__tag_of_addresses),
 		KTAP_CASE(tag__of_every_bit),
 		KTAP_CASE(key__by_hand),
 		KTAP_CASE(key__of_every_bit),

@@ -12,16 +12,19 @@ local OR_VERSION = 2
 local TYPE_SUBSCRIBE = 1
 local TYPE_ACK = 2
 local TYPE_CHALLENGE = 3
+local TYPE_CNP = 4
+local HOLD_MAX_US = 1000000
 local LIFETIME_MAX = 120
 
 local types = { [TYPE_SUBSCRIBE] = "SUBSCRIBE", [TYPE_ACK] = "OR-ACK",
-	[TYPE_CHALLENGE] = "CHALLENGE" }
+	[TYPE_CHALLENGE] = "CHALLENGE", [TYPE_CNP] = "CNP" }
 
 -- Length without other addresses, of what may follow, and bits of byte 1 with a meaning.
 local layout = {
 	[TYPE_SUBSCRIBE] = { len = 44, record = 0, flags = 0 },
 	[TYPE_ACK] = { len = 36, record = 24, flags = 0x9f },
 	[TYPE_CHALLENGE] = { len = 24, record = 0, flags = 0 },
+	[TYPE_CNP] = { len = 32, record = 0, flags = 0x0f },
 }
 
 -- What two addresses of IPv4 or IPv6 take, by bits 6-5 of byte 1.
@@ -58,6 +61,14 @@ local f = {
 	reserved6 = ProtoField.uint16("onramp.reserved6", "Reserved", base.HEX),
 	nonce = ProtoField.bytes("onramp.nonce", "Nonce"),
 	cookie = ProtoField.uint64("onramp.cookie", "Cookie", base.HEX),
+	from = ProtoField.uint16("onramp.switch", "Switch"),
+	window = ProtoField.uint32("onramp.window", "Window (bytes)"),
+	hold_us = ProtoField.uint32("onramp.hold_us", "Holds for (us)"),
+	count64 = ProtoField.uint64("onramp.count64", "Count"),
+	src4 = ProtoField.ipv4("onramp.sender", "Sender of data"),
+	dst4 = ProtoField.ipv4("onramp.receiver", "Receiver of data"),
+	src6 = ProtoField.ipv6("onramp.sender6", "Sender of data"),
+	dst6 = ProtoField.ipv6("onramp.receiver6", "Receiver of data"),
 	tag = ProtoField.uint64("onramp.tag", "Tag", base.HEX),
 	error = ProtoField.string("onramp.error", "Refused"),
 }
@@ -107,6 +118,9 @@ local function check(buf, len)
 	if len > 0 and (l.record == 0 or len % l.record ~= 0) then
 		return "OR_ERR_LONG"
 	end
+	if buf(0, 1):bitfield(4, 4) == TYPE_CNP then
+		return addrs == 0 and "OR_ERR_VALUE" or nil
+	end
 	if addrs ~= 0 or len > 0 then
 		return "OR_ERR_UNSUPPORTED"
 	end
@@ -137,6 +151,18 @@ end
 
 local function check_challenge(buf)
 	if buf(4, 4):uint() == 0 or buf(8, 8):uint64() == UInt64(0) then
+		return "OR_ERR_VALUE"
+	end
+end
+
+local function check_cnp(buf)
+	local hold = buf(12, 4):uint()
+
+	if buf(1, 1):bitfield(4, 4) ~= 6 then
+		return "OR_ERR_PROTOCOL"
+	end
+	if buf(4, 2):uint() == 0 or buf(6, 2):uint() == 0 or buf(8, 4):uint() == 0 or
+	   hold == 0 or hold > HOLD_MAX_US or buf(16, 8):uint64() == UInt64(0) then
 		return "OR_ERR_VALUE"
 	end
 end
@@ -191,10 +217,30 @@ local function show_challenge(buf, tree, info)
 	info:set("CHALLENGE")
 end
 
+local function show_cnp(buf, tree, info)
+	tree:add(f.addrs, buf(1, 1))
+	tree:add(f.protocol, buf(1, 1))
+	tree:add(f.from, buf(2, 2))
+	tree:add(f.sport, buf(4, 2))
+	tree:add(f.dport, buf(6, 2))
+	tree:add(f.window, buf(8, 4))
+	tree:add(f.hold_us, buf(12, 4))
+	tree:add(f.count64, buf(16, 8))
+	if buf(1, 1):bitfield(1, 2) == 1 then
+		tree:add(f.src4, buf(24, 4))
+		tree:add(f.dst4, buf(28, 4))
+	else
+		tree:add(f.src6, buf(24, 16))
+		tree:add(f.dst6, buf(40, 16))
+	end
+	info:set(string.format("CNP %d > %d window %u for %u us", buf(4, 2):uint(),
+		buf(6, 2):uint(), buf(8, 4):uint(), buf(12, 4):uint()))
+end
+
 local show = { [TYPE_SUBSCRIBE] = show_subscribe, [TYPE_ACK] = show_ack,
-	[TYPE_CHALLENGE] = show_challenge }
+	[TYPE_CHALLENGE] = show_challenge, [TYPE_CNP] = show_cnp }
 local check_values = { [TYPE_SUBSCRIBE] = check_subscribe, [TYPE_ACK] = check_ack,
-	[TYPE_CHALLENGE] = check_challenge }
+	[TYPE_CHALLENGE] = check_challenge, [TYPE_CNP] = check_cnp }
 
 function proto.dissector(buf, pinfo, root)
 	local len = buf:len()
