@@ -24,6 +24,9 @@
  *	cc_conf_build(conf)	derive all from conf->raw; NULL, or why it cannot be used
  *	cc_conf_refuse(old, id, value)
  *				NULL, or why a parameter cannot be set to a value in its range
+ *	cc_more_init(cn), cc_more_exit(cn)
+ *				optional: what the module has in a namespace beside that; init
+ *				cannot fail
  */
 #ifndef _CC_NET_H
 #define _CC_NET_H
@@ -37,6 +40,11 @@
 #include <line_rate.h>
 #include <net_params.h>
 #include <percpu_sum.h>
+
+#ifndef cc_more_init
+#define cc_more_init(cn)	do { } while (0)
+#define cc_more_exit(cn)	do { } while (0)
+#endif
 
 static DEFINE_PER_CPU(struct cc_stats, cc_gone_stats);
 
@@ -120,6 +128,7 @@ static int __net_init cc_net_init(struct net *net)
 	int err = -ENOMEM;
 
 	mutex_init(&cn->lock);
+	cc_more_init(cn);
 	line_rates_init(&cn->rates, net);
 
 	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
@@ -180,6 +189,7 @@ static void __net_exit cc_net_exit(struct net *net)
 	struct cc_net *cn = cc_net(net);
 
 	line_rates_exit(&cn->rates);
+	cc_more_exit(cn);
 	free_percpu(cn->stats);
 }
 

@@ -12,7 +12,7 @@
  *
  * or_port takes messages before any socket sees them. It drops those without a user, counts them
  * in /proc/net/or_port, and never answers. net.or_port.key is the pre-shared key of a namespace,
- * for both sides.
+ * for both sides; net.or_port.fabric_key that of congestion notifications.
  * include/or_proto.h has the format.
  */
 #ifndef _OR_PORT_H
@@ -84,5 +84,6 @@ void or_port_close(struct net *net);
 int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark);
 void or_port_key(const struct net *net, u8 *key);
+bool or_port_fabric_key(const struct net *net, u8 *key);
 
 #endif /* _OR_PORT_H */

@@ -12,6 +12,8 @@
  * Messages are sent without it, so that sending works from softirq and takes no lock.
  *
  * net.or_port.key is the pre-shared key, if hosts have one, for both users of the port.
+ * net.or_port.fabric_key is the key of congestion notifications from switches. While a namespace
+ * has one, it has the port.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -100,8 +102,11 @@ struct or_port_stats {
  * @has_v4:	@v4 is there; read locklessly by senders
  * @has_v6:	@v6 is there, likewise
  * @told:	that the port is in use has been logged since it was last free
- * @key_lock:	of @key
+ * @key_lock:	of @key and @fabric
  * @key:	the pre-shared key; all 0: there is none
+ * @fabric:	the key of CNPs, likewise
+ * @fabric_open: the port is open for @fabric; under @fabric_set
+ * @fabric_set:	serialises writers of @fabric
  * @header:	of net.or_port
  * @table:	its table
  * @stats:	per-CPU counters
@@ -115,8 +120,11 @@ struct or_port_net {
 	bool				has_v4;
 	bool				has_v6;
 	bool				told;
-	seqlock_t			key_lock;	/* key */
+	seqlock_t			key_lock;	/* key, fabric */
 	u8				key[OR_KEY_LEN];
+	u8				fabric[OR_KEY_LEN];
+	bool				fabric_open;
+	struct mutex			fabric_set;	/* writers of fabric */
 	struct ctl_table_header		*header;
 	struct ctl_table		*table;
 	struct or_port_stats __percpu	*stats;
@@ -555,6 +563,23 @@ EXPORT_SYMBOL_GPL(or_port_close);
 
 /* The pre-shared key ------------------------------------------------------- */
 
+static void or_port_key_get(struct or_port_net *pn, const u8 *from, u8 *key)
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&pn->key_lock);
+		memcpy(key, from, OR_KEY_LEN);
+	} while (read_seqretry(&pn->key_lock, seq));
+}
+
+static void or_port_key_set(struct or_port_net *pn, u8 *to, const u8 *key)
+{
+	write_seqlock_bh(&pn->key_lock);
+	memcpy(to, key, OR_KEY_LEN);
+	write_sequnlock_bh(&pn->key_lock);
+}
+
 /**
  * or_port_key() - copy the pre-shared key of a namespace
  * @net:	namespace
@@ -565,17 +590,51 @@ EXPORT_SYMBOL_GPL(or_port_close);
 void or_port_key(const struct net *net, u8 *key)
 {
 	struct or_port_net *pn = or_port_net(net);
-	unsigned int seq;
 
-	do {
-		seq = read_seqbegin(&pn->key_lock);
-		memcpy(key, pn->key, OR_KEY_LEN);
-	} while (read_seqretry(&pn->key_lock, seq));
+	or_port_key_get(pn, pn->key, key);
 }
 EXPORT_SYMBOL_GPL(or_port_key);
 
+/**
+ * or_port_fabric_key() - copy the key of CNPs, of a namespace
+ * @net:	namespace
+ * @key:	OR_KEY_LEN bytes, written; all 0 without a key
+ *
+ * While there is one, the namespace has the port.
+ *
+ * Context: any.
+ * Return: whether there is one.
+ */
+bool or_port_fabric_key(const struct net *net, u8 *key)
+{
+	struct or_port_net *pn = or_port_net(net);
+
+	or_port_key_get(pn, pn->fabric, key);
+	return memchr_inv(key, 0, OR_KEY_LEN);
+}
+EXPORT_SYMBOL_GPL(or_port_fabric_key);
+
+/* The port is open while there is a key. */
+static int or_port_fabric_set(struct or_port_net *pn, const u8 *key)
+{
+	bool wanted = memchr_inv(key, 0, OR_KEY_LEN);
+	int err = 0;
+
+	mutex_lock(&pn->fabric_set);
+	if (wanted && !pn->fabric_open)
+		err = or_port_open(pn->net);
+	if (!err) {
+		or_port_key_set(pn, pn->fabric, key);
+		if (!wanted && pn->fabric_open)
+			or_port_close(pn->net);
+		pn->fabric_open = wanted;
+	}
+	mutex_unlock(&pn->fabric_set);
+	return err;
+}
+
 /* "none", or 32 hexadecimal digits that are not all 0. */
-static int or_port_key_parse(char *text, u8 *key)
+static int or_port_key_parse(const char *name, char *text, u8 *key)
 {
 	text = strim(text);
 	memset(key, 0, OR_KEY_LEN);
@@ -585,15 +644,16 @@ static int or_port_key_parse(char *text, u8 *key)
 	    memchr_inv(key, 0, OR_KEY_LEN))
 		return 0;
 	/* Do not log the text: it may be most of a key. */
-	pr_info_ratelimited("key: expected 32 hexadecimal digits, not all 0, or none\n");
+	pr_info_ratelimited("%s: expected 32 hexadecimal digits, not all 0, or none\n", name);
 	return -EINVAL;
 }
 
-/* It can be set, and not be read: only whether there is one. */
+/* A key can be set, and not be read: only whether there is one. */
 static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buffer,
 			       size_t *lenp, loff_t *ppos)
 {
 	struct or_port_net *pn = ctl->extra1;
+	bool fabric = ctl->extra2;
 	char text[2 * OR_KEY_LEN + 8] = "";
 	struct ctl_table tmp = {
 		.procname	= ctl->procname,
@@ -605,7 +665,7 @@ static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buf
 	int err;
 
 	if (!write) {
-		or_port_key(pn->net, key);
+		or_port_key_get(pn, fabric ? pn->fabric : pn->key, key);
 		strscpy(text, memchr_inv(key, 0, sizeof(key)) ? "set" : "none",
 			sizeof(text));
 		memzero_explicit(key, sizeof(key));
@@ -614,13 +674,13 @@ static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buf
 	if (!*lenp || *lenp >= sizeof(text) || *ppos || memchr(buffer, '\0', *lenp))
 		return -EINVAL;
 	memcpy(text, buffer, *lenp);
-	err = or_port_key_parse(text, key);
-	if (!err) {
-		write_seqlock_bh(&pn->key_lock);
-		memcpy(pn->key, key, sizeof(pn->key));
-		write_sequnlock_bh(&pn->key_lock);
+	err = or_port_key_parse(ctl->procname, text, key);
+	if (!err && fabric)
+		err = or_port_fabric_set(pn, key);
+	else if (!err)
+		or_port_key_set(pn, pn->key, key);
+	if (!err)
 		*ppos += *lenp;
-	}
 	memzero_explicit(text, sizeof(text));
 	memzero_explicit(key, sizeof(key));
 	return err;
@@ -630,17 +690,23 @@ COMPAT_PROC_HANDLER(or_port_key_handler);
 
 static int or_port_sysctl_register(struct or_port_net *pn)
 {
+	static const char * const names[] = { "key", "fabric_key" };
 	struct ctl_table *table;
+	unsigned int i;
 
 	/* The last entry stays empty for kernels that look for it. */
-	table = kcalloc(2, sizeof(*table), GFP_KERNEL_ACCOUNT);
+	table = kcalloc(ARRAY_SIZE(names) + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return -ENOMEM;
-	table->procname = "key";
-	table->mode = 0600;
-	table->proc_handler = compat_proc_handler(or_port_key_handler);
-	table->extra1 = pn;
-	pn->header = register_net_sysctl_sz(pn->net, "net/or_port", table, 1);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		table[i].procname = names[i];
+		table[i].mode = 0600;
+		table[i].proc_handler = compat_proc_handler(or_port_key_handler);
+		table[i].extra1 = pn;
+		/* Of the fabric? */
+		table[i].extra2 = i ? pn : NULL;
+	}
+	pn->header = register_net_sysctl_sz(pn->net, "net/or_port", table, ARRAY_SIZE(names));
 	if (!pn->header) {
 		kfree(table);
 		return -ENOMEM;
@@ -697,6 +763,7 @@ static int __net_init or_port_net_init(struct net *net)
 
 	pn->net = net;
 	mutex_init(&pn->lock);
+	mutex_init(&pn->fabric_set);
 	seqlock_init(&pn->key_lock);
 	pn->stats = alloc_percpu_gfp(struct or_port_stats,
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -723,6 +790,8 @@ static void __net_exit or_port_net_exit(struct net *net)
 
 	or_port_sysctl_unregister(pn);
 	remove_proc_entry("or_port", net->proc_net);
+	if (pn->fabric_open)
+		or_port_close(net);
 	/* Users were there after us, and have closed it before. */
 	WARN_ON_ONCE(pn->users);
 	or_port_release(pn);

@@ -3,16 +3,19 @@
  * tcp_dcqcn: shared by the parts of the module.
  *
  * dcqcn_core.h	the reaction point, integers only
+ * mercury_window.h	the window that a switch tells a flow, integers only
  * ecn_echo.h	(include/) one echo for each mark, integers only
  * cc_sock.h	(include/) helpers that paced congestion controls share
  * dcqcn_tcp.c	the tcp_congestion_ops: marks in, pacing rate out
+ * dcqcn_cnp.c	CNPs of switches: tag, order, socket
  * dcqcn_net.c	per network namespace: parameters, devices, counters
  * dcqcn_trace.h	tracepoints
  *
  * Locking. Per-socket state belongs to the socket lock. Everything per namespace that a
  * socket reads on an ACK is lockless: the configuration is replaced as a whole under RCU,
  * the devices are refcounted, the counters are per CPU. Writers of the configuration
- * serialise on dcqcn_net.lock.
+ * serialise on dcqcn_net.lock. Counts of switches are under dcqcn_net.cnp_lock, with bottom
+ * halves off.
  *
  * A socket of the kernel may outlive what its namespace has of us. So a namespace that goes
  * gives its sockets a configuration and counters that stay, and frees its own when none of
@@ -23,6 +26,8 @@
 
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -48,9 +53,10 @@ enum dcqcn_param_id {
 	DCQCN_STAT(STARTS, Starts, "flows that sent their first data, at the line rate") \
 	DCQCN_STAT(MARKED, PacketsMarked, "acknowledged packets that came with CE") \
 	DCQCN_STAT(UNMARKED, PacketsUnmarked, "acknowledged packets that came without CE") \
-	DCQCN_STAT(CNPS, Cnps, "ACKs with marks that counted as a CNP, and cut a rate") \
+	DCQCN_STAT(CNPS, Cnps, \
+		  "ACKs with marks that counted as a CNP, and CNPs of switches, that cut a rate") \
 	DCQCN_STAT(TOO_SOON, MarksTooSoon, \
-		  "ACKs with marks within cnp_interval_ns of a CNP, which changed nothing") \
+		  "ACKs with marks, and CNPs of switches, too soon after a CNP to cut a rate") \
 	DCQCN_STAT(RECOVERIES, FastRecoveries, "increases toward the target rate") \
 	DCQCN_STAT(ADDITIVES, AdditiveIncreases, \
 		  "increases that raised the target rate by additive_mbit") \
@@ -70,7 +76,22 @@ enum dcqcn_param_id {
 	DCQCN_STAT(DEFAULT_LINE, LineRateUnknown, \
 		  "starts at the default line rate, because the device reports no speed") \
 	DCQCN_STAT(NO_ECN, FallbackNoEcn, "connections without ECN, which run dcqcn-reno") \
-	DCQCN_STAT(MPTCP, FallbackMptcp, "MPTCP subflows, which run dcqcn-reno")
+	DCQCN_STAT(MPTCP, FallbackMptcp, "MPTCP subflows, which run dcqcn-reno") \
+	DCQCN_STAT(CNP_TAKEN, SwitchCnps, "CNPs of switches that set a window") \
+	DCQCN_STAT(CNP_ENDED, SwitchWindowsEnded, \
+		  "windows of switches whose time was over, without another CNP") \
+	DCQCN_STAT(CNP_BAD, SwitchCnpsMalformed, \
+		  "CNPs of switches refused: malformed, or not sent to the flow's sender") \
+	DCQCN_STAT(CNP_TAG, SwitchCnpsTag, \
+		  "CNPs of switches refused: wrong tag, or no net.or_port.fabric_key") \
+	DCQCN_STAT(CNP_OLD, SwitchCnpsReplayed, \
+		  "CNPs of switches refused: not newer than the last one of that switch") \
+	DCQCN_STAT(CNP_MEMORY, SwitchCnpsNoMemory, \
+		  "CNPs of switches refused: no memory for the first one of a switch") \
+	DCQCN_STAT(CNP_NO_FLOW, SwitchCnpsNoFlow, \
+		  "CNPs of switches refused: about no connection with mercury") \
+	DCQCN_STAT(CNP_BUSY, SwitchCnpsBusy, \
+		  "CNPs of switches lost: a process was using the connection")
 
 enum dcqcn_stat_id {
 #define DCQCN_STAT(id, name, what) DCQCN_STAT_##id,
@@ -88,6 +109,7 @@ struct dcqcn_stats {
  * @params:		in the units of dcqcn_core.h
  * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
  * @window_packets:	window; 0: none
+ * @base_rtt_ns:	mercury: of the window without a CNP; 0: none
  * @segment_bytes:	bytes in one go at the line rate
  * @raw:		the values as they were written
  * @rcu:		readers are on the ACK path
@@ -96,6 +118,7 @@ struct dcqcn_conf {
 	struct dcqcn_params params;
 	u64		line_rate_bps;
 	u32		window_packets;
+	u32		base_rtt_ns;
 	u32		segment_bytes;
 	u64		raw[DCQCN_P_MAX];
 	struct rcu_head	rcu;
@@ -109,6 +132,8 @@ struct dcqcn_conf {
  * @stats:	per-CPU counters
  * @rates:	egress devices
  * @params:	net.ipv4.dcqcn
+ * @cnp_lock:	serialises the next
+ * @cnp_counts:	of each switch, by its number: count of its last CNP, u64
  */
 struct dcqcn_net {
 	struct dcqcn_conf __rcu		*conf;
@@ -117,6 +142,8 @@ struct dcqcn_net {
 	struct dcqcn_stats __percpu	*stats;
 	struct line_rates		rates;
 	struct net_params		params;
+	spinlock_t			cnp_lock;	/* cnp_counts */
+	struct xarray			cnp_counts;
 };
 
 extern unsigned int dcqcn_net_id;
@@ -144,5 +171,24 @@ void dcqcn_dev_put(struct line_dev *dev);
 
 int dcqcn_net_register(void);
 void dcqcn_net_unregister(void);
+
+/* What became of a CNP of a switch. */
+enum dcqcn_cnp_verdict {
+	DCQCN_CNP_TAKEN,
+	DCQCN_CNP_TAG,		/* wrong tag, or no key */
+	DCQCN_CNP_OLD,		/* not newer than the last one of the switch */
+	DCQCN_CNP_MEMORY,	/* none for the count of a switch */
+	DCQCN_CNP_NO_FLOW,	/* no connection, or not with mercury */
+	DCQCN_CNP_BUSY,		/* a process uses the connection */
+};
+
+/* dcqcn_tcp.c */
+enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, u32 bytes, u32 hold_us, u32 *cwnd);
+
+/* dcqcn_cnp.c */
+void dcqcn_cnp_net_init(struct dcqcn_net *dn);
+void dcqcn_cnp_net_exit(struct dcqcn_net *dn);
+int dcqcn_cnp_register(void);
+void dcqcn_cnp_unregister(void);
 
 #endif /* _DCQCN_H */

@@ -32,6 +32,7 @@ static const char *dcqcn_conf_build(struct dcqcn_conf *conf)
 
 	conf->line_rate_bps = raw[DCQCN_P_LINE_RATE] * LINE_RATE_MBIT;
 	conf->window_packets = raw[DCQCN_P_WINDOW];
+	conf->base_rtt_ns = raw[DCQCN_P_BASE_RTT];
 	conf->segment_bytes = raw[DCQCN_P_SEGMENT];
 	conf->params = (struct dcqcn_params) {
 		.min_bps = raw[DCQCN_P_MIN_RATE] * LINE_RATE_MBIT / 1000,
@@ -72,6 +73,8 @@ static const char * const dcqcn_stat_names[DCQCN_STAT_MAX] = {
 #define cc_gone_conf	dcqcn_gone_conf
 #define cc_conf_build	dcqcn_conf_build
 #define cc_conf_refuse	dcqcn_conf_refuse
+#define cc_more_init	dcqcn_cnp_net_init
+#define cc_more_exit	dcqcn_cnp_net_exit
 #include <cc_net.h>
 
 /**

@@ -36,6 +36,9 @@ DCQCN_PARAM(HAI, hyper_mbit, 1, 100000, 200, "Mbit/s", \
 	    "R_HAI, step of the target rate in hyper increase", "Mercury; QCN") \
 DCQCN_PARAM(WINDOW, window_packets, 0, 65535, 0, "packets", \
 	    "window; 0 is none", "DCQCN has none") \
+DCQCN_PARAM(BASE_RTT, base_rtt_ns, 0, 1000000000, 0, "ns", \
+	    "mercury: RTT of an idle path, for the window without a CNP; 0: none then", \
+	    "Mercury, algorithm 2") \
 DCQCN_PARAM(SEGMENT, segment_bytes, 536, 524288, 16384, "bytes", \
 	    "bytes that leave in one go at the line rate; in proportion less at lower rates", \
 	    "TIMELY 6; a NIC has one packet")

@@ -12,7 +12,13 @@
  *
  *	connection without ECN, MPTCP --> dcqcn-reno
  *
- * Paper: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015.
+ * `mercury` is the same, and heeds CNPs that switches send themselves. Each has a window, which
+ * limits the flow beside its rate until no CNP has come for a while (mercury_window.h):
+ *
+ *	on CNP of a switch:  dcqcn_told()  as an echo of a mark; window -> cwnd
+ *
+ * Papers: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015;
+ * He et al., "Mercury", Journal of Cloud Computing 13:72, 2024.
  *
  * Each mark has to be echoed: TCP_CONG_NEEDS_ECN negotiates ECN in the handshake, and both
  * ends run this, or another congestion control that echoes each mark.
@@ -48,6 +54,7 @@
 #include "cc_sock.h"
 #include "ecn_echo.h"
 #include "dcqcn.h"
+#include "mercury_window.h"
 
 #define CREATE_TRACE_POINTS
 #include "dcqcn_trace.h"
@@ -66,6 +73,7 @@
  * @packets:	packets acknowledged, for get_info()
  * @marked:	of those, with CE
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
+ * @told:	mercury: by a switch, as of flow.now_ns
  * @flags:	DCQCN_F_*
  *
  * Under the socket lock; get_info() alone reads without it.
@@ -78,12 +86,14 @@ struct dcqcn_sock {
 	u32		packets;
 	u32		marked;
 	u32		cut_seq;
+	struct mercury_window told;
 	u8		flags;
 };
 
 /* Laws, each with a name of its own. */
 enum dcqcn_law {
 	DCQCN_LAW_DCQCN,
+	DCQCN_LAW_MERCURY,
 	DCQCN_LAWS
 };
 
@@ -112,7 +122,26 @@ static u32 dcqcn_segment(const struct sock *sk, const struct dcqcn_conf *conf)
 	return clamp_t(u32, conf->segment_bytes / cc_mss(sk), 1, GSO_MAX_SEGS);
 }
 
-/* The limit of packets in flight: none but of memory, unless window_packets sets one. */
+static bool dcqcn_is_mercury(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_ops == &dcqcn_ops[DCQCN_LAW_MERCURY];
+}
+
+/* Mercury's window: what a switch told; else C * base RTT, if that is known. */
+static u32 dcqcn_mercury_limit(const struct sock *sk, const struct dcqcn_conf *conf)
+{
+	const struct dcqcn_sock *ds = dcqcn_sk(sk);
+	u32 frame = cc_wire_bytes(sk, cc_mss(sk));
+
+	if (ds->told.bytes)
+		return mercury_packets(&ds->told, frame);
+	if (!conf->base_rtt_ns)
+		return S32_MAX;
+	return mercury_initial(line_rate_bps(ds->dev, conf->line_rate_bps), conf->base_rtt_ns,
+			       frame, dcqcn_segment(sk, conf));
+}
+
+/* The limit of packets in flight: none but of memory, unless there is a window. */
 static u32 dcqcn_cwnd_limit(const struct sock *sk, const struct dcqcn_conf *conf)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -121,6 +150,8 @@ static u32 dcqcn_cwnd_limit(const struct sock *sk, const struct dcqcn_conf *conf
 	/* Without an RTT, TCP's own first window. */
 	if (!limit)
 		limit = tcp_min_rtt(tp) == ~0U ? TCP_INIT_CWND : S32_MAX;
+	if (dcqcn_is_mercury(sk))
+		limit = min(limit, dcqcn_mercury_limit(sk, conf));
 	return max(min3(limit, cc_max_packets(sk), tp->snd_cwnd_clamp), 1U);
 }
 
@@ -169,11 +200,11 @@ static void dcqcn_set(struct sock *sk, const struct dcqcn_conf *conf, enum dcqcn
 }
 
 /*
- * Run the timers and the byte counter up to now. Then take marks for a CNP, unless the last one
- * is too recent.
+ * Run the timers and the byte counter up to now. Then take marks, or what a switch told, for a
+ * CNP, unless the last one is too recent.
  */
 static void dcqcn_evaluate(struct sock *sk, struct dcqcn_net *dn, const struct dcqcn_conf *conf,
-			   u64 cap_bps, u32 marked, u32 unmarked)
+			   u64 cap_bps, u64 now_ns, u32 marked, u32 unmarked, bool told)
 {
 	struct dcqcn_sock *ds = dcqcn_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -184,19 +215,20 @@ static void dcqcn_evaluate(struct sock *sk, struct dcqcn_net *dn, const struct d
 
 	BUILD_BUG_ON(DCQCN_STAT_HYPERS - DCQCN_STAT_RECOVERIES != DCQCN_HYPER - DCQCN_RECOVERY);
 
-	dcqcn_run(&ds->flow, &conf->params, cap_bps, tp->tcp_clock_cache, (u32)tp->bytes_sent,
-		  &steps);
+	if (mercury_pass(&ds->told, now_ns - min(now_ns, old.now_ns)))
+		dcqcn_count(dn, DCQCN_STAT_CNP_ENDED);
+	dcqcn_run(&ds->flow, &conf->params, cap_bps, now_ns, (u32)tp->bytes_sent, &steps);
 	for (i = 0; i < DCQCN_STAGES; i++)
 		if (steps.stage[i])
 			dcqcn_count_many(dn, DCQCN_STAT_RECOVERIES + i, steps.stage[i]);
 	if (steps.bytes)
 		dcqcn_count_many(dn, DCQCN_STAT_BY_BYTES, steps.bytes);
-	if (marked) {
+	if (marked || told) {
 		cnp = dcqcn_cnp(&ds->flow, &conf->params, cap_bps, (u32)tp->bytes_sent);
 		dcqcn_count(dn, cnp ? DCQCN_STAT_CNPS : DCQCN_STAT_TOO_SOON);
 	}
 	dcqcn_pace(sk, conf, cap_bps);
-	if (marked || steps.timer || steps.bytes || steps.decays ||
+	if (marked || told || steps.timer || steps.bytes || steps.decays ||
 	    ds->flow.rate_bps != old.rate_bps)
 		trace_dcqcn_update(sk, &old, &ds->flow, &steps, marked, unmarked, cnp, cap_bps,
 				   tcp_snd_cwnd(tp));
@@ -262,7 +294,7 @@ static void dcqcn_tx_start(struct sock *sk)
 		dcqcn_start(&ds->flow, cap_bps, tp->tcp_clock_cache);
 		dcqcn_set(sk, conf, DCQCN_WHY_START, 0, cap_bps);
 	} else {
-		dcqcn_evaluate(sk, dn, conf, cap_bps, 0, 0);
+		dcqcn_evaluate(sk, dn, conf, cap_bps, tp->tcp_clock_cache, 0, 0, false);
 	}
 	dcqcn_set_cwnd(sk, conf, 0);
 	rcu_read_unlock();
@@ -382,7 +414,7 @@ static void dcqcn_cut(struct sock *sk, struct dcqcn_net *dn, const struct dcqcn_
 	ds->cut_seq = tp->snd_nxt;
 	dcqcn_count(dn, timeout ? DCQCN_STAT_TIMEOUT_CUTS : DCQCN_STAT_LOSS_CUTS);
 	/* Until then the timers ran. */
-	dcqcn_evaluate(sk, dn, conf, cap_bps, 0, 0);
+	dcqcn_evaluate(sk, dn, conf, cap_bps, tp->tcp_clock_cache, 0, 0, false);
 	old_bps = ds->flow.rate_bps;
 	dcqcn_lost(&ds->flow, &conf->params, cap_bps, (u32)tp->bytes_sent);
 	dcqcn_set(sk, conf, timeout ? DCQCN_WHY_TIMEOUT : DCQCN_WHY_LOSS, old_bps, cap_bps);
@@ -441,7 +473,7 @@ static void dcqcn_update(struct sock *sk, struct dcqcn_net *dn, const struct dcq
 	}
 	if (unmarked)
 		dcqcn_count_many(dn, DCQCN_STAT_UNMARKED, unmarked);
-	dcqcn_evaluate(sk, dn, conf, cap_bps, marked, unmarked);
+	dcqcn_evaluate(sk, dn, conf, cap_bps, tp->tcp_clock_cache, marked, unmarked, false);
 }
 
 static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
@@ -463,12 +495,53 @@ static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		dcqcn_cut(sk, dn, conf, false);
 	dcqcn_check_pacing(sk, dn, rs);
-	dcqcn_set_cwnd(sk, conf, rs->acked_sacked);
 	dcqcn_update(sk, dn, conf, dcqcn_cap(sk, conf));
+	dcqcn_set_cwnd(sk, conf, rs->acked_sacked);
 	rcu_read_unlock();
 }
 
 COMPAT_CONG_CONTROL(dcqcn_cong_control);
+
+/**
+ * dcqcn_told() - a switch told a flow its window
+ * @sk: TCP socket
+ * @bytes: window
+ * @hold_us: how long it holds
+ * @cwnd: set to the limit of packets in flight, if it was taken
+ *
+ * A process that has the socket may be about to give it another congestion control, so then
+ * nothing happens: the next CNP comes soon.
+ *
+ * Context: bottom halves off.
+ * Return: what became of it.
+ */
+enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, u32 bytes, u32 hold_us, u32 *cwnd)
+{
+	struct dcqcn_net *dn = dcqcn_sock_net(sk);
+	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_NO_FLOW;
+	const struct dcqcn_conf *conf;
+	u64 now_ns;
+
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk)) {
+		verdict = DCQCN_CNP_BUSY;
+		goto unlock;
+	}
+	if (!dcqcn_is_mercury(sk) || !(dcqcn_sk(sk)->flags & DCQCN_F_STARTED))
+		goto unlock;
+	now_ns = max(tcp_clock_ns(), tcp_sk(sk)->tcp_clock_cache);
+	rcu_read_lock();
+	conf = rcu_dereference(dn->conf);
+	dcqcn_evaluate(sk, dn, conf, dcqcn_cap(sk, conf), now_ns, 0, 0, true);
+	mercury_told(&dcqcn_sk(sk)->told, bytes, hold_us);
+	dcqcn_set_cwnd(sk, conf, 0);
+	rcu_read_unlock();
+	*cwnd = tcp_snd_cwnd(tcp_sk(sk));
+	verdict = DCQCN_CNP_TAKEN;
+unlock:
+	bh_unlock_sock(sk);
+	return verdict;
+}
 
 static u32 dcqcn_ssthresh(struct sock *sk)
 {
@@ -531,6 +604,7 @@ static size_t dcqcn_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 /* One for each law. */
 static struct tcp_congestion_ops dcqcn_ops[DCQCN_LAWS] __read_mostly = {
 	[DCQCN_LAW_DCQCN]	= DCQCN_OPS("dcqcn"),
+	[DCQCN_LAW_MERCURY]	= DCQCN_OPS("mercury"),
 };
 
 /* Runs where it cannot; never registered, so never chosen. */
@@ -554,6 +628,10 @@ static int __init dcqcn_module_init(void)
 		if (err)
 			goto unregister;
 	}
+	/* Last: it looks for sockets that have one of them. */
+	err = dcqcn_cnp_register();
+	if (err)
+		goto unregister;
 	return 0;
 
 unregister:
@@ -567,6 +645,7 @@ static void __exit dcqcn_module_exit(void)
 {
 	int i;
 
+	dcqcn_cnp_unregister();
 	for (i = 0; i < DCQCN_LAWS; i++)
 		tcp_unregister_congestion_control(&dcqcn_ops[i]);
 	dcqcn_net_unregister();
@@ -575,7 +654,9 @@ static void __exit dcqcn_module_exit(void)
 module_init(dcqcn_module_init);
 module_exit(dcqcn_module_exit);
 
-MODULE_DESCRIPTION("DCQCN: congestion control of RoCE v2");
+MODULE_DESCRIPTION("DCQCN, Mercury: congestion control of RoCE v2");
 MODULE_AUTHOR("The onramp authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(ONRAMP_VERSION);
+/* The kernel asks for tcp_NAME, as it is in a socket option. */
+MODULE_ALIAS("tcp_mercury");

@@ -19,6 +19,9 @@
 #include <net/sock.h>
 #include <trace_sockaddr.h>
 
+#include <or_proto.h>
+
+#include "dcqcn.h"
 #include "dcqcn_core.h"
 
 #ifndef _DCQCN_TRACE_ENUMS
@@ -38,6 +41,18 @@ enum dcqcn_fallback {
 	DCQCN_FALLBACK_MPTCP,
 };
 
+/* Ends of the flow of a CNP. */
+static inline void dcqcn_cnp_ends(void *src, void *dest, const struct or_cnp *cnp)
+{
+	unsigned int family = cnp->pair.version == 4 ? AF_INET : AF_INET6;
+	__be32 addr[4];
+
+	memcpy(addr, cnp->pair.sender, sizeof(addr));
+	trace_sockaddr(src, family, addr, htons(cnp->sport));
+	memcpy(addr, cnp->pair.receiver, sizeof(addr));
+	trace_sockaddr(dest, family, addr, htons(cnp->dport));
+}
+
 /* Q30 to millionths */
 static inline u32 dcqcn_ppm(u32 alpha)
 {
@@ -52,6 +67,12 @@ TRACE_DEFINE_ENUM(DCQCN_WHY_TIMEOUT);
 TRACE_DEFINE_ENUM(DCQCN_WHY_UNDO);
 TRACE_DEFINE_ENUM(DCQCN_FALLBACK_NO_ECN);
 TRACE_DEFINE_ENUM(DCQCN_FALLBACK_MPTCP);
+TRACE_DEFINE_ENUM(DCQCN_CNP_TAKEN);
+TRACE_DEFINE_ENUM(DCQCN_CNP_TAG);
+TRACE_DEFINE_ENUM(DCQCN_CNP_OLD);
+TRACE_DEFINE_ENUM(DCQCN_CNP_MEMORY);
+TRACE_DEFINE_ENUM(DCQCN_CNP_NO_FLOW);
+TRACE_DEFINE_ENUM(DCQCN_CNP_BUSY);
 
 #define dcqcn_show_why(why)					\
 	__print_symbolic(why,					\
@@ -64,6 +85,15 @@ TRACE_DEFINE_ENUM(DCQCN_FALLBACK_MPTCP);
 	__print_symbolic(reason,				\
 			 { DCQCN_FALLBACK_NO_ECN, "no_ecn" },	\
 			 { DCQCN_FALLBACK_MPTCP, "mptcp" })
+
+#define dcqcn_show_cnp(verdict)					\
+	__print_symbolic(verdict,				\
+			 { DCQCN_CNP_TAKEN, "taken" },		\
+			 { DCQCN_CNP_TAG, "tag" },		\
+			 { DCQCN_CNP_OLD, "replayed" },		\
+			 { DCQCN_CNP_MEMORY, "no_memory" },	\
+			 { DCQCN_CNP_NO_FLOW, "no_flow" },	\
+			 { DCQCN_CNP_BUSY, "busy" })
 
 /*
  * An ACK that moved a rate, or that had marks. In this order: alpha fell "decays" times; the
@@ -225,6 +255,39 @@ TRACE_EVENT(dcqcn_unpaced,
 
 	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
 		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
+);
+
+/* A CNP of a switch, and what became of it; cwnd in packets if it was taken. */
+TRACE_EVENT(dcqcn_cnp,
+
+	TP_PROTO(const struct or_cnp *cnp, u8 verdict, u32 cwnd),
+
+	TP_ARGS(cnp, verdict, cwnd),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(u64, count)
+		__field(u32, window)
+		__field(u32, hold_us)
+		__field(u32, cwnd)
+		__field(u16, from)
+		__field(u8, verdict)
+	),
+
+	TP_fast_assign(
+		dcqcn_cnp_ends(__entry->saddr, __entry->daddr, cnp);
+		__entry->count = cnp->count;
+		__entry->window = cnp->window;
+		__entry->hold_us = cnp->hold_us;
+		__entry->cwnd = cwnd;
+		__entry->from = cnp->from;
+		__entry->verdict = verdict;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc switch=%u count=%llu window=%u hold_us=%u verdict=%s cwnd=%u",
+		  __entry->saddr, __entry->daddr, __entry->from, __entry->count,
+		  __entry->window, __entry->hold_us, dcqcn_show_cnp(__entry->verdict),
+		  __entry->cwnd)
 );
 
 #endif /* _DCQCN_TRACE_H */

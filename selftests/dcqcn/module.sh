@@ -46,6 +46,9 @@ by_name() {
 	"$helper" cc dcqcn
 	loaded_module
 	unloaded
+	"$helper" cc mercury
+	loaded_module
+	unloaded
 	in_ns "$A" bash -c "echo dcqcn >/proc/sys/net/ipv4/tcp_congestion_control"
 	loaded_module
 	refused rmmod tcp_dcqcn
@@ -66,7 +69,9 @@ counters() {
 	modprobe tcp_dcqcn
 	tr ' ' '\n' >"$KSFT_TMP/want" <<<"Starts PacketsMarked PacketsUnmarked Cnps \
 MarksTooSoon FastRecoveries AdditiveIncreases HyperIncreases IncreasesByBytes PacketsWithCE \
-PacketsWithoutCE EchoFirst LossCuts TimeoutCuts Undos PacedByTcp LineRateUnknown FallbackNoEcn FallbackMptcp"
+PacketsWithoutCE EchoFirst LossCuts TimeoutCuts Undos PacedByTcp LineRateUnknown FallbackNoEcn FallbackMptcp \
+SwitchCnps SwitchWindowsEnded SwitchCnpsMalformed SwitchCnpsTag SwitchCnpsReplayed \
+SwitchCnpsNoMemory SwitchCnpsNoFlow SwitchCnpsBusy"
 	in_ns "$A" awk 'NF != 2 || $2 != 0 { print "unexpected:", $0; exit 1 }
 		{ print $1 }' /proc/net/dcqcn >"$KSFT_TMP/got"
 	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
@@ -81,7 +86,7 @@ information() {
 	expect_same "the kernel it is for" \
 		"$(modinfo -F vermagic tcp_dcqcn | cut -d' ' -f1)" "$(uname -r)"
 	expect "number of tracepoints" \
-		"$(find /sys/kernel/tracing/events/dcqcn -mindepth 1 -type d | wc -l)" -eq 5
+		"$(find /sys/kernel/tracing/events/dcqcn -mindepth 1 -type d | wc -l)" -eq 6
 }
 
 refs() {
