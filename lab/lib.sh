@@ -550,6 +550,105 @@ lab_ib_run() {
 	sleep 0.02
 }
 
+# lab_mercury_net "HOST RATE HOST RATE..." "HOST...": the network of Mercury's figure 2: switches s1, s2,
+# s3 in a row, the first hosts at s1, and the others at s3 with 40 Gbit/s. All links have 4 us, and
+# all switches PFC with the paper's Xoff and Xon.
+lab_mercury_net() {
+	LAB_QDISC="fq timer_slack 0 limit 100000 flow_limit 100000"
+	lab_module tcp_dcqcn
+	lab_module tcp_timely
+	lab_topology 40gbit 4us <<-EOT
+		default switch labq "buffer 128m alpha 0 pfc on xoff 320000 xon 318000"
+		switch s1
+		switch s2
+		switch s3
+		link s1 s2
+		link s2 s3
+		$(for _w in $1; do
+			case $_w in
+			h*)	echo "host $_w"; _h=$_w ;;
+			*)	echo "link $_h s1 rate $_w" ;;
+			esac
+		done)
+		$(for _h in $2; do echo "host $_h"; echo "link $_h s3"; done)
+	EOT
+	lab_hosts_all=$(sed -n 's/^10\.0*[^ ]* [^ ]* \(h[0-9]*\)$/\1/p' $lab_table)
+	_rtt=$(lab_base_rtt_ns h1 "${2%% *}")
+	# shellcheck disable=SC2086
+	lab_sysctl "net.or_port.fabric_key=000102030405060708090a0b0c0d0e0f" s1 s2 s3 $lab_hosts_all
+	# shellcheck disable=SC2086
+	lab_sysctl "net.ipv4.dcqcn.base_rtt_ns=$_rtt net.ipv4.dcqcn.segment_bytes=1448
+		net.ipv4.timely.profile=paper net.ipv4.tcp_notsent_lowat=131072" $lab_hosts_all
+	for _s in s1 s2 s3; do
+		echo "-n $_s labq set dev $(lab_ports $_s | head -n 1) signal_rtt ${_rtt}ns signal_switch ${_s#s}"
+	done | labnic batch -
+	lab_trace labq/labq_wait
+	lab_port_nr=5000
+}
+
+# lab_ports SWITCH: its ports, a line each.
+lab_ports() {
+	ip -n "$1" -o link | sed -n 's/^[0-9]*: \([hs][0-9]*\)[@:].*/\1/p'
+}
+
+# lab_mercury_switches "LABQ...": these parameters on all ports, after none of marks and signals.
+lab_mercury_switches() {
+	for _s in s1 s2 s3; do
+		for _p in $(lab_ports $_s); do
+			echo "-n $_s labq set dev $_p signal 0 red_max 0 red_min 0 ecn_step 0 $1"
+			echo "-n $_s labq reset dev $_p"
+		done
+	done | sed 's/red_max 0 red_min 0\(.*red_max\)/\1/' | labnic batch -
+}
+
+# lab_mercury_load NAME CC MESH_OPTION...: the workloads for $time s, on connections and queues of
+# their own. $began is when they began, ns; NAME.trace has labq_wait of then.
+lab_mercury_load() {
+	_name=$1 _cc=$2
+	shift 2
+	# shellcheck disable=SC2086
+	lab_qdisc "$LAB_QDISC" $lab_hosts_all
+	lab_trace_to /dev/null
+	lab_port_nr=$((lab_port_nr + 100))
+	lab_mercury_before
+	lab_now
+	began=$now
+	lab_mesh "$_name" --port $lab_port_nr --duration "$time" --drain 0.01 --connect-first "$@"
+	lab_trace_to "$_name.trace"
+	pauses=$(for _s in s1 s2 s3; do
+		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
+	done | grep -o '"pauses": [0-9]*' | awk '{ n += $2 } END { print n + 0 }')
+}
+
+# lab_mercury_before: counters count from here.
+lab_mercury_before() {
+	for _h in $lab_hosts_all; do
+		ip netns exec "$_h" cat /proc/net/dcqcn >"/run/dcqcn.$_h"
+	done
+}
+
+# lab_mercury_count HOST COUNTER: of /proc/net/dcqcn, since then.
+lab_mercury_count() {
+	ip netns exec "$1" cat /proc/net/dcqcn | awk -v name="$2" '
+		NR == FNR { before[$1] = $2; next }
+		$1 == name { print $2 - before[$1] }' "/run/dcqcn.$1" -
+}
+
+# lab_mercury_queue SWITCH PORT: the longest queue, KB.
+lab_mercury_queue() {
+	labnic -n "$1" labq show dev "$2" | grep -o '"max_bytes": [0-9]*' |
+		awk '$2 > n { n = $2 } END { printf "%.0f\n", n / 1000 }'
+}
+
+# lab_mercury_dropped: packets that any of the switches dropped for want of room. RED drops what has no
+# ECN, such as ACKs.
+lab_mercury_dropped() {
+	for _s in s1 s2 s3; do
+		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
+	done | grep -o '"dropped_[a-z]*": [0-9]*' |
+		awk '!/dropped_red/ { n += $2 } END { print n + 0 }'
+}
+
 # lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
 # kind: it knows no flow. What was queued is lost.
 lab_qdisc() {

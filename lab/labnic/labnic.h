@@ -234,6 +234,7 @@ struct labnic_tx {
  * @enabled: @want may come to be something else than 0
  * @since_ns: @paused_ns has the time until then
  * @paused_ns: time each priority has been held back; under tx.lock
+ * @changed_ns: when each was held back or let go; written under tx.lock
  * @lock: protects the rest
  * @running: the device is up
  * @frames: pause frames that arrive later, in order
@@ -247,6 +248,7 @@ struct labnic_pfc {
 	bool enabled;
 	u64 since_ns;
 	u64 paused_ns[LABNIC_PRIOS];
+	u64 changed_ns[LABNIC_PRIOS];
 	/* see above */
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	bool running;

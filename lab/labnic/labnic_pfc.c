@@ -40,6 +40,9 @@ static u8 labnic_pfc_hold(struct labnic_priv *priv, u8 prios, u64 now)
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
 		if (pfc->paused & BIT(prio))
 			pfc->paused_ns[prio] += now - pfc->since_ns;
+		/* labnic_pfc_state() reads it without a lock. */
+		if ((pfc->paused ^ prios) & BIT(prio))
+			WRITE_ONCE(pfc->changed_ns[prio], now);
 	}
 	pfc->since_ns = now;
 	/* Paused packets do not start before, even if the wire was free. */
@@ -294,3 +297,36 @@ u8 labnic_pfc_paused(const struct net_device *dev)
 	return READ_ONCE(priv->pfc.paused);
 }
 EXPORT_SYMBOL_GPL(labnic_pfc_paused);
+
+/**
+ * labnic_pfc_state() - return whether a priority may not be sent now, and since when
+ * @dev: a labnic
+ * @prio: the priority
+ * @since_ns: when the pause frame arrived that said so; 0: none has
+ *
+ * Context: bottom halves off, on the CPU that heeds its pause frames.
+ */
+bool labnic_pfc_state(const struct net_device *dev, u8 prio, u64 *since_ns)
+{
+	const struct labnic_priv *priv = netdev_priv(dev);
+
+	*since_ns = READ_ONCE(priv->pfc.changed_ns[prio]);
+	return READ_ONCE(priv->pfc.paused) & BIT(prio);
+}
+EXPORT_SYMBOL_GPL(labnic_pfc_state);
+
+/**
+ * labnic_rate_bytes() - return the line rate, bytes/s
+ * @dev: a labnic
+ */
+u64 labnic_rate_bytes(const struct net_device *dev)
+{
+	const struct labnic_priv *priv = netdev_priv(dev);
+	u64 rate_bit;
+
+	rcu_read_lock();
+	rate_bit = labnic_rate_of(rcu_dereference(priv->cfg));
+	rcu_read_unlock();
+	return rate_bit / BITS_PER_BYTE;
+}
+EXPORT_SYMBOL_GPL(labnic_rate_bytes);

@@ -75,6 +75,8 @@ bool labnic_is(const struct net_device *dev);
 void labnic_pfc_enable(struct net_device *dev, bool on);
 void labnic_pfc_set(struct net_device *dev, u8 prios);
 u8 labnic_pfc_paused(const struct net_device *dev);
+bool labnic_pfc_state(const struct net_device *dev, u8 prio, u64 *since_ns);
+u64 labnic_rate_bytes(const struct net_device *dev);
 void labnic_credit_set(struct net_device *dev, u32 slots);
 void labnic_credit_claim(struct net_device *dev);
 void labnic_credit_return(struct net_device *dev, u8 prio, u64 free_ns);

@@ -12,6 +12,7 @@
 #ifndef _LABQ_H
 #define _LABQ_H
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
@@ -21,6 +22,19 @@
 #include "../labnic/labnic_pfc.h"
 #include "labq_core.h"
 #include "labq_marks.h"
+#include "labq_mercury.h"
+
+#include <or_proto.h>
+
+/* labq_config.signal */
+enum labq_signal {
+	LABQ_SIGNAL_NONE,
+	LABQ_SIGNAL_MERCURY,
+	LABQ_SIGNAL_TCD,
+};
+
+/* CNPs that wait at one time: those of the packets that arrive at one time. */
+#define LABQ_CNPS		256
 
 /* Packets that an input sends at once: the most. */
 #define LABQ_READS_MAX		32
@@ -37,6 +51,13 @@
  * @filled: input buffer that @filling has just filled, an event that is yet to be triggered
  * @filling: the packet, or NULL; for comparison only
  * @filling_prio: its priority
+ * @net: its network namespace
+ * @cnps: CNPs that wait to be sent
+ * @n_cnps: their number
+ * @cnp_count: count of the last one
+ * @cnps_sent: so far
+ * @cnps_unsent: those without a key, or a route
+ * @cnp_timer: sends them
  */
 struct labq_switch {
 	spinlock_t lock;		/* see above */
@@ -49,6 +70,13 @@ struct labq_switch {
 	const struct sk_buff *filling;
 	u8 filled;
 	u8 filling_prio;
+	struct net *net;
+	struct or_cnp cnps[LABQ_CNPS];
+	u32 n_cnps;
+	u64 cnp_count;
+	u64 cnps_sent;
+	u64 cnps_unsent;
+	struct hrtimer cnp_timer;
 };
 
 /* struct labq_ingress_prio - packets of one priority that came in by a port */
@@ -93,6 +121,9 @@ struct labq_ingress {
  * @changed_ns: @area and @hist have the time until then
  * @hist: bins, allocated as lengths come up
  * @bypassed: packets that have overtaken the first one
+ * @mercury: state of the port, for this priority
+ * @table: its flows, if there are @flows
+ * @flows: allocated for @table
  * @stats: by verdict and mark; other counters
  */
 struct labq_queue {
@@ -116,6 +147,16 @@ struct labq_queue {
 	u64 marked_buffer;
 	u64 unmarked_buffer;
 	u64 bypasses;
+	struct mercury_port mercury;
+	struct mercury_table table;
+	struct mercury_flow *flows;
+	u64 pauses;
+	u64 undetermined;
+	u64 resumed_congested;
+	u64 told;
+	u64 untold;
+	u64 marked_tcd;
+	u64 unmarked_tcd;
 };
 
 /**
@@ -153,6 +194,7 @@ struct labq_port {
  * @prio: its priority
  * @pool: that it is charged to
  * @slot: it holds a slot of its ingress port's buffer
+ * @flow: its place in labq_queue.table, or MERCURY_NO_FLOW
  *
  * A qdisc has 20 bytes in a packet.
  */
@@ -163,7 +205,8 @@ struct labq_cb {
 	u32 prio : 4;
 	u32 pool : 3;
 	u32 slot : 1;
-};
+	u16 flow;
+} __packed __aligned(4);
 
 static inline struct labq_cb *labq_cb(struct sk_buff *skb)
 {
@@ -177,6 +220,13 @@ void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in);
 void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio);
 void labq_pause_apply(struct labq_switch *sw, struct labq_ingress *in);
 struct labq_switch *labq_switch_of(const struct net_device *dev);
+
+/* labq_mercury.c */
+void labq_signal_arrive(struct labq_port *port, struct sk_buff *skb, struct labq_cb *cb);
+void labq_signal_depart(struct labq_port *port, const struct labq_cb *cb);
+void labq_signal_resume(struct labq_port *port);
+void labq_signal_init(struct labq_switch *sw, struct net *net);
+void labq_signal_exit(struct labq_switch *sw);
 
 /* labq_netlink.c */
 void labq_defaults(struct labq_config *cfg);

@@ -43,6 +43,8 @@
  *	  mark it if labq_marks.h says so; without ECN it is counted
  *	  transmission ends: its slot is free, and the sender's credit goes back
  *
+ * With `signal`, congested ports that are not merely paused tell senders: labq_mercury.c.
+ *
  * A packet is charged to the bytes reserved for its queue (`reserved`), to the shared buffer, or
  * to the headroom. The shared buffer is `buffer` less all reserved bytes and headrooms.
  *
@@ -434,6 +436,7 @@ static void labq_release(struct labq_port *port, const struct labq_cb *cb)
 		sw->shared.used -= cb->bytes;
 	}
 	trace_labq_queue(port, cb->prio);
+	labq_signal_depart(port, cb);
 	if (cb->ingress)
 		labq_ingress_release(sw, cb);
 }
@@ -485,6 +488,7 @@ static int labq_enqueue_one(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	verdict = labq_decide(port, skb, &cb);
 	if (verdict == LABQ_ENQUEUE) {
 		labq_charge(port, &cb);
+		labq_signal_arrive(port, skb, &cb);
 		labq_slots_arrive(port, skb, &cb);
 	}
 	spin_unlock(&sw->lock);
@@ -540,6 +544,7 @@ static struct sk_buff *labq_dequeue(struct Qdisc *sch)
 		paused = labnic_pfc_paused(port->dev) | lacks;
 	}
 	spin_lock(&port->sw->lock);
+	labq_signal_resume(port);
 	for (prio = LABNIC_PRIOS - 1; prio >= 0 && !skb; prio--) {
 		q = &port->queues[prio];
 		if (q->list.qlen && !(paused & BIT(prio)))
@@ -619,6 +624,7 @@ static int __net_init labq_net_init(struct net *net)
 		INIT_HLIST_HEAD(&sw->ingress[i]);
 	labq_defaults(&sw->cfg);
 	sw->shared.size = sw->cfg.buffer_bytes;
+	labq_signal_init(sw, net);
 	return 0;
 }
 
@@ -626,6 +632,7 @@ static void __net_exit labq_net_exit(struct net *net)
 {
 	struct labq_switch *sw = net_generic(net, labq_net_id);
 
+	labq_signal_exit(sw);
 	kvfree(sw->marks);
 }
 
@@ -661,6 +668,6 @@ module_exit(labq_module_exit);
 MODULE_ALIAS("net-sch-labq");
 MODULE_ALIAS("sch_labq");
 MODULE_AUTHOR("The onramp authors");
-MODULE_DESCRIPTION("Shared buffer of a switch for tests: ECN, RED, PFC");
+MODULE_DESCRIPTION("Shared buffer of a switch for tests: ECN, RED, PFC, Mercury");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(ONRAMP_VERSION);

@@ -279,6 +279,14 @@ static void labq_queue_restart(struct labq_queue *q)
 	q->marked_buffer = 0;
 	q->unmarked_buffer = 0;
 	q->bypasses = 0;
+	q->pauses = 0;
+	q->undetermined = 0;
+	q->resumed_congested = 0;
+	q->told = 0;
+	q->untold = 0;
+	q->table.full = 0;
+	q->marked_tcd = 0;
+	q->unmarked_tcd = 0;
 	/* Packets in the queue stay. */
 	q->verdicts[LABQ_ENQUEUE] = q->length.packets;
 	q->enqueued_bytes = q->length.bytes;
@@ -351,6 +359,14 @@ static int labq_put_queue(struct sk_buff *skb, struct labq_queue *q, int prio, u
 	values[LABQ_QUEUE_MARKED_BUFFER] = q->marked_buffer;
 	values[LABQ_QUEUE_UNMARKED_BUFFER] = q->unmarked_buffer;
 	values[LABQ_QUEUE_BYPASSES] = q->bypasses;
+	values[LABQ_QUEUE_PAUSES_MET] = q->pauses;
+	values[LABQ_QUEUE_UNDETERMINED] = q->undetermined;
+	values[LABQ_QUEUE_RESUMED_CONGESTED] = q->resumed_congested;
+	values[LABQ_QUEUE_TOLD] = q->told;
+	values[LABQ_QUEUE_UNTOLD] = q->untold;
+	values[LABQ_QUEUE_FLOWS_FULL] = q->table.full;
+	values[LABQ_QUEUE_MARKED_TCD] = q->marked_tcd;
+	values[LABQ_QUEUE_UNMARKED_TCD] = q->unmarked_tcd;
 
 	nest = nla_nest_start(skb, LABQ_STATS_QUEUE);
 	if (!nest)
@@ -398,7 +414,9 @@ static int labq_put_stats(struct sk_buff *skb, struct labq_port *port)
 			      LABQ_STATS_PAD) ||
 	    nla_put_u64_64bit(skb, LABQ_STATS_SHARED_BYTES, sw->shared.used,
 			      LABQ_STATS_PAD) ||
-	    nla_put_u64_64bit(skb, LABQ_STATS_SHARED_SIZE, sw->shared.size, LABQ_STATS_PAD))
+	    nla_put_u64_64bit(skb, LABQ_STATS_SHARED_SIZE, sw->shared.size, LABQ_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, LABQ_STATS_CNPS_SENT, sw->cnps_sent, LABQ_STATS_PAD) ||
+	    nla_put_u64_64bit(skb, LABQ_STATS_CNPS_UNSENT, sw->cnps_unsent, LABQ_STATS_PAD))
 		return -EMSGSIZE;
 	for (prio = 0; prio < LABNIC_PRIOS && !err; prio++) {
 		struct labq_queue *q = &port->queues[prio];
@@ -607,7 +625,9 @@ void labq_destroy(struct Qdisc *sch)
 	sw->shared.size = labq_shared_size(sw, NULL, NULL);
 	spin_unlock_bh(&sw->lock);
 	port->sw = NULL;
-	for (prio = 0; prio < LABNIC_PRIOS; prio++)
+	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
 		for (i = 0; i < LABQ_HIST_CHUNKS; i++)
 			kfree(port->queues[prio].hist[i]);
+		kfree(port->queues[prio].flows);
+	}
 }

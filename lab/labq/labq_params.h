@@ -11,6 +11,8 @@
  *	    LABQ_STATS_SINCE_NS		u64: statistics are of so much time
  *	    LABQ_STATS_SHARED_BYTES	u64: of the shared buffer, all ports together
  *	    LABQ_STATS_SHARED_SIZE	u64: of which there are so many
+ *	    LABQ_STATS_CNPS_SENT	u64: CNPs of the switch
+ *	    LABQ_STATS_CNPS_UNSENT	u64: ... that had no key or no route
  *	    LABQ_STATS_QUEUE		once for each priority that was used
  *	      LABQ_QUEUE_PRIO ...	u64 each, LABQ_QUEUE_STATS
  *	    LABQ_STATS_INGRESS		once for each priority that was received by
@@ -83,7 +85,27 @@ LABQ_X(MARKS, marks, COUNT, 0, 3, 0, SWITCH, \
 LABQ_X(MARKS_THRESHOLD, marks_threshold, COUNT, 0, 1000000, 0, SWITCH, \
 	 "marks 3: packets that may wait for an output without a mark") \
 LABQ_X(READS, reads, COUNT, 1, 32, 1, SWITCH, \
-	 "packets that an input buffer sends at once, to different outputs")
+	 "packets that an input buffer sends at once, to different outputs") \
+LABQ_X(SIGNAL, signal, COUNT, 0, 2, 0, SWITCH, \
+	 "congested ports tell, see labq_mercury.c: 0 nothing, 1 mercury: CNPs, 2 tcd: marks") \
+LABQ_X(SIGNAL_K, signal_k_bytes, BYTES, 0, 536870912, 0, SWITCH, \
+	 "signal: queue above which a port is congested; 0: what it sends in 40 us") \
+LABQ_X(SIGNAL_PERIOD, signal_period_ns, NS, 0, 1000000000, 10000, SWITCH, \
+	 "mercury: time between looks at an undetermined port, and between CNPs to a flow") \
+LABQ_X(SIGNAL_RTT, signal_rtt_ns, NS, 1, 1000000000, 12000, SWITCH, \
+	 "mercury: base RTT, for windows") \
+LABQ_X(SIGNAL_HOLD, signal_hold_ns, NS, 1, 1000000000, 55000, SWITCH, \
+	 "mercury: how long a window holds; rounded up to us") \
+LABQ_X(SIGNAL_FLOWS, signal_flows, COUNT, 1, 65534, 1024, SWITCH, \
+	 "mercury: flows of a queue that are counted; a queue keeps what it began with") \
+LABQ_X(SIGNAL_ADDRESSES, signal_addresses, BOOL, 0, 1, 0, SWITCH, \
+	 "mercury: a flow is a pair of addresses, as in the paper, and not a connection") \
+LABQ_X(SIGNAL_SWITCH, signal_switch, COUNT, 0, 65535, 0, SWITCH, \
+	 "mercury: number of the switch in its fabric") \
+LABQ_X(SIGNAL_PRIO, signal_prio, COUNT, 0, 7, 7, SWITCH, \
+	 "mercury: priority of CNPs") \
+LABQ_X(TCD_TON, tcd_ton_ns, NS, 0, 1000000000, 30000, SWITCH, \
+	 "tcd: time without a pause after which a port is congested above signal_k")
 
 enum {
 	TCA_LABQ_UNSPEC,
@@ -106,6 +128,8 @@ enum {
 	LABQ_STATS_SHARED_SIZE,
 	LABQ_STATS_QUEUE,
 	LABQ_STATS_INGRESS,
+	LABQ_STATS_CNPS_SENT,
+	LABQ_STATS_CNPS_UNSENT,
 	__LABQ_STATS_MAX
 };
 
@@ -149,7 +173,15 @@ LABQ_X(P999_BYTES, p999_bytes) \
 LABQ_X(LOST_NS, lost_ns)		/* no memory: not in the percentiles */ \
 LABQ_X(MARKED_BUFFER, marked_buffer)	/* marks: packets that got one */ \
 LABQ_X(UNMARKED_BUFFER, unmarked_buffer)	/* should have, but have no ECN */ \
-LABQ_X(BYPASSES, bypasses)		/* packets that overtook the first one */
+LABQ_X(BYPASSES, bypasses)		/* packets that overtook the first one */ \
+LABQ_X(PAUSES_MET, pauses_met)		/* signal: pauses of the port that it met */ \
+LABQ_X(UNDETERMINED, undetermined)	/* resumes that left the port undetermined */ \
+LABQ_X(RESUMED_CONGESTED, resumed_congested)	/* ... determined, above signal_k */ \
+LABQ_X(TOLD, told)			/* mercury: CNPs to flows */ \
+LABQ_X(UNTOLD, untold)			/* due, but not TCP, or too many at once */ \
+LABQ_X(FLOWS_FULL, flows_full)		/* packets of flows that found no place */ \
+LABQ_X(MARKED_TCD, marked_tcd) \
+LABQ_X(UNMARKED_TCD, unmarked_tcd)	/* should have, but have no ECN */
 
 /* Of what came in by this port, of one priority, and is held at any. */
 #define LABQ_INGRESS_STATS \

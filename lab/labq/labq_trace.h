@@ -306,6 +306,80 @@ TRACE_EVENT(labq_pause,
 		  __entry->headroom, __entry->shared_used, __entry->shared_size)
 );
 
+/* A pause of the port began or ended; Mercury's state of it, and what came during the pause. */
+TRACE_EVENT(labq_state,
+
+	TP_PROTO(const struct labq_port *port, u8 prio, const struct mercury_port *m, u64 rx),
+
+	TP_ARGS(port, prio, m, rx),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(u8, prio)
+		__field(bool, paused)
+		__field(bool, determined)
+		__field(u64, rx)
+		__field(u32, bytes)
+	),
+
+	TP_fast_assign(
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->prio = prio;
+		__entry->paused = m->paused;
+		__entry->determined = m->state == MERCURY_DETERMINED;
+		__entry->rx = m->paused ? 0 : rx;
+		__entry->bytes = port->queues[prio].length.bytes;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u %s determined=%d rx=%llu bytes=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->prio,
+		  __entry->paused ? "paused" : "resumed", __entry->determined,
+		  __entry->rx, __entry->bytes)
+);
+
+/* A flow of a congested port is told its window; data: its bytes in the queue, and all flows'. */
+TRACE_EVENT(labq_cnp,
+
+	TP_PROTO(const struct labq_port *port, u8 prio, const struct or_cnp *cnp, u32 data,
+		 u64 all),
+
+	TP_ARGS(port, prio, cnp, data, all),
+
+	TP_STRUCT__entry(
+		__field(u64, ns)
+		__array(char, dev, IFNAMSIZ)
+		__field(u32, netns)
+		__field(u8, prio)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u32, window)
+		__field(u32, data)
+		__field(u64, all)
+		__field(u32, bytes)
+	),
+
+	TP_fast_assign(
+		__entry->ns = ktime_get_ns();
+		memcpy(__entry->dev, port->dev->name, IFNAMSIZ);
+		__entry->netns = dev_net(port->dev)->ns.inum;
+		__entry->prio = prio;
+		__entry->sport = cnp->sport;
+		__entry->dport = cnp->dport;
+		__entry->window = cnp->window;
+		__entry->data = data;
+		__entry->all = all;
+		__entry->bytes = port->queues[prio].length.bytes;
+	),
+
+	TP_printk("ns=%llu dev=%.16s netns=%u prio=%u sport=%u dport=%u window=%u data=%u of=%llu bytes=%u",
+		  __entry->ns, __entry->dev, __entry->netns, __entry->prio, __entry->sport,
+		  __entry->dport, __entry->window, __entry->data, __entry->all, __entry->bytes)
+);
+
 #endif /* _LABQ_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -135,6 +135,9 @@ static void show_stats(struct nlattr *stats)
 	       (uint64_t)get_s64(tb[LABQ_STATS_SHARED_BYTES]));
 	printf(",\n    \"shared_size_bytes\": %" PRIu64,
 	       (uint64_t)get_s64(tb[LABQ_STATS_SHARED_SIZE]));
+	printf(",\n    \"cnps_sent\": %" PRIu64, (uint64_t)get_s64(tb[LABQ_STATS_CNPS_SENT]));
+	printf(",\n    \"cnps_unsent\": %" PRIu64,
+	       (uint64_t)get_s64(tb[LABQ_STATS_CNPS_UNSENT]));
 	show_array(stats, LABQ_STATS_QUEUE, "queues", queue_fields, LABQ_QUEUE_MAX);
 	show_array(stats, LABQ_STATS_INGRESS, "ingress", ingress_fields, LABQ_INGRESS_MAX);
 }
