@@ -98,14 +98,11 @@ void labnic_credit_give(struct labnic_priv *priv, u8 prio, u64 free_ns)
 	spin_unlock(&credit->lock);
 }
 
-static enum hrtimer_restart labnic_credit_timer(struct hrtimer *timer)
+/* Slots may have become free: the other end sends on. */
+static void labnic_credit_tell(struct labnic_priv *priv)
 {
-	struct labnic_priv *priv = container_of(timer, struct labnic_priv, credit.timer);
 	struct net_device *peer;
 
-	spin_lock(&priv->credit.lock);
-	priv->credit.waiting = false;
-	spin_unlock(&priv->credit.lock);
 	rcu_read_lock();
 	peer = rcu_dereference(priv->peer);
 	if (peer) {
@@ -114,6 +111,16 @@ static enum hrtimer_restart labnic_credit_timer(struct hrtimer *timer)
 		netif_tx_schedule_all(peer);
 	}
 	rcu_read_unlock();
+}
+
+static enum hrtimer_restart labnic_credit_timer(struct hrtimer *timer)
+{
+	struct labnic_priv *priv = container_of(timer, struct labnic_priv, credit.timer);
+
+	spin_lock(&priv->credit.lock);
+	priv->credit.waiting = false;
+	spin_unlock(&priv->credit.lock);
+	labnic_credit_tell(priv);
 	return HRTIMER_NORESTART;
 }
 
@@ -153,7 +160,6 @@ void labnic_credit_stop(struct labnic_priv *priv)
 void labnic_credit_set(struct net_device *dev, u32 slots)
 {
 	struct labnic_priv *priv = netdev_priv(dev);
-	struct net_device *peer;
 	int prio;
 
 	local_bh_disable();
@@ -162,13 +168,7 @@ void labnic_credit_set(struct net_device *dev, u32 slots)
 	for (prio = 0; prio < LABNIC_PRIOS; prio++)
 		priv->credit.prios[prio].slots = slots;
 	spin_unlock(&priv->credit.lock);
-	rcu_read_lock();
-	peer = rcu_dereference(priv->peer);
-	if (peer) {
-		labnic_tx_kick(netdev_priv(peer));
-		netif_tx_schedule_all(peer);
-	}
-	rcu_read_unlock();
+	labnic_credit_tell(priv);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(labnic_credit_set);
