@@ -16,35 +16,12 @@
 
 #include "labq_marks.h"
 #include "labq_mercury.h"
+#include "fuzz.h"
 
 #define PORTS	4
 #define PACKETS	64
 #define KEYS	8
 #define PLACES	6
-
-#define REQUIRE(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,	\
-			__LINE__, #cond);				\
-		abort();						\
-	}								\
-} while (0)
-
-struct input {
-	const u8 *data;
-	size_t left;
-};
-
-static u32 take(struct input *in, int bytes)
-{
-	u32 value = 0;
-
-	while (bytes-- && in->left) {
-		value = value << 8 | *in->data++;
-		in->left--;
-	}
-	return value;
-}
 
 struct packet {
 	bool there;

@@ -13,6 +13,7 @@
 
 #include "onramp_owd.h"
 #include "onramp_ring.h"
+#include "fuzz.h"
 
 #define MAX_EVENTS	512
 #define RING		16
@@ -30,14 +31,6 @@ struct fuzz_event {
 	u64 value;
 	u32 seq;
 } __attribute__((packed));
-
-#define REQUIRE(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,	\
-			__LINE__, #cond);				\
-		abort();						\
-	}								\
-} while (0)
 
 static struct onramp_ctrl_params p;
 static struct onramp_ctrl f;

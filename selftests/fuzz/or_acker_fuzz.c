@@ -14,32 +14,9 @@
 #include <string.h>
 
 #include "or_acker_core.h"
+#include "fuzz.h"
 
 #define FLOWS	2
-
-#define REQUIRE(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,	\
-			__LINE__, #cond);				\
-		abort();						\
-	}								\
-} while (0)
-
-struct input {
-	const u8 *data;
-	size_t left;
-};
-
-static u32 take(struct input *in, int bytes)
-{
-	u32 value = 0;
-
-	while (bytes-- && in->left) {
-		value = value << 8 | *in->data++;
-		in->left--;
-	}
-	return value;
-}
 
 static struct or_acker_rules rules;
 static u32 cpu_interval;

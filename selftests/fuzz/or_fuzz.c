@@ -11,16 +11,9 @@
 #include <string.h>
 
 #include "or_proto.h"
+#include "fuzz.h"
 
 #define MAX_COUNTS	256
-
-#define REQUIRE(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,	\
-			__LINE__, #cond);				\
-		abort();						\
-	}								\
-} while (0)
 
 static void fuzz_ack(const u8 *data, size_t size)
 {

@@ -152,7 +152,7 @@ static void pause__flapping(void)
 	CHECK_EQ(port.state, MERCURY_DETERMINED);
 }
 
-/* A pause that never ends counts for what it is, with any number of bytes. */
+/* A pause of any length, with any number of bytes, leaves the port undetermined. */
 static void pause__endless(void)
 {
 	setup();
