@@ -218,17 +218,23 @@ no_connections() {
 	! ss -N "$A" -Htn | grep -qv ":$PORT\b"
 }
 
-# load_until STATISTIC MIN OPTION...: connections of A send until it is at least that.
-load_until() {
-	local name=$1 min=$2
-	shift 2
+# load_in_until NAMESPACE STATISTIC MIN OPTION...: connections of it send until the statistic
+# is at least that.
+load_in_until() {
+	local namespace=$1 name=$2 min=$3
+	shift 3
 
-	spawn dcload client --netns "$A" --rtt-sample-us 0 --duration 600 "$@"
+	spawn dcload client --netns "$namespace" --rtt-sample-us 0 --duration 600 "$@"
 	wait_for 60 stats_reach "$name" "$min" || {
 		stop "$SPAWNED" KILL
 		return 1
 	}
 	stop "$SPAWNED" KILL
+}
+
+# load_until STATISTIC MIN OPTION...: the same in A.
+load_until() {
+	load_in_until "$A" "$@" || return
 	# What is in their buffers is sent all the same.
 	wait_for 60 no_connections
 }

@@ -208,22 +208,9 @@ far() {
 	tc -n "$B" qdisc del dev b0 root
 	# Near, once it is: within 20 ms, whatever this machine does.
 	change peers 20ms
-	load_container_until connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 20mbit
 	expect "RTT, us" "$(in_ns "$A" awk -v remote=$B4 -v name=$C4 \
 		'$2 == remote && $1 == name { print $5 }' /proc/net/onramp_peers)" -lt 20000
-}
-
-# load_container_until STATISTIC MIN OPTION...: connections of C send until it is at least that.
-load_container_until() {
-	local name=$1 min=$2
-	shift 2
-
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --duration 600 "$@"
-	wait_for 60 stats_reach "$name" "$min" || {
-		stop "$SPAWNED" KILL
-		return 1
-	}
-	stop "$SPAWNED" KILL
 }
 
 # answered FROM TO LOCAL: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in the name
@@ -313,7 +300,7 @@ snat() {
 	answered "$C" $B4 $V4_A
 	# Its RTT is measured, though ACKs come in to the host's address.
 	fresh forward on peers 1s line_rate 400gbit threshold 10s
-	load_container_until connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 20mbit
 	in_ns "$A" nft delete table ip nat
 }
 
