@@ -780,8 +780,12 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 	if (completed || !(ts->flags & TIMELY_F_SEGMENT)) {
 		scb = TCP_SKB_CB(head);
 		seq = scb->seq;
-		/* If its head is gone, it began where the last one ended. */
-		if (completed && seq == tp->snd_una)
+		/*
+		 * If this ACK covers a part of it, that part is gone, and it began where the
+		 * last one ended, or later: then TCP has measured by its timestamp.
+		 */
+		if (completed && seq == tp->snd_una && rs->rtt_us >= 0 &&
+		    tcp_skb_timestamp_us(head) == tp->tcp_mstamp - rs->rtt_us)
 			seq = scb->end_seq - min(scb->end_seq - end,
 						 max(whole, scb->end_seq - seq));
 		timely_set_segment(ts, seq, scb->end_seq, head->skb_mstamp_ns);

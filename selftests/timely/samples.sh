@@ -105,6 +105,27 @@ lost_acks() {
 		}' "$KSFT_TMP/trace"
 }
 
+# Single packets, a millisecond apart, each with an ACK of its own, half of which are lost: an
+# ACK ends several segments, and no part of the next one, which has left since.
+singles() {
+	ip -n "$B" route change default via 10.77.2.1 quickack 1
+	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 50% limit 100000
+	trace_on timely_update
+	in_ns "$A" "$KSFT_DIR/timely_helper" trickle "$V4_B" 5001 timely 1448 1 400 0
+	trace_off "$KSFT_TMP/trace"
+	ack_delay 20
+	awk "$TRACE_AWK"'
+		/timely_update/ {
+			n++
+			if (v("rtt") + v("serialisation") < 20000000 && ++short < 5)
+				print "too short:", $0
+		}
+		END {
+			printf "measured: %d samples, %d too short\n", n, short
+			exit n < 50 || short
+		}' "$KSFT_TMP/trace"
+}
+
 # Payload, and 20 + 32 + 14 + 24 bytes for each packet of 1448.
 serialisation() {
 	awk "$TRACE_AWK"'
@@ -144,7 +165,7 @@ floor() {
 	timely_set "$A" rtt_floor_ns 1000
 }
 
-ksft_plan 6
+ksft_plan 7
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -160,3 +181,4 @@ ksft_case "no sample is shorter than the path" delay
 ksft_case "the newest segment is measured when ACKs are lost" lost_acks
 ksft_case "serialisation is that of all bytes on the wire" serialisation
 ksft_case "samples below the floor are counted, and raise the rate" floor
+ksft_case "single packets are measured when ACKs are lost" singles
