@@ -661,9 +661,9 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
  *  - else the remembered one: the timestamp is that of the head.
  * The ACK may cover a part of the head, which is newer still. Then measure that part: ACKs
  * before this one may have been lost, and the remembered segment arrived earlier; or another
- * segment was between them, whose departure is unknown now. Do not measure a part of a
- * single packet, whose ACK may be delayed, if all packets but one of the remembered segment
- * have been acknowledged before.
+ * segment was between them, whose departure is unknown now; or the last packet of the
+ * remembered segment waited at the receiver for the first one of the head, and by the time
+ * of the ACK before it the RTT would be as old as the head is late.
  * The size of a segment that an ACK covers together with older ones is unknown; it is at
  * most a whole segment.
  */
@@ -692,12 +692,14 @@ static void timely_measure_tcp(const struct sock *sk, const struct rate_sample *
 	if (head && tcp_skb_timestamp_us(head) == send_us) {
 		left = TCP_SKB_CB(head)->end_seq - tp->snd_una;
 		part = min(left < whole ? whole - left : 0, tp->snd_una - ts->seg_end);
-		if (part > mss || (part && !known) ||
-		    TCP_SKB_CB(head)->end_seq - ts->seg_end > whole) {
+		if (part || TCP_SKB_CB(head)->end_seq - ts->seg_end > whole) {
 			done->time_ns = tp->tcp_clock_cache - head->skb_mstamp_ns;
 			done->bytes = part ?: min(tp->snd_una - ts->seg_end, whole);
-			/* The receiver may have delayed the ACK of a single packet. */
-			done->bound |= done->bytes <= mss;
+			/*
+			 * The receiver may have delayed the ACK of a single packet. With the
+			 * last one of the remembered segment it is the second one.
+			 */
+			done->bound |= done->bytes <= mss && !(part && known);
 			return;
 		}
 	}
