@@ -86,7 +86,10 @@
  *  - The window is 2 R (Thigh + q) and two segments, instead of 2 C Thigh. It grows to that
  *    by half, or by a segment, with each update that is no cut. If it grew by a segment only,
  *    a flow whose start ends by chance would take seconds where the RTT is 5 ms.
- *  - A segment has the bytes that R sends in 250 us, and not more than configured.
+ *  - A segment has the bytes that R sends in 250 us, and not more than configured. On a long
+ *    path it has those of D / 16, up to 64 KB: if all flows of a link send one at once, the
+ *    queue is D / 16. A flow that sends less than its rate for another reason than its window
+ *    has up to 64 KB, too: the host is busy with something, and larger segments are less work.
  *  - A flow that is application-limited is not cut by the gradient either.
  *
  * Nothing in this file depends on the kernel but fixed-size integers and division.
@@ -155,11 +158,18 @@
 /* A segment has the bytes that the rate sends in this time, ns. */
 #define TIMELY_AUTO_SEGMENT_NS	250000U
 
+/* And up to TIMELY_AUTO_MESSAGE what it sends in 1/16 of D, at most 2^24 ns. */
+#define TIMELY_AUTO_PART_SHIFT	4
+#define TIMELY_AUTO_PART_MAX	(1ULL << 24)
+
 /* Without data for ten times D, and for that long at least, a flow starts over, ns. */
 #define TIMELY_AUTO_IDLE_RTTS	10U
 #define TIMELY_AUTO_IDLE_NS	200000U
 
-/* After idleness RTTs do not end the start before so much was sent, bytes. */
+/*
+ * After idleness RTTs do not end the start before so much was sent, bytes. It is also the
+ * largest segment of a long path, and of a flow that its rate does not limit.
+ */
 #define TIMELY_AUTO_MESSAGE	65536U
 
 /* RTTs are held in 32 bits here, ns. */
@@ -167,7 +177,13 @@
 
 /* Largest v, ns, and largest number of RTTs in a mean. */
 #define TIMELY_AUTO_DEV_MAX	((1U << 24) - 1)
-#define TIMELY_AUTO_MEAN_MAX	255U
+#define TIMELY_AUTO_MEAN_MAX	63U
+
+/*
+ * So many windows in a row in which a flow sends less than its share, before its segments are
+ * larger: what it sends in one of ten segments varies by two of them.
+ */
+#define TIMELY_AUTO_UNDER	3U
 
 /**
  * struct timely_auto - the parameters of a flow at this moment
@@ -248,17 +264,36 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 }
 
 /**
+ * timely_auto_most() - return the bytes of the largest segment
+ * @f: flow
+ * @segment_bytes: as configured
+ */
+static inline u32 timely_auto_most(const struct timely_flow *f, u32 segment_bytes)
+{
+	if (f->under < TIMELY_AUTO_UNDER)
+		return segment_bytes;
+	return max_t(u32, segment_bytes, TIMELY_AUTO_MESSAGE);
+}
+
+/**
  * timely_auto_segment() - return the bytes of a segment
  * @f: flow
- * @segment_bytes: largest one
+ * @segment_bytes: largest one, as configured
  *
- * Smaller ones of slow flows make a shorter queue where they meet, and more RTTs.
+ * Smaller ones of slow flows make a shorter queue where they meet, and more RTTs. On a long
+ * path the part of D limits them: if all flows that fill a link send at once, the queue is
+ * that part of D.
  */
 static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_bytes)
 {
-	/* 2^38 bytes/s and 2^18 ns. */
-	return (u32)min_t(u64, div64_u64(timely_rate_bps(f) * TIMELY_AUTO_SEGMENT_NS,
-					 1000000000), segment_bytes);
+	u64 part_ns = min_t(u64, f->base_ns >> TIMELY_AUTO_PART_SHIFT, TIMELY_AUTO_PART_MAX);
+	/* 2^38 bytes/s times 2^18 ns, and 2^24 ns. */
+	u64 bytes = min_t(u64, div64_u64(timely_rate_bps(f) * TIMELY_AUTO_SEGMENT_NS,
+					 1000000000), timely_auto_most(f, segment_bytes));
+	u64 part = min_t(u64, div64_u64(timely_rate_bps(f) * part_ns, 1000000000),
+			 TIMELY_AUTO_MESSAGE);
+
+	return (u32)max_t(u64, bytes, part);
 }
 
 /**
@@ -398,8 +433,43 @@ static inline void timely_auto_loss(struct timely_flow *f, const struct timely_p
 	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;
 	f->doubted = 0;
+	f->under = 0;
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_started(f);
+}
+
+/**
+ * timely_auto_account() - find out what limits a flow, before a decision
+ * @f: flow
+ * @p: parameters
+ * @elapsed_ns: time since the last call, ns
+ * @sent_bytes: bytes sent since the last call, < 2^31
+ * @rtt_ns: newest RTT, ns
+ * @waits: data waits that the receiver would take
+ * @full: the flow's own window limits it
+ *
+ * A flow that sends less than its rate, though its window is open, is limited by its host: by
+ * its application, or by the CPU, for which four segments of 16 KB are four times the work
+ * of one of 64 KB. With 90 % of the rate, where 80 % are asked, it returns to smaller ones.
+ */
+static inline void timely_auto_account(struct timely_flow *f, const struct timely_params *p,
+				       u64 elapsed_ns, u32 sent_bytes, u64 rtt_ns, bool waits,
+				       bool full)
+{
+	u64 need = (u64)timely_auto_most(f, p->segment_bytes) * TIMELY_WIN_SEGMENTS;
+	u32 percent = p->app_limited_percent;
+
+	if (f->under == TIMELY_AUTO_UNDER)
+		percent += (100 - percent) / 2;
+	if (timely_share(f, need, percent, elapsed_ns, sent_bytes, rtt_ns)) {
+		if (!f->app_limited || full)
+			f->under = 0;
+		else if (f->under < TIMELY_AUTO_UNDER)
+			f->under++;
+	}
+	/* A flow whose timers are late sends less than its rate, although data waits. */
+	if (waits)
+		f->app_limited = 0;
 }
 
 /* Return whether D is too old. A flow that starts over after idleness renews it. */

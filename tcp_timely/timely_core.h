@@ -182,6 +182,7 @@ struct timely_params {
  * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
  * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
  * @samples:	profile auto: RTTs in @avg_ns, saturating
+ * @under:	profile auto: windows in a row in which it sent less than its share, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
  * @doubted:	profile auto: the cuts since @before were for RTTs
@@ -215,7 +216,8 @@ struct timely_flow {
 		struct {
 			u32	mean_ns;
 			u32	dev_ns:24;
-			u32	samples:8;
+			u32	samples:6;
+			u32	under:2;
 		};
 	};
 	u64	last_ns;
@@ -449,29 +451,27 @@ static inline void timely_loss(struct timely_flow *f,
 }
 
 /**
- * timely_window() - apply the 80 % rule for application-limited flows
+ * timely_share() - find out whether a flow sends a share of its target
  * @f: flow
- * @p: parameters
+ * @need_bytes: a window has at least so much, sent or allowed, or is a second long
+ * @percent: the share
  * @elapsed_ns: time since the last call, ns
  * @sent_bytes: bytes sent since the last call, < 2^31
- * @rtt_ns: newest RTT, ns
+ * @rtt_ns: newest RTT, ns: a window is that long at least
  *
- * TIMELY section 5: the target rises only while the application sends at 80 %
- * of it or more. A window is at least one RTT and TIMELY_WIN_SEGMENTS
- * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
- * bytes; the share is taken of the lowest target inside it, because the rate
- * moves while it is open.
+ * The share is taken of the lowest target inside a window, because the rate moves while it
+ * is open; timely_flow.app_limited has the verdict.
  *
  * Overflow: rate < 2^37.6, window <= 62.5e6 units of 16 ns, product < 1.25e19 <
  * 2^64.
+ *
+ * Return: whether a window was closed, with a new verdict.
  */
-static inline void timely_window(struct timely_flow *f,
-				 const struct timely_params *p, u64 elapsed_ns,
-				 u32 sent_bytes, u64 rtt_ns)
+static inline bool timely_share(struct timely_flow *f, u64 need_bytes, u32 percent,
+				u64 elapsed_ns, u32 sent_bytes, u64 rtt_ns)
 {
 	u64 length_ns = f->win_ns + min_t(u64, elapsed_ns, TIMELY_MAX_RTT_NS);
 	u64 sent = (u64)f->win_sent + sent_bytes;
-	u64 need = (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS;
 	u32 rate = timely_rate_units(f);
 	u64 allowed;
 
@@ -483,13 +483,35 @@ static inline void timely_window(struct timely_flow *f,
 			    (f->win_ns >> 4), TIMELY_WIN_MAX_NS >> 4);
 	if (f->win_ns < min_t(u64, rtt_ns, TIMELY_WIN_MAX_NS) &&
 	    sent < TIMELY_WIN_MAX_SENT)
-		return;
-	if (sent < need && allowed < need && f->win_ns < TIMELY_WIN_MAX_NS)
-		return;
+		return false;
+	if (sent < need_bytes && allowed < need_bytes && f->win_ns < TIMELY_WIN_MAX_NS)
+		return false;
 
 	/* allowed < 2^38 and the share <= 100: no overflow. */
-	f->app_limited = sent * 100 < allowed * p->app_limited_percent;
+	f->app_limited = sent * 100 < allowed * percent;
 	timely_window_open(f);
+	return true;
+}
+
+/**
+ * timely_window() - apply the 80 % rule for application-limited flows
+ * @f: flow
+ * @p: parameters
+ * @elapsed_ns: time since the last call, ns
+ * @sent_bytes: bytes sent since the last call, < 2^31
+ * @rtt_ns: newest RTT, ns
+ *
+ * TIMELY section 5: the target rises only while the application sends at 80 %
+ * of it or more. A window is at least one RTT and TIMELY_WIN_SEGMENTS
+ * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
+ * bytes.
+ */
+static inline void timely_window(struct timely_flow *f,
+				 const struct timely_params *p, u64 elapsed_ns,
+				 u32 sent_bytes, u64 rtt_ns)
+{
+	timely_share(f, (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS, p->app_limited_percent,
+		     elapsed_ns, sent_bytes, rtt_ns);
 }
 
 /* s = min(1, elapsed / minRTT); 10 s << 30 is 1.07e19 < 2^64. */

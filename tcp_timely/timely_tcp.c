@@ -840,15 +840,14 @@ static u64 timely_t_low(const struct timely_sock *ts, const struct timely_conf *
 	return a.t_low_ns;
 }
 
-/* Find out from the bytes sent since the last decision whether the application is the limit. */
-static void timely_account(struct sock *sk, const struct timely_params *p, u64 now_ns,
-			   u64 rtt_ns)
+/* Return the bytes that were sent since the last decision. */
+static u32 timely_sent(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	u32 sent = (u32)tcp_sk(sk)->bytes_sent - ts->flow.sent;
 
 	ts->flow.sent += sent;
-	timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns), sent, rtt_ns);
+	return sent;
 }
 
 /* By the profile auto: the window of a start in bytes is at most 2^30. */
@@ -858,17 +857,16 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
-	u64 window = (u64)tcp_snd_cwnd(tcp_sk(sk)) * cc_mss(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 window = (u64)tcp_snd_cwnd(tp) * cc_mss(sk);
 
-	if (ts->flow.starting) {
-		timely_auto_sent(&ts->flow, (u32)tcp_sk(sk)->bytes_sent - ts->flow.sent);
-		ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
-	} else if (timely_auto_due(&ts->flow, now_ns)) {
-		timely_account(sk, p, now_ns, rtt_ns);
-	}
-	/* A flow whose timers are late sends less than its rate, although data waits. */
-	if (!tcp_sk(sk)->app_limited && tcp_sk(sk)->chrono_type != TCP_CHRONO_RWND_LIMITED)
-		ts->flow.app_limited = 0;
+	if (ts->flow.starting)
+		timely_auto_sent(&ts->flow, timely_sent(sk));
+	else if (timely_auto_due(&ts->flow, now_ns))
+		timely_auto_account(&ts->flow, p, now_ns - ts->flow.last_ns, timely_sent(sk),
+				    rtt_ns, !tp->app_limited &&
+				    tp->chrono_type != TCP_CHRONO_RWND_LIMITED,
+				    tp->is_cwnd_limited);
 	timely_auto_update(&ts->flow, max(rtt_ns, p->rtt_floor_ns), now_ns, p->segment_bytes,
 			   min_t(u64, window, TIMELY_MAX_OUTSTANDING), cap_bps, res);
 }
@@ -923,7 +921,8 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		timely_complete_auto(sk, conf, rtt_ns, now_ns, cap_bps, &res);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
-		timely_account(sk, p, now_ns, rtt_ns);
+		timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns),
+			      timely_sent(sk), rtt_ns);
 		timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, &res);
 		/* get_info() reads it without the socket lock. */
 		lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);

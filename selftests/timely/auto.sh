@@ -43,9 +43,9 @@ ksft_plan 6
 need_module
 net_line
 serve "$B"
-ksft_case "what the CPU can do" as_cubic fq "$V4_B" 0.5 tcp 0.2 0.2
+ksft_case "what the CPU can do" as_cubic fq "$V4_B" 0.85 tcp 0.2 0.2
 ack_delay 5
-ksft_case "the same with an RTT of 5 ms" as_cubic fq "$V4_B" 0.45 tcp 0.3 0.2
+ksft_case "the same with an RTT of 5 ms" as_cubic fq "$V4_B" 0.85 tcp 0.3 0.2
 shape $mbit
 ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0.9 tcp
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp

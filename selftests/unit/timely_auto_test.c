@@ -148,6 +148,85 @@ static void segment__by_rate(void)
 	CHECK_EQ(timely_auto_segment(&f, SEGMENT), SEGMENT);
 }
 
+static struct timely_params eighty = {
+	.segment_bytes = SEGMENT,
+	.app_limited_percent = 80,
+};
+
+/* 1/16 of D: 312.5 us, and 2^24 ns at most. */
+static void segment__by_path(void)
+{
+	start(10000000);
+	f.base_ns = 5000 * US;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 3125);
+	f.base_ns = 4000 * US - 1;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 2500);
+	f.base_ns = UINT32_MAX;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 65536);
+	start(1000000);
+	f.base_ns = UINT32_MAX;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 16777);
+	start(CAP);
+	f.base_ns = 400 * US;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 25000);
+	CHECK_EQ(timely_auto_segment(&f, 100000), 100000);
+	timely_auto_start(&f, TIMELY_MAX_RATE_BPS, TIMELY_MAX_RATE_BPS, 0, now);
+	f.base_ns = UINT32_MAX;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 65536);
+}
+
+/* Of 64 KB where it is not the rate that limits; of a slow flow as before. */
+static void segment__of_what_the_rate_does_not_limit(void)
+{
+	start(CAP);
+	f.under = 2;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), SEGMENT);
+	f.under = 3;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 65536);
+	CHECK_EQ(timely_auto_segment(&f, 100000), 100000);
+	start(10000000);
+	f.under = 3;
+	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 2500);
+	timely_auto_start(&f, CAP, CAP, 0, now);
+	CHECK_EQ(f.under, 3);
+	timely_auto_loss(&f, &eighty, CAP);
+	CHECK_EQ(f.under, 0);
+}
+
+/* At 1e8 bytes/s 1.6384 ms are ten segments of 16 KB, 6.5536 ms ten of 64 KB. */
+static void account__what_limits(void)
+{
+	static const struct {
+		u8 under, waits, full;
+		u32 after_us, sent, under_then, limited_then;
+	} table[] = {
+		{ 0, 1, 0, 1639, 131000, 1, 0 },	/* the CPU */
+		{ 2, 1, 0, 1639, 131000, 3, 0 },
+		{ 0, 0, 0, 1639, 131000, 1, 1 },	/* the application */
+		{ 2, 1, 1, 1639, 131000, 0, 0 },	/* the window */
+		{ 2, 0, 1, 1639, 131000, 0, 1 },
+		{ 2, 1, 0, 1639, 131200, 0, 0 },	/* the rate */
+		{ 2, 1, 0, 1630, 100000, 2, 0 },	/* too early to tell */
+		{ 3, 1, 0, 1639, 131000, 3, 0 },
+		{ 3, 1, 0, 6550, 650000, 3, 0 },
+		{ 3, 1, 0, 6554, 589000, 3, 0 },	/* below 90 % */
+		{ 3, 0, 0, 6554, 589000, 3, 1 },
+		{ 3, 1, 0, 6554, 590000, 0, 0 },
+		{ 3, 1, 1, 6554, 100000, 0, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		start(100000000);
+		f.under = table[i].under;
+		timely_auto_account(&f, &eighty, (u64)table[i].after_us * US, table[i].sent,
+				    100 * US, table[i].waits, table[i].full);
+		printf("# row %u\n", i);
+		CHECK_EQ(f.under, table[i].under_then);
+		CHECK_EQ(f.app_limited, table[i].limited_then);
+	}
+}
+
 static void window__twice_thigh(void)
 {
 	/* 2 * (106.464 + 16.384) us + 1 us of 1e9 bytes/s, and two segments */
@@ -683,6 +762,9 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(params__base),
 	KTAP_CASE(params__ends),
 	KTAP_CASE(segment__by_rate),
+	KTAP_CASE(segment__by_path),
+	KTAP_CASE(segment__of_what_the_rate_does_not_limit),
+	KTAP_CASE(account__what_limits),
 	KTAP_CASE(window__twice_thigh),
 	KTAP_CASE(window__opens),
 	KTAP_CASE(idle__ten_rtts),
