@@ -582,7 +582,6 @@ lab_mercury_net() {
 	for _s in s1 s2 s3; do
 		echo "-n $_s labq set dev $(lab_ports $_s | head -n 1) signal_rtt ${_rtt}ns signal_switch ${_s#s}"
 	done | labnic batch -
-	lab_trace labq/labq_wait
 	lab_port_nr=5000
 }
 
@@ -602,19 +601,19 @@ lab_mercury_switches() {
 }
 
 # lab_mercury_load NAME CC MESH_OPTION...: the workloads for $time s, on connections and queues of
-# their own. $began is when they began, ns; NAME.trace has labq_wait of then.
+# their own. $began is when they began, ns; NAME.trace has the events of then, if there is a trace.
 lab_mercury_load() {
 	_name=$1 _cc=$2
 	shift 2
 	# shellcheck disable=SC2086
 	lab_qdisc "$LAB_QDISC" $lab_hosts_all
-	lab_trace_to /dev/null
+	[ -z "${lab_traced:-}" ] || lab_trace_to /dev/null
 	lab_port_nr=$((lab_port_nr + 100))
 	lab_mercury_before
 	lab_now
 	began=$now
 	lab_mesh "$_name" --port $lab_port_nr --duration "$time" --drain 0.01 --connect-first "$@"
-	lab_trace_to "$_name.trace"
+	[ -z "${lab_traced:-}" ] || lab_trace_to "$_name.trace"
 	pauses=$(for _s in s1 s2 s3; do
 		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
 	done | grep -o '"pauses": [0-9]*' | awk '{ n += $2 } END { print n + 0 }')
