@@ -660,6 +660,14 @@ lab_qdisc() {
 	done
 }
 
+# lab_forget HOST...: have the hosts with sch_onramp forget what they know of their paths. These
+# must be all of them, as the module is loaded again. They have fq then.
+lab_forget() {
+	lab_qdisc fq "$@"
+	modprobe -r sch_onramp
+	modprobe sch_onramp
+}
+
 # lab_acker_stats HOST...: sums of the counters of or_acker, a line each.
 lab_acker_stats() {
 	for _host; do
