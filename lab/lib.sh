@@ -601,19 +601,22 @@ lab_mercury_switches() {
 }
 
 # lab_mercury_load NAME CC MESH_OPTION...: the workloads for $time s, on connections and queues of
-# their own. $began is when they began, ns; NAME.trace has the events of then, if there is a trace.
+# their own; before, those of $lab_light, if it is set, for 0.4 s. $began is when they began, ns; NAME.trace has the events of then, if there is a trace.
 lab_mercury_load() {
-	_name=$1 _cc=$2
+	_run=$1
 	shift 2
 	# shellcheck disable=SC2086
 	lab_qdisc "$LAB_QDISC" $lab_hosts_all
-	[ -z "${lab_traced:-}" ] || lab_trace_to /dev/null
 	lab_port_nr=$((lab_port_nr + 100))
+	# shellcheck disable=SC2086
+	[ -z "${lab_light:-}" ] || lab_mesh "$_run.light" --port $((lab_port_nr + 1)) \
+		--link-rate 40gbit --duration 0.4 --drain 0.01 $lab_light >/dev/null
+	[ -z "${lab_traced:-}" ] || lab_trace_to /dev/null
 	lab_mercury_before
 	lab_now
 	began=$now
-	lab_mesh "$_name" --port $lab_port_nr --duration "$time" --drain 0.01 --connect-first "$@"
-	[ -z "${lab_traced:-}" ] || lab_trace_to "$_name.trace"
+	lab_mesh "$_run" --port $lab_port_nr --duration "$time" --drain 0.01 --connect-first "$@"
+	[ -z "${lab_traced:-}" ] || lab_trace_to "$_run.trace"
 	pauses=$(for _s in s1 s2 s3; do
 		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
 	done | grep -o '"pauses": [0-9]*' | awk '{ n += $2 } END { print n + 0 }')
