@@ -230,8 +230,7 @@ void labq_signal_arrive(struct labq_port *port, struct sk_buff *skb, struct labq
 	labq_mercury_follow(port, &p, cb->prio);
 	mercury_arrive(&q->mercury, cb->bytes);
 	if (cfg->signal == LABQ_SIGNAL_TCD) {
-		if (q->length.bytes <= p.k_bytes || q->mercury.paused ||
-		    (q->mercury.since_ns && now - q->mercury.since_ns < cfg->tcd_ton_ns))
+		if (!mercury_tcd(&q->mercury, &p, now, q->length.bytes, cfg->tcd_ton_ns))
 			return;
 		if (INET_ECN_set_ce(skb))
 			q->marked_tcd++;

@@ -184,6 +184,26 @@ static inline bool mercury_congested(const struct mercury_port *port,
 	return port->state == MERCURY_DETERMINED && queue > p->k_bytes;
 }
 
+/**
+ * mercury_tcd() - does a port mark packets as TCD marks congestion?
+ * @port: the port; without calls of mercury_depart(), which is not TCD's
+ * @p: its parameters
+ * @now: the time, ns; not 0
+ * @queue: Q, bytes
+ * @ton_ns: max(Ton), the time without a pause after which a port is determined
+ *
+ * Zhang et al., "Congestion Detection in Lossless Networks", SIGCOMM 2021, as Mercury's paper
+ * has it: a port that was paused is undetermined until max(Ton) has passed. A port that was never
+ * paused is determined.
+ */
+static inline bool mercury_tcd(const struct mercury_port *port, const struct mercury_params *p,
+			       u64 now, u64 queue, u64 ton_ns)
+{
+	if (queue <= p->k_bytes || port->paused)
+		return false;
+	return !port->since_ns || now - port->since_ns >= ton_ns;
+}
+
 /* Shares of flows ---------------------------------------------------------- */
 
 /* No place in the table: of a packet, of a list. */

@@ -214,6 +214,27 @@ static void look__paused_again(void)
 	CHECK_EQ(port.state, MERCURY_DETERMINED);
 }
 
+/* Above K, not in a pause, and not until max(Ton) after one. */
+static void tcd__after_ton(void)
+{
+	setup();
+	CHECK(!mercury_tcd(&port, &params, 1000, 200000, 30000));
+	CHECK(mercury_tcd(&port, &params, 1000, 200001, 30000));
+	mercury_pause(&port, 2000);
+	CHECK(!mercury_tcd(&port, &params, 2000, 300000, 30000));
+	CHECK(!mercury_tcd(&port, &params, 900000, 300000, 30000));
+	mercury_resume(&port, &params, 1000000, 300000);
+	CHECK(!mercury_tcd(&port, &params, 1000000, 300000, 30000));
+	CHECK(!mercury_tcd(&port, &params, 1029999, 300000, 30000));
+	CHECK(mercury_tcd(&port, &params, 1030000, 300000, 30000));
+	CHECK(!mercury_tcd(&port, &params, 1030000, 200000, 30000));
+	/* Each pause has it begin anew. */
+	mercury_pause(&port, 1040000);
+	mercury_resume(&port, &params, 1041000, 300000);
+	CHECK(!mercury_tcd(&port, &params, 1070999, 300000, 30000));
+	CHECK(mercury_tcd(&port, &params, 1071000, 300000, 30000));
+}
+
 /* Shares ------------------------------------------------------------------- */
 
 #define PLACES	8
@@ -504,6 +525,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(look__queue_is_short),
 	KTAP_CASE(look__paused_again),
 	KTAP_CASE(port__as_the_text),
+	KTAP_CASE(tcd__after_ton),
 	KTAP_CASE(window__by_share),
 	KTAP_CASE(window__bounds),
 	KTAP_CASE(table__full),
