@@ -181,7 +181,8 @@
 
 /*
  * So many windows in a row in which a flow sends less than its share, before its segments are
- * larger: what it sends in one of ten segments varies by two of them.
+ * larger: what it sends in one of ten segments varies by two of them. One window with less
+ * than half of the share is enough.
  */
 #define TIMELY_AUTO_UNDER	3U
 
@@ -457,16 +458,16 @@ static inline void timely_auto_account(struct timely_flow *f, const struct timel
 				       bool full)
 {
 	u64 need = (u64)timely_auto_most(f, p->segment_bytes) * TIMELY_WIN_SEGMENTS;
-	u32 percent = p->app_limited_percent;
+	u32 percent = p->app_limited_percent, closed;
 
 	if (f->under == TIMELY_AUTO_UNDER)
 		percent += (100 - percent) / 2;
-	if (timely_share(f, need, percent, elapsed_ns, sent_bytes, rtt_ns)) {
-		if (!f->app_limited || full)
-			f->under = 0;
-		else if (f->under < TIMELY_AUTO_UNDER)
-			f->under++;
-	}
+	closed = timely_share(f, need, percent, elapsed_ns, sent_bytes, rtt_ns);
+	if (closed && (!f->app_limited || full))
+		f->under = 0;
+	else if (closed)
+		f->under = closed > 1 ? TIMELY_AUTO_UNDER :
+			   min_t(u32, f->under + 1U, TIMELY_AUTO_UNDER);
 	/* A flow whose timers are late sends less than its rate, although data waits. */
 	if (waits)
 		f->app_limited = 0;

@@ -465,10 +465,11 @@ static inline void timely_loss(struct timely_flow *f,
  * Overflow: rate < 2^37.6, window <= 62.5e6 units of 16 ns, product < 1.25e19 <
  * 2^64.
  *
- * Return: whether a window was closed, with a new verdict.
+ * Return: 0: the window is open; 1: it was closed, with a new verdict; 2: it was closed, and
+ * not half of the share was sent.
  */
-static inline bool timely_share(struct timely_flow *f, u64 need_bytes, u32 percent,
-				u64 elapsed_ns, u32 sent_bytes, u64 rtt_ns)
+static inline u32 timely_share(struct timely_flow *f, u64 need_bytes, u32 percent,
+			       u64 elapsed_ns, u32 sent_bytes, u64 rtt_ns)
 {
 	u64 length_ns = f->win_ns + min_t(u64, elapsed_ns, TIMELY_MAX_RTT_NS);
 	u64 sent = (u64)f->win_sent + sent_bytes;
@@ -483,14 +484,14 @@ static inline bool timely_share(struct timely_flow *f, u64 need_bytes, u32 perce
 			    (f->win_ns >> 4), TIMELY_WIN_MAX_NS >> 4);
 	if (f->win_ns < min_t(u64, rtt_ns, TIMELY_WIN_MAX_NS) &&
 	    sent < TIMELY_WIN_MAX_SENT)
-		return false;
+		return 0;
 	if (sent < need_bytes && allowed < need_bytes && f->win_ns < TIMELY_WIN_MAX_NS)
-		return false;
+		return 0;
 
 	/* allowed < 2^38 and the share <= 100: no overflow. */
 	f->app_limited = sent * 100 < allowed * percent;
 	timely_window_open(f);
-	return true;
+	return sent * 200 < allowed * percent ? 2 : 1;
 }
 
 /**
