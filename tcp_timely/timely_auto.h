@@ -73,7 +73,7 @@
  * nothing but the window. 64 KB are a segment of the paper, and a rate decides when the next
  * one leaves. At C / (N + 1) a message stays slow after the other flows have ended, and at the
  * rate of the first RTT above Tlow it is over before the rate has risen: with eight hosts, whose
- * messages of 1 to 64 KB are 60 % of their links, the median takes 125 us in place of 92.
+ * messages of 1 to 64 KB are 60 % of their links, the median takes 125 us in place of 89.
  *
  * The constants are from a search over 24 cases of selftests/unit/timely_auto_test.c's star,
  * 1 to 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
