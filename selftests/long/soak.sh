@@ -203,6 +203,26 @@ observers() {
 	done >/dev/null
 }
 
+# By netlink: parts of a dump, of which the next is asked for when there is something else, of a
+# host or of the namespace that comes and goes; and events. A process that dumps for two seconds
+# does it more often than two that start.
+dumps() {
+	local what got
+
+	what=$(pick flow flow path sub stats sock)
+	spawn timeout 3 "$GENL" -n "$A" listen
+	got=$(timeout 20 "$GENL" -n "$(pick "$A" "$A" "$B" "$C")" -c -t 2000 -r 4096 \
+		-w "$(pick 0 0 100)" dump "$what" | tail -n 1)
+	echo "$what $got" >>"$KSFT_TMP/dumped"
+	[[ $got == *objects* ]]
+}
+
+# dumped WHAT: objects in all dumps of these, or of everything.
+dumped() {
+	awk -v what="$1" '(!what || $1 == what) && $3 == "objects" { n += $2 } END { print n + 0 }' \
+		"$KSFT_TMP/dumped"
+}
+
 # What a module counted goes with it.
 note_counters() {
 	in_ns "$B" cat /proc/net/or_acker >>"$KSFT_TMP/acker"
@@ -259,7 +279,7 @@ races_off() {
 }
 
 ACTIVITIES='forward backward short_ones qdiscs modules namespaces links clocks settings
-	observers attacks'
+	observers dumps attacks'
 
 all_at_once() {
 	local name pids=() counted failed
@@ -288,6 +308,9 @@ all_at_once() {
 	for name in SubscribersNew FlowsNew PacketNoSocket PacketOutsideWindow AckSent; do
 		echo "measured: or_acker: $name $(noted $name)"
 	done
+	for name in flow path sub stats sock; do
+		echo "measured: dumps of $name: $(dumped "$name") in $(grep -c "^$name " "$KSFT_TMP/dumped") times 2 s"
+	done
 	tail -n 5 "$KSFT_TMP/spawned"
 	# A minute on a slow machine is short: some get no further than to be interrupted.
 	for name in $ACTIVITIES; do
@@ -296,7 +319,9 @@ all_at_once() {
 		expect "rounds of $name" "$counted" -gt 0
 	done
 	expect "times all modules were reloaded" "$(wc -l <"$KSFT_TMP/reloaded")" -gt 0
-	[ "$SOAK" -lt 300 ] || expect "OR-ACKs that were sent" "$(noted AckSent)" -gt 0
+	[ "$SOAK" -ge 300 ] || return 0
+	expect "objects in dumps" "$(dumped '')" -gt 0
+	expect "OR-ACKs that were sent" "$(noted AckSent)" -gt 0
 }
 
 # Where KCSAN is, for a while packets alone: of all that goes on at once they are little, and
