@@ -154,6 +154,11 @@ matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASE
 check-ynl: ## Read netlink with the kernel's own ynl, by the specifications: [KERNEL=6.1]
 	@selftests/interfaces/ynl
 
+.PHONY: check-dashboard
+check-dashboard: ## Ask a Prometheus the dashboard's queries, with metrics of the VM: build/dashboard [KERNEL=6.1]
+	@$(SETUP) build vm prometheus browser
+	@MAKEFLAGS= tools/onrampctl/test/dashboard_vm
+
 .PHONY: check-programs
 check-programs: ## Compare nginx, redis and iperf3 over fq and onramp: [KERNEL=6.1] [CC=timely] [PLACES=...]
 	@$(SETUP) build vm programs
