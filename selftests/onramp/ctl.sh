@@ -3,33 +3,7 @@
 #
 # onrampctl and the netlink families: lists show what the kernel tells, of one namespace, to
 # those who may see it.
-. "$(dirname "$0")/onramp_lib.sh"
-
-# ctl STATUS ARGUMENT...: onrampctl in A; its output is in out and err.
-ctl() {
-	local want=$1 status=0
-	shift
-
-	onrampctl -n "$A" "$@" >"$KSFT_TMP/out" 2>"$KSFT_TMP/err" || status=$?
-	cat "$KSFT_TMP/out" "$KSFT_TMP/err"
-	expect "status of $*" "$status" -eq "$want"
-}
-
-# member KEY [FILE]: its first value in JSON, without quotes.
-member() {
-	sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "${2:-$KSFT_TMP/out}" |
-		head -n 1
-}
-
-says() {
-	grep -qF -- "$1" "$KSFT_TMP/${2:-out}" || fail "it does not say '$1'"
-}
-
-# One sentence on stderr, and nothing else.
-sentence() {
-	expect "lines" "$(cat "$KSFT_TMP/out" "$KSFT_TMP/err" | wc -l)" -eq 1
-	says "$1" err
-}
+. "$(dirname "$0")/ctl_lib.sh"
 
 without_modules() {
 	ctl 3 show paths
@@ -38,14 +12,6 @@ without_modules() {
 	sentence 'or_acker is not loaded'
 	ctl 3 show timely flows
 	sentence 'it is not loaded'
-}
-
-# One connection to B, which answers with OR-ACKs of 2 ms.
-load_slow() {
-	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
-	acker delay 2000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc timely
-	echo "$SPAWNED" >"$KSFT_TMP/load"
 }
 
 paths() {
@@ -75,11 +41,6 @@ flows() {
 	says "$V4_A:$port  $B4:5001"
 	ctl 0 show timely flows sport 1
 	says 'no such connection' err
-}
-
-# above A B: numbers with a fraction.
-above() {
-	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > b) }'
 }
 
 reasons() {
@@ -155,17 +116,6 @@ events() {
 # Both have joined the group: the verbose one says so after that.
 both_listen() {
 	[ "$(grep -c 'waiting for events' "$KSFT_TMP/spawned")" -eq 2 ]
-}
-
-# monitor FILE ARGUMENT...: in A, in the background; sets SPAWNED.
-monitor() {
-	MONITOR_FILE=$1
-	shift
-	spawn monitor_into "$@"
-}
-
-monitor_into() {
-	exec onrampctl -n "$A" "$@" >"$MONITOR_FILE"
 }
 
 subscribers() {

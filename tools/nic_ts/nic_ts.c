@@ -101,12 +101,17 @@ static void put_string(const char *name, const char *value)
 		printf("%s\n", value);
 		return;
 	}
-	/* Names of devices may hold quotes. */
+	/* Names of devices may hold any bytes but blanks and slashes; UTF-8 they need not be. */
 	putchar('"');
 	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
+		unsigned char c = (unsigned char)*value;
+
+		if (c == '"' || c == '\\')
 			putchar('\\');
-		putchar(*value);
+		if (c < ' ')
+			printf("\\u%04x", c);
+		else
+			putchar(c > '~' ? '?' : c);
 	}
 	putchar('"');
 }

@@ -107,11 +107,20 @@ static void on_overrun(struct monitor *m)
 	json_decref(rows);
 }
 
+/* Time between two looks at whether the module is there, ms: its family belongs to or_port. */
+#define MODULE_LOOK_MS	1000
+
+static bool module_there(void)
+{
+	return !access("/sys/module/sch_onramp", F_OK) || access("/sys/module", F_OK);
+}
+
 int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 {
 	struct monitor m = { .ctl = ctl };
 	struct pollfd fds[2];
 	struct nl_sock *sk;
+	bool lost = false;
 	sigset_t set;
 	int err;
 
@@ -122,7 +131,7 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 	err = family_listen(&sk);
 	if (err == -EPERM)
 		unknown("events of other users' connections take CAP_NET_ADMIN: run it as root");
-	if (err)
+	if (err || !module_there())
 		unknown("no events: sch_onramp is not loaded, or this release of it has none");
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -133,15 +142,22 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 	if (ctl->verbose)
 		warning("waiting for events; Ctrl-C ends it");
 	while (!ctl->count || m.seen < ctl->count) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		err = poll(fds, ARRAY_SIZE(fds), MODULE_LOOK_MS);
+		if (!err && !module_there())
+			unknown("the module was unloaded: there are no events any more");
+		if (err <= 0)
 			continue;
 		if (fds[1].revents)
 			break;
 		err = family_event(sk, on_event, &m);
-		if (err == -ENOBUFS)
-			on_overrun(&m);
-		else if (err == -EOPNOTSUPP)
+		if (err == -EOPNOTSUPP)
 			unknown("the module was unloaded: there are no events any more");
+		lost |= err == -ENOBUFS;
+		/* Events that still wait are older than a list of now: they come before it. */
+		if (lost && poll(fds, 1, 0) <= 0) {
+			on_overrun(&m);
+			lost = false;
+		}
 	}
 	close(fds[1].fd);
 	nl_socket_free(sk);
