@@ -3,7 +3,8 @@
 #
 # Runs in the VM for selftests/onramp/programs, which has put Debian's programs into
 # /programs: harm_programs.sh FILE CC PLACE... writes a line "RUN place program qdisc number"
-# to FILE for each run. SYSCTLS has settings of both hosts, NAME=VALUE.
+# to FILE for each run. SYSCTLS has settings of both hosts, NAME=VALUE. With VERSUS both are
+# over fq, "qdisc" in the line is a congestion control, and VERSUS is the first.
 #
 # The servers are on B. Both hosts have the same qdisc and congestion control.
 # shellcheck source=selftests/onramp/harm_lib.sh
@@ -41,7 +42,7 @@ host_qdisc() {
 	tc -n "$2" qdisc add dev "$3" $parent handle 1: "$4"
 }
 
-# hosts PLACE QDISC
+# hosts PLACE QDISC CC
 hosts() {
 	local name setting
 
@@ -56,7 +57,7 @@ hosts() {
 	host_qdisc "$1" "$A" a0 "$2"
 	host_qdisc "$1" "$B" b0 "$2"
 	for name in "$A" "$B"; do
-		ns_set "$name" ipv4/tcp_congestion_control "$cc"
+		ns_set "$name" ipv4/tcp_congestion_control "$3"
 		for setting in ${SYSCTLS:-}; do
 			in_ns "$name" sysctl -q -w "$setting"
 		done
@@ -160,11 +161,15 @@ client_iperf3_8_back() {
 	run_iperf3 8 -R
 }
 
-# one PLACE PROGRAM QDISC
+# one PLACE PROGRAM QDISC, or CC with VERSUS
 one() {
 	local number
 
-	hosts "$1" "$3"
+	if [ -n "${VERSUS:-}" ]; then
+		hosts "$1" fq "$3"
+	else
+		hosts "$1" "$3" "$cc"
+	fi
 	spawn "server_${2%%_*}"
 	wait_for 20 listening "$B"
 	number=$(client_"$2" "$1")
@@ -179,12 +184,14 @@ place() {
 	local program qdisc
 
 	for program in ${ONLY:-$PROGRAMS}; do
-		for qdisc in fq onramp; do
+		for qdisc in $kinds; do
 			one "$1" "$program" "$qdisc"
 		done
 	done
 }
 
+kinds='fq onramp'
+[ -z "${VERSUS:-}" ] || kinds="$VERSUS $cc"
 harm_settle
 for name; do
 	ksft_case "$name" place "$name"
