@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# onrampctl where it takes longer: events that are lost, a module that goes; names that JSON has to
-# escape.
+# onrampctl where it takes longer: events that are lost, a module that goes; causes of why that
+# take a path of their own; names that JSON has to escape.
 . "$(dirname "$0")/ctl_lib.sh"
 
 # Peers of the case that loses events.
@@ -86,6 +86,60 @@ unload() {
 	modprobe sch_onramp
 }
 
+# dominant CAUSE: why names it, and little is unknown.
+dominant() {
+	ctl 0 -i 2 -j why dst "$B4" and dport 5001
+	expect_same dominant "$(member dominant)" "$1"
+	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+}
+
+# The share of pauses is that of the qdisc's own statistic, within ten points.
+path_share() {
+	local us paused share truth
+
+	acker answer 1
+	load_slow
+	wait_for 30 stats_reach pauses 20
+	us=${EPOCHREALTIME/./}
+	paused=$(stat paused_ns)
+	ctl 0 -i 2 -j why dst "$B4" and dport 5001
+	paused=$(($(stat paused_ns) - paused))
+	us=$((${EPOCHREALTIME/./} - us))
+	truth=$((paused / 10 / us))
+	share=$(awk -v v="$(member path)" 'BEGIN { printf "%d", v * 100 + 0.5 }')
+	echo "measured: path $share %, by the qdisc's statistic $truth %"
+	expect "share of path" "$share" -ge $((truth - 10))
+	expect "share of path" "$share" -le $((truth + 10))
+	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+	stop "$SPAWNED" KILL
+	wait_for 20 no_connections
+}
+
+# A device of 20 Mbit/s.
+qdisc_cause() {
+	tc -n "$A" qdisc del dev a0 root
+	tc -n "$A" qdisc add dev a0 root tbf rate 20mbit burst 10k latency 100ms
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic
+	sleep 1
+	dominant qdisc
+	stop "$SPAWNED" KILL
+	wait_for 30 no_connections
+}
+
+# A packet of three is lost.
+loss_cause() {
+	fresh mode off
+	tc -n "$B" qdisc add dev b0 clsact
+	tc -n "$B" filter add dev b0 ingress protocol ip u32 match ip protocol 6 0xff \
+		action pass random netrand drop 3
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic
+	sleep 1
+	dominant loss
+	tc -n "$B" qdisc del dev b0 clsact
+	stop "$SPAWNED" KILL
+	wait_for 60 no_connections
+}
+
 # Devices may have names that JSON has to escape.
 names() {
 	need_module nic_ts
@@ -97,12 +151,15 @@ names() {
 	ip -n "$B" link del b9
 }
 
-ksft_plan 3
+ksft_plan 6
 need_module sch_onramp
 need_module tcp_timely
 quiet_pair
 serve "$B"
 acker_start
+ksft_case "a share of the path" path_share
+ksft_case "this host's qdisc is the cause" qdisc_cause
+ksft_case "loss is the cause" loss_cause
 ksft_case "lost events" overrun
 ksft_case "a module that goes" unload
 ksft_case "names of devices" names
