@@ -62,6 +62,12 @@
  * mean RTT of the moment, and the rate is halved, so that of a few flows the queue empties and
  * shows the path. Without this, one route change could cost most of the rate for ever.
  *
+ * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
+ * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
+ * A queue would have drained, so the path is longer than D. A route that becomes 50 us longer
+ * would cost 98 % of the rate for 4 to 6 s otherwise, and so would one RTT that was measured
+ * too short.
+ *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
  * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
  * rate becomes the window per RTT. Forty flows that start at once send 40 windows, not 40
@@ -112,6 +118,13 @@
 /* Slope of the RTT: ns per ns in Q20, at most 1024 either way. */
 #define TIMELY_SLOPE_SHIFT	20
 #define TIMELY_SLOPE_MAX	(1LL << 30)
+
+/*
+ * A run of cuts is in vain if so many updates in a row, all above Thigh, have an RTT that changes
+ * by less than 1/16 of the time between them. Four of them occur where many flows start at once.
+ */
+#define TIMELY_AUTO_FLAT_SHIFT	4
+#define TIMELY_AUTO_VAIN	8U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2
@@ -566,6 +579,30 @@ static inline bool timely_auto_was_noise(const struct timely_flow *f,
 	return fall_ns > 2 * ((elapsed_ns * cut_q10 >> TIMELY_AUTO_SHIFT) + a->chance_ns);
 }
 
+/*
+ * Return whether a run of cuts was in vain: it has taken half of the rate, or led to the lowest
+ * one, and the RTT stays as it is. A queue would drain.
+ */
+static inline bool timely_auto_in_vain(struct timely_flow *f, u64 cap_bps)
+{
+	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
+	u32 slope = f->slope_q < 0 ? -f->slope_q : f->slope_q;
+
+	if (slope >= 1U << (TIMELY_SLOPE_SHIFT - TIMELY_AUTO_FLAT_SHIFT))
+		f->neg_count = 0;
+	else if (f->neg_count < TIMELY_AUTO_VAIN)
+		f->neg_count++;
+	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
+	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q);
+}
+
+/* Take the mean RTT of the moment as D. */
+static inline void timely_auto_probe(struct timely_flow *f, u64 now_ns)
+{
+	f->base_ns = f->mean_ns;
+	f->base_at = timely_auto_clock(now_ns);
+}
+
 /* Undo a run of cuts that noise caused. */
 static inline void timely_auto_undo(struct timely_flow *f, const struct timely_auto *a,
 				    u32 before_ns, u64 elapsed_ns, struct timely_result *res)
@@ -651,9 +688,9 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 	rtt_ns = f->mean_ns;
 	timely_auto_params(f, segment_bytes, cap_bps, &a);
 
-	if (rtt_ns >= a.t_low_ns)
+	if (rtt_ns <= a.t_high_ns ? rtt_ns >= a.t_low_ns || f->doubted : !f->doubted)
 		f->neg_count = 0;
-	else
+	if (rtt_ns < a.t_low_ns)
 		f->neg_count = (u8)min_t(u64, f->neg_count +
 					 min_t(u64, max_t(u64, elapsed_ns >>
 							  TIMELY_AUTO_HAI_SHIFT, 1),
@@ -668,10 +705,12 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 
 	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
 	rate = timely_rate_units(f);
-	if (timely_auto_old(f, now_ns)) {
+	if (rtt_ns > a.t_high_ns && timely_auto_in_vain(f, cap_bps)) {
 		res->branch = TIMELY_BRANCH_PROBE;
-		f->base_ns = (u32)rtt_ns;
-		f->base_at = timely_auto_clock(now_ns);
+		timely_auto_probe(f, now_ns);
+	} else if (timely_auto_old(f, now_ns)) {
+		res->branch = TIMELY_BRANCH_PROBE;
+		timely_auto_probe(f, now_ns);
 		if (!f->app_limited)
 			f->rate_q >>= 1;
 	} else if (rtt_ns < a.t_low_ns) {

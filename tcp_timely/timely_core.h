@@ -189,7 +189,8 @@ struct timely_params {
  * @win_sent:	bytes sent in it; while @starting, what is left of a message, see
  *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
- * @neg_count:	completions in a row with gradient < 0, saturating
+ * @neg_count:	completions in a row with gradient < 0, saturating; profile auto: time below
+ *		Tlow, or updates above Thigh with a constant RTT
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto

@@ -28,6 +28,20 @@ as_cubic() {
 	expect "its samples" "$(timely_count "$A" Completions)" -ge "$((before + 50))"
 }
 
+# The path becomes longer by 3 ms while a flow fills it: its RTTs are those of no queue.
+longer_path() {
+	local timely
+
+	tc -n "$A" qdisc replace dev a0 root fq
+	spawn eval 'sleep 1; ack_delay 8'
+	timely=$(throughput timely "$V4_B" 1.5 1.5)
+	wait "$SPAWNED"
+	tc -n "$A" qdisc del dev a0 root
+	echo "measured: $(calc "$timely / 1e3") kbit/s"
+	expect "timely's throughput" "$timely" -ge "$((mbit * 850000))"
+	expect "paths learnt anew" "$(timely_count "$A" BranchProbe)" -ge 1
+}
+
 # A start is counted, RTTs are averaged, and decisions are taken.
 counters() {
 	local name
@@ -39,7 +53,7 @@ counters() {
 		"$(in_ns "$A" awk '/^Branch/ { n += $2 } END { print n }' /proc/net/timely)"
 }
 
-ksft_plan 6
+ksft_plan 7
 need_module
 net_line
 serve "$B"
@@ -50,4 +64,5 @@ shape $mbit
 ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0.9 tcp
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
 ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
+ksft_case "a path that becomes longer" longer_path
 ksft_case "counters of the profile" counters

@@ -680,22 +680,24 @@ static void update__longer_path(void)
 	double before = CAP;
 	int i;
 
-	start(CAP);
+	/* The RTT is between Tlow and Thigh mostly, so cuts take little. */
+	start(CAP / 64);
+	r.branch = TIMELY_BRANCH_START;
 	for (i = 0; i < 50000 && r.branch != TIMELY_BRANCH_PROBE; i++) {
 		before = rate();
-		update(200 * US);
+		update(140 * US);
 	}
 	CHECK_NEAR((double)(now - SEC) / 1e9, 5.3, 1.1);
-	CHECK_EQ(f.base_ns, 200 * US);
-	CHECK_RATE(fmax(before / 2, CAP / 1000.0));
+	CHECK_EQ(f.base_ns, 140 * US);
+	CHECK_RATE(before / 2);
 	for (i = 0; i < 5000; i++)
-		update(200 * US);
+		update(140 * US);
 	CHECK_RATE(CAP);
 	/* And back at once. */
 	update(100 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	/* RTTs within an eighth show that nothing has changed. */
-	start(CAP);
+	start(CAP / 64);
 	for (i = 0; i < 50000; i++) {
 		update(112 * US);
 		CHECK(r.branch != TIMELY_BRANCH_PROBE);
@@ -716,6 +718,112 @@ static void update__longer_path(void)
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_RATE(CAP);
+}
+
+/* A flow in a run of cuts that has led from @before to @bps, with an RTT of 200 us. */
+static void cut(u64 before, u64 bps)
+{
+	start(bps);
+	f.mean_ns = 200 * US;
+	f.doubted = 1;
+	f.before = (u32)(before / 64);
+}
+
+static void update__cuts_in_vain(void)
+{
+	double before = 0;
+	int i, n;
+
+	/* A route that becomes longer costs little time, and no further halving. */
+	start(CAP);
+	f.mean_ns = 100 * US;
+	r.branch = TIMELY_BRANCH_START;
+	for (n = 0; n < 100 && r.branch != TIMELY_BRANCH_PROBE; n++) {
+		before = rate();
+		update(200 * US);
+	}
+	CHECK(n > 8 && n < 30);
+	CHECK_EQ(f.base_ns, 200 * US);
+	CHECK_RATE(before);
+	CHECK(rate() < CAP / 2.0);
+	for (i = 0; i < 1000; i++) {
+		update(200 * US);
+		CHECK(r.branch != TIMELY_BRANCH_HIGH);
+	}
+	CHECK_RATE(CAP);
+
+	/* Eight updates with the same RTT. */
+	cut(CAP, CAP / 3);
+	for (i = 1; i < 8; i++) {
+		update(200 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+		CHECK_EQ(f.base_ns, 100 * US);
+	}
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_EQ(f.base_ns, 200 * US);
+
+	/* Any other one in between, and they count from 0. */
+	cut(CAP, CAP / 3);
+	for (i = 0; i < 7; i++)
+		update(200 * US);
+	f.mean_ns = 115 * US;
+	update(115 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK_EQ(f.neg_count, 0);
+	cut(CAP, CAP / 3);
+	f.neg_count = 7;
+	f.slope_q = 1 << 20;
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK_EQ(f.neg_count, 0);
+
+	/* Time below Tlow does not count for the other, either way. */
+	start(CAP / 3);
+	f.neg_count = 60;
+	f.mean_ns = 200 * US;
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK_EQ(f.neg_count, 1);
+	f.neg_count = 8;
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK_EQ(f.neg_count, 10);
+
+	/* A queue that drains, or grows, by a tenth of the time. */
+	cut(CAP, CAP / 3);
+	f.slope_q = -(1 << 20) / 10;
+	f.mean_ns = 2200 * US;
+	for (i = 0; i < 90; i++) {
+		update(f.mean_ns - 20 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
+	cut(CAP, CAP / 3);
+	f.slope_q = (1 << 20) / 10;
+	for (i = 0; i < 90; i++) {
+		update(f.mean_ns + 20 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
+
+	/* Less than half was cut. */
+	cut(CAP / 2, CAP / 3);
+	f.dev_ns = 90 * US;
+	for (i = 0; i < 20; i++) {
+		f.dev_ns = 90 * US;
+		update(200 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
+	CHECK(rate() > CAP / 4.0);
+
+	/* No less is possible. */
+	cut(CAP / 900, CAP / 1000);
+	for (i = 0; i < 8; i++)
+		update(400 * US);
+	f.mean_ns = 400 * US;
+	f.slope_q = 0;
+	for (i = 0; i < 8; i++)
+		update(400 * US);
+	CHECK_EQ(f.base_ns, 400 * US);
 }
 
 static void update__by_at_most_half(void)
@@ -787,6 +895,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__longer_path),
+	KTAP_CASE(update__cuts_in_vain),
 	KTAP_CASE(update__by_at_most_half),
 	KTAP_CASE(update__wild),
 };

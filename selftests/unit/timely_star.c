@@ -23,7 +23,7 @@ struct star_flow {
 	struct timely_flow f;
 	double next, base, got, window;
 	int in_flight, version;
-	bool waits, joiner, stopped;
+	bool waits, joiner, stopped, lied;
 };
 
 static struct event heap[EVENTS];
@@ -98,7 +98,15 @@ static void depart(const struct star *s, int i, double now)
 	push(fl->next, i, DEPART, 0, fl->version, 0);
 }
 
-static void acked(const struct star *s, int i, const struct event *e, double rtt_s, u64 cap_bps)
+/* Return the RTT without queues of a packet that leaves the port at @t. */
+static double path_s(const struct star *s, const struct star_flow *fl, double t)
+{
+	bool other = s->route_us && t >= s->route_s && (!s->back_s || t < s->back_s);
+
+	return fl->base + (other ? s->route_us * 1e-6 : 0);
+}
+
+static void acked(struct star *s, int i, const struct event *e, double rtt_s, u64 cap_bps)
 {
 	struct star_flow *fl = &flows[i];
 	u64 old_bps = timely_rate_bps(&fl->f);
@@ -108,6 +116,7 @@ static void acked(const struct star *s, int i, const struct event *e, double rtt
 	fl->in_flight -= e->packets;
 	timely_auto_update(&fl->f, (u64)(fmax(rtt_s, 0) * 1e9), (u64)(e->t * 1e9) + 1,
 			   s->segment, (u32)fl->window, cap_bps, &res);
+	s->probes += res.branch == TIMELY_BRANCH_PROBE;
 	limit = timely_auto_window(&fl->f, s->segment, cap_bps);
 	fl->window += PAYLOAD * (double)timely_auto_opening(&res, (u32)e->packets,
 							    (u32)fmin(fl->window / PAYLOAD, 1e9));
@@ -162,6 +171,7 @@ void star_run(struct star *s)
 	begin(s, cap_bps);
 	s->buffer = 0;
 	s->mean_us = 0;
+	s->probes = 0;
 	while (events) {
 		struct event e = pop();
 		struct star_flow *fl = &flows[e.flow];
@@ -186,6 +196,10 @@ void star_run(struct star *s)
 			      uniform() * s->noise_us * 1e-6;
 			if (s->spikes && uniform() < s->spikes)
 				rtt += s->spike_us * 1e-6;
+			if (s->low_us && e.t >= s->route_s && !fl->lied) {
+				fl->lied = true;
+				rtt = path_s(s, fl, e.t) - s->low_us * 1e-6;
+			}
 			if (e.t >= s->from_s) {
 				if (n < room)
 					rtts[n++] = rtt * 1e6;
@@ -200,8 +214,8 @@ void star_run(struct star *s)
 				push(e.t + WIRE / host, e.flow, e.type + 1, e.packets, 0,
 				     e.sent);
 			else
-				push(port_free + fl->base - WIRE / host - WIRE / port, e.flow,
-				     ACKED, e.packets, 0, e.sent);
+				push(port_free + path_s(s, fl, e.t) - WIRE / host - WIRE / port,
+				     e.flow, ACKED, e.packets, 0, e.sent);
 		}
 	}
 	for (i = 0; i < s->flows; i++) {

@@ -29,6 +29,10 @@
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
  * @join_s:	see there
+ * @route_us:	RTTs without queues are longer by that, or shorter, from @route_s to @back_s
+ * @route_s:	see there
+ * @back_s:	see there; 0: to the end
+ * @low_us:	the first RTT of each flow after @route_s is shorter than the path by that
  * @from_s:	time from which on to measure
  * @until_s:	end
  * @seed:	of all randomness
@@ -41,6 +45,7 @@
  * @mean_us:	mean RTT, without serialisation
  * @p99_us:	99th percentile
  * @buffer:	longest queue of the port, bytes
+ * @probes:	how often a flow learnt its path anew
  */
 struct star {
 	double host_bit_s, port_bit_s;
@@ -50,11 +55,12 @@ struct star {
 	double noise_us, spike_us, spikes;
 	bool at_once;
 	int joiners, leavers;
-	double join_s, from_s, until_s;
+	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;
 	unsigned int seed;
 
 	double goodput, jain, joined, second;
 	double mean_us, p99_us, buffer;
+	int probes;
 };
 
 void star_run(struct star *s);

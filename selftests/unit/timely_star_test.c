@@ -39,8 +39,8 @@ static void check_star(struct star s, struct bounds b)
 	s.hosts = s.hosts ?: (s.flows < 16 ? s.flows : 16);
 	star_run(&s);
 	share = s.joiners ? s.joined : s.second;
-	printf("# goodput %.1f %%, Jain %.3f, RTT %.1f, %.1f us, buffer %.0f kB, share %.2f\n",
-	       100 * s.goodput, s.jain, s.mean_us, s.p99_us, s.buffer / 1e3, share);
+	printf("# goodput %.1f %%, Jain %.3f, RTT %.1f, %.1f us, buffer %.0f kB, share %.2f, %d probes\n",
+	       100 * s.goodput, s.jain, s.mean_us, s.p99_us, s.buffer / 1e3, share, s.probes);
 	CHECK(s.goodput >= b.goodput);
 	CHECK(s.jain >= b.jain);
 	CHECK(!b.mean_us || s.mean_us <= b.mean_us);
@@ -295,6 +295,50 @@ static void star__spikes_on_40_flows(void)
 	}, (struct bounds){ .95, .75 });
 }
 
+/* Bounds of the first 50 ms on the longer path, and of what follows. */
+static void star__a_route_50_us_longer(void)
+{
+	struct star s = {
+		10 * G, 10 * G, 8,
+		.route_us = 50, .route_s = .1, .from_s = .1, .until_s = .15,
+	};
+
+	check_star(s, (struct bounds){ .9, .9 });
+	s.from_s = .2;
+	s.until_s = .3;
+	check_star(s, (struct bounds){ .97, .95 });
+}
+
+static void star__a_route_1_ms_longer(void)
+{
+	struct star s = {
+		10 * G, 20 * G, 40, 10,
+		.route_us = 1000, .route_s = .1, .from_s = .1, .until_s = .15,
+	};
+
+	check_star(s, (struct bounds){ .4, .7 });
+	s.from_s = .2;
+	s.until_s = .4;
+	check_star(s, (struct bounds){ .94, .95 });
+}
+
+static void star__a_route_that_flaps(void)
+{
+	check_star((struct star){
+		25 * G, 25 * G, 4,
+		.route_us = 100, .route_s = .1, .back_s = .15, .from_s = .1, .until_s = .2,
+	}, (struct bounds){ .93, .9 });
+}
+
+/* An RTT that was measured too short, on a link that is a 500th of the device's. */
+static void star__one_short_rtt(void)
+{
+	check_star((struct star){
+		10 * G, .02 * G, 1,
+		.base_us = 5000, .low_us = 1000, .route_s = .5, .from_s = .5, .until_s = 2,
+	}, (struct bounds){ .85 });
+}
+
 static void star__for_12_seconds(void)
 {
 	check_star((struct star){
@@ -334,6 +378,10 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__a_busy_machine_beside_another),
 	KTAP_CASE(star__a_machine_that_is_often_late),
 	KTAP_CASE(star__spikes_on_40_flows),
+	KTAP_CASE(star__a_route_50_us_longer),
+	KTAP_CASE(star__a_route_1_ms_longer),
+	KTAP_CASE(star__a_route_that_flaps),
+	KTAP_CASE(star__one_short_rtt),
 	KTAP_CASE(star__for_12_seconds),
 };
 
