@@ -231,6 +231,27 @@ busy_others() {
 	expect "ignored, 1/1000" "$BUSY" -eq 0
 }
 
+# On a slow link each packet has one. They take no more than an eighth of the CPU's time, so most
+# are not sent; with the limit off, all are.
+slow_link() {
+	# TCP makes segments of a batch only behind the qdisc, all at once.
+	ip -n "$A" link set a0 gso_max_segs 1
+	tc -n "$A" qdisc replace dev a0 root netem delay 1us rate 60mbit limit 10000
+	acker_set "$B" ack_packets 1
+	loaded
+	echo "measured: $(since "$B" AckSent) sent, $(since "$B" AckLimitTime) not"
+	expect "not sent" "$(since "$B" AckLimitTime)" -ge 100
+	expect "sent" "$(since "$B" AckSent)" -ge 100
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" "$BYTES"
+	expect "not sent, without the limit" "$(since "$B" AckLimitTime)" -eq 0
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	tc -n "$A" qdisc del dev a0 root
+	ip -n "$A" link set a0 gso_max_segs 65535
+	defaults
+}
+
 bad_values() {
 	local name value before
 
@@ -262,7 +283,7 @@ bad_values() {
 	END
 }
 
-ksft_plan 16
+ksft_plan 17
 need_acker
 net_pair
 # Segments as they come.
@@ -278,6 +299,7 @@ ksft_case "rate of a subscriber" rate subscriber_rate AckLimitSubscriber
 ksft_case "rate of a CPU" rate cpu_rate AckLimitCpu
 ksft_case "a busy CPU, packets of this host" busy_own
 ksft_case "a busy CPU, packets that a queue has had" busy_others
+ksft_case "a slow link, and a CPU that is slower" slow_link
 ksft_case "the table of flows is bounded, flows age" flows_bound
 ksft_case "the table of subscribers is bounded" subscribers_bound
 ksft_case "a subscription ends" unsubscribe "$A" "$V4_A" "$V4_B" "$B"
