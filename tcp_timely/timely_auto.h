@@ -596,13 +596,6 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 cap_bps)
 	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q);
 }
 
-/* Take the mean RTT of the moment as D. */
-static inline void timely_auto_probe(struct timely_flow *f, u64 now_ns)
-{
-	f->base_ns = f->mean_ns;
-	f->base_at = timely_auto_clock(now_ns);
-}
-
 /* Undo a run of cuts that noise caused. */
 static inline void timely_auto_undo(struct timely_flow *f, const struct timely_auto *a,
 				    u32 before_ns, u64 elapsed_ns, struct timely_result *res)
@@ -665,7 +658,7 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 	struct timely_auto a;
 	u64 cut, noise, elapsed_ns;
 	u32 before_ns = f->mean_ns, rate;
-	bool hai;
+	bool hai, in_vain;
 
 	*res = (struct timely_result) { .branch = TIMELY_BRANCH_AVERAGE };
 	rtt_ns = min_t(u64, max_t(u64, rtt_ns, 1), TIMELY_AUTO_RTT_MAX);
@@ -705,13 +698,12 @@ static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now
 
 	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
 	rate = timely_rate_units(f);
-	if (rtt_ns > a.t_high_ns && timely_auto_in_vain(f, cap_bps)) {
+	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, cap_bps);
+	if (in_vain || timely_auto_old(f, now_ns)) {
 		res->branch = TIMELY_BRANCH_PROBE;
-		timely_auto_probe(f, now_ns);
-	} else if (timely_auto_old(f, now_ns)) {
-		res->branch = TIMELY_BRANCH_PROBE;
-		timely_auto_probe(f, now_ns);
-		if (!f->app_limited)
+		f->base_ns = (u32)rtt_ns;
+		f->base_at = timely_auto_clock(now_ns);
+		if (!in_vain && !f->app_limited)
 			f->rate_q >>= 1;
 	} else if (rtt_ns < a.t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
