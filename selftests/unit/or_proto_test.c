@@ -455,7 +455,7 @@ static void cnp__bad(void)
 	ktap_row = "";
 }
 
-/* In order, each once; a switch that begins is ahead of what it was. */
+/* Counts must grow, by any step: the largest one comes last. */
 static void cnp__in_order(void)
 {
 	u64 newest = 0;
