@@ -570,13 +570,48 @@ static int labnic_request_parse(struct labnic_request *req, struct nlattr *data[
 	return 0;
 }
 
+/* Create and register the other end of @dev. Returns it, or an error as a pointer. */
+static struct net_device *labnic_peer_create(struct net_device *dev,
+					     struct rtnl_newlink_params *params,
+					     struct labnic_request *req,
+					     struct netlink_ext_ack *extack)
+{
+	unsigned char name_assign = NET_NAME_ENUM;
+	char name[IFNAMSIZ] = DRV_NAME "%d";
+	struct nlattr **data = params->data;
+	struct ifinfomsg *ifm = NULL;
+	struct net_device *peer;
+	int err;
+
+	if (data && data[IFLA_LABNIC_PEER])
+		ifm = nla_data(data[IFLA_LABNIC_PEER]);
+	if (req->tb[IFLA_IFNAME]) {
+		nla_strscpy(name, req->tb[IFLA_IFNAME], IFNAMSIZ);
+		name_assign = NET_NAME_USER;
+	}
+	peer = rtnl_create_link(rtnl_newlink_peer_net(params), name, name_assign,
+				&labnic_link_ops, req->tb, extack);
+	if (IS_ERR(peer))
+		return peer;
+	if (ifm && dev->ifindex)
+		peer->ifindex = ifm->ifi_index;
+	err = labnic_register(peer, req->tb, &req->peer_cfg);
+	if (err) {
+		free_netdev(peer);
+		return ERR_PTR(err);
+	}
+	err = rtnl_configure_link(peer, ifm, 0, NULL);
+	if (err) {
+		unregister_netdevice(peer);
+		return ERR_PTR(err);
+	}
+	return peer;
+}
+
 static int labnic_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
 			  struct netlink_ext_ack *extack)
 {
-	struct nlattr **tb = params->tb, **data = params->data;
-	unsigned char name_assign = NET_NAME_ENUM;
-	char name[IFNAMSIZ] = DRV_NAME "%d";
-	struct ifinfomsg *ifm = NULL;
+	struct nlattr **tb = params->tb;
 	struct labnic_request *req;
 	struct labnic_priv *priv;
 	struct net_device *peer;
@@ -585,47 +620,26 @@ static int labnic_newlink(struct net_device *dev, struct rtnl_newlink_params *pa
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
 		return -ENOMEM;
-	err = labnic_request_parse(req, data, extack);
+	err = labnic_request_parse(req, params->data, extack);
 	if (err)
 		goto free_request;
-	if (data && data[IFLA_LABNIC_PEER])
-		ifm = nla_data(data[IFLA_LABNIC_PEER]);
-	if (req->tb[IFLA_IFNAME]) {
-		nla_strscpy(name, req->tb[IFLA_IFNAME], IFNAMSIZ);
-		name_assign = NET_NAME_USER;
-	}
-
-	peer = rtnl_create_link(rtnl_newlink_peer_net(params), name, name_assign,
-				&labnic_link_ops, req->tb, extack);
+	peer = labnic_peer_create(dev, params, req, extack);
 	if (IS_ERR(peer)) {
 		err = PTR_ERR(peer);
 		goto free_request;
 	}
-	if (ifm && dev->ifindex)
-		peer->ifindex = ifm->ifi_index;
-	err = labnic_register(peer, req->tb, &req->peer_cfg);
-	if (err) {
-		free_netdev(peer);
-		goto free_request;
-	}
-	err = rtnl_configure_link(peer, ifm, 0, NULL);
-	if (err)
-		goto unregister_peer;
 
 	if (!tb[IFLA_IFNAME])
 		strscpy(dev->name, DRV_NAME "%d", IFNAMSIZ);
 	err = labnic_register(dev, tb, &req->cfg);
-	if (err)
-		goto unregister_peer;
-
+	if (err) {
+		unregister_netdevice(peer);
+		goto free_request;
+	}
 	priv = netdev_priv(dev);
 	rcu_assign_pointer(priv->peer, peer);
 	priv = netdev_priv(peer);
 	rcu_assign_pointer(priv->peer, dev);
-	goto free_request;
-
-unregister_peer:
-	unregister_netdevice(peer);
 free_request:
 	kfree(req);
 	return err;

@@ -196,14 +196,71 @@ static bool labnic_rx_stamp(struct labnic_rxq *q, const struct labnic_config *cf
 	return true;
 }
 
+/* Packets and bytes of one poll. */
+struct labnic_rx_sum {
+	u32	packets;
+	u32	bytes;
+	u32	too_long;
+	u32	bad_fcs;
+};
+
+/*
+ * Give a packet to the stack, or drop it. @raw_offset: CLOCK_MONOTONIC_RAW less
+ * CLOCK_MONOTONIC in ns, if the packet has a stamp.
+ */
+static void labnic_rx_deliver(struct labnic_rxq *q, struct sk_buff *skb, u64 raw_offset,
+			      bool gro, struct labnic_rx_sum *sum)
+{
+	struct labnic_rx_cb cb = *LABNIC_RX_CB(skb);
+	struct labnic_priv *priv = q->priv;
+	struct net_device *dev = priv->dev;
+
+	if (unlikely(cb.bad_fcs)) {
+		sum->bad_fcs++;
+		labnic_rx_drop(priv, skb);
+		return;
+	}
+	if (unlikely(skb->len > READ_ONCE(dev->mtu) + LABNIC_RX_SLACK)) {
+		sum->too_long++;
+		labnic_rx_drop(priv, skb);
+		return;
+	}
+	sum->packets++;
+	sum->bytes += skb->len + (skb_vlan_tag_present(skb) ? VLAN_HLEN : 0);
+	if (cb.sfd_ns)
+		skb_hwtstamps(skb)->hwtstamp =
+			ns_to_ktime(labnic_phc_from_raw(priv, cb.sfd_ns + raw_offset));
+	skb->protocol = eth_type_trans(skb, dev);
+	skb_record_rx_queue(skb, q - priv->rxqs);
+	priv->credit.claimed = false;
+	if (gro)
+		napi_gro_receive(&q->napi, skb);
+	else
+		netif_receive_skb(skb);
+	if (cb.credit && !priv->credit.claimed)
+		labnic_credit_give(priv, cb.prio, ktime_get_ns());
+}
+
+/* The poll is complete: interrupts may come again. */
+static void labnic_rx_rearm(struct labnic_rxq *q)
+{
+	spin_lock(&q->lock);
+	q->armed = false;
+	if (q->running) {
+		rcu_read_lock();
+		labnic_rx_arm(q, rcu_dereference(q->priv->cfg));
+		rcu_read_unlock();
+	}
+	spin_unlock(&q->lock);
+}
+
 static int labnic_poll(struct napi_struct *napi, int budget)
 {
 	struct labnic_rxq *q = container_of(napi, struct labnic_rxq, napi);
 	struct labnic_priv *priv = q->priv;
-	struct net_device *dev = priv->dev;
 	const struct labnic_config *cfg;
 	struct sk_buff_head list, drop;
-	u32 bytes = 0, packets = 0, too_long = 0, bad_fcs = 0;
+	struct labnic_rx_sum sum = {};
 	u64 raw_offset = 0, now = ktime_get_ns();
 	struct sk_buff *skb;
 	bool stamp, gro;
@@ -221,7 +278,7 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 	while (work < budget && (skb = __skb_dequeue(&q->ring))) {
 		__skb_queue_tail(&list, skb);
 		work++;
-		if (stamp && !labnic_rx_stamp(q, cfg, &LABNIC_RX_CB(skb)->sfd_ns))
+		if (!stamp || !labnic_rx_stamp(q, cfg, &LABNIC_RX_CB(skb)->sfd_ns))
 			LABNIC_RX_CB(skb)->sfd_ns = 0;
 	}
 	spin_unlock(&q->lock);
@@ -230,55 +287,21 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 
 	if (stamp && work)
 		raw_offset = labnic_raw_from_mono(now) - now;
-	while ((skb = __skb_dequeue(&list))) {
-		struct labnic_rx_cb cb = *LABNIC_RX_CB(skb);
-
-		if (unlikely(cb.bad_fcs)) {
-			bad_fcs++;
-			labnic_rx_drop(priv, skb);
-			continue;
-		}
-		if (unlikely(skb->len > READ_ONCE(dev->mtu) + LABNIC_RX_SLACK)) {
-			too_long++;
-			labnic_rx_drop(priv, skb);
-			continue;
-		}
-		packets++;
-		bytes += skb->len + (skb_vlan_tag_present(skb) ? VLAN_HLEN : 0);
-		if (stamp && cb.sfd_ns)
-			skb_hwtstamps(skb)->hwtstamp =
-				ns_to_ktime(labnic_phc_from_raw(priv, cb.sfd_ns + raw_offset));
-		skb->protocol = eth_type_trans(skb, dev);
-		skb_record_rx_queue(skb, q - priv->rxqs);
-		priv->credit.claimed = false;
-		if (gro)
-			napi_gro_receive(napi, skb);
-		else
-			netif_receive_skb(skb);
-		if (cb.credit && !priv->credit.claimed)
-			labnic_credit_give(priv, cb.prio, ktime_get_ns());
-	}
+	while ((skb = __skb_dequeue(&list)))
+		labnic_rx_deliver(q, skb, raw_offset, gro, &sum);
 
 	spin_lock(&q->lock);
 	u64_stats_update_begin(&q->syncp);
 	q->stats.polls++;
-	q->stats.packets += packets;
-	q->stats.bytes += bytes;
-	q->stats.too_long += too_long;
-	q->stats.bad_fcs += bad_fcs;
+	q->stats.packets += sum.packets;
+	q->stats.bytes += sum.bytes;
+	q->stats.too_long += sum.too_long;
+	q->stats.bad_fcs += sum.bad_fcs;
 	u64_stats_update_end(&q->syncp);
 	spin_unlock(&q->lock);
 
-	if (work < budget && napi_complete_done(napi, work)) {
-		spin_lock(&q->lock);
-		q->armed = false;
-		if (q->running) {
-			rcu_read_lock();
-			labnic_rx_arm(q, rcu_dereference(priv->cfg));
-			rcu_read_unlock();
-		}
-		spin_unlock(&q->lock);
-	}
+	if (work < budget && napi_complete_done(napi, work))
+		labnic_rx_rearm(q);
 	return work;
 }
 

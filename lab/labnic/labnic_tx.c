@@ -219,6 +219,82 @@ static void labnic_tx_pace(struct labnic_txq *q, u64 start_ns, u32 len, u64 pace
 	q->pace = labnic_time_add(q->pace, labnic_wire_bytes(len), pace_bit);
 }
 
+/* Cut the first packet in @q, if it is longer than a frame. Returns false without memory. */
+static bool labnic_tx_segment(struct labnic_txq *q, struct sk_buff *skb)
+{
+	struct labnic_tx_cb *cb = LABNIC_TX_CB(skb);
+
+	if (cb->cut || !skb_is_gso(skb))
+		return true;
+	q->segs = labnic_cut(skb);
+	if (!q->segs)
+		return false;
+	cb->cut = true;
+	q->pace = (struct labnic_time){};
+	labnic_count(q, segmented, 1);
+	return true;
+}
+
+/* Take the next segment of the packet that was cut. */
+static struct sk_buff *labnic_tx_next_segment(struct labnic_txq *q)
+{
+	struct sk_buff *seg = q->segs;
+
+	q->segs = seg->next;
+	skb_mark_not_on_list(seg);
+	return seg;
+}
+
+/*
+ * Give a frame to the other end, unless the wire loses it. @seg: a segment of the packet
+ * @last->skb, or NULL for the whole packet; if the packet itself is given away, @last->skb
+ * becomes NULL. Returns false without memory.
+ */
+static bool labnic_tx_deliver(struct labnic_priv *priv, const struct labnic_config *cfg,
+			      struct labnic_priv *peer, struct sk_buff *seg, u8 prio,
+			      struct labnic_sent *last, const struct labnic_slot *slot)
+{
+	struct labnic_tx *tx = &priv->tx;
+	struct sk_buff *frame;
+
+	if (!peer || !READ_ONCE(priv->link_up)) {
+		labnic_count(tx, down, 1);
+		kfree_skb(seg);
+		return true;
+	}
+	if (labnic_rng_hit(&tx->rng[LABNIC_RNG_LOSS], cfg->loss_ppb)) {
+		labnic_count(tx, lost, 1);
+		kfree_skb(seg);
+		return true;
+	}
+	frame = labnic_tx_own(last->skb, seg);
+	if (!frame)
+		return false;
+	if (frame == last->skb)
+		last->skb = NULL;
+	labnic_forget(frame);
+	labnic_tx_frame(priv, cfg, peer, frame, prio, slot);
+	return true;
+}
+
+/* The last frame of @last is on the wire, at @slot; or none is, and @slot is NULL. */
+static void labnic_tx_sent(struct labnic_priv *priv, const struct labnic_config *cfg,
+			   struct labnic_sent *last, struct sk_buff *stamp,
+			   const struct labnic_slot *slot)
+{
+	struct labnic_tx *tx = &priv->tx;
+
+	last->q->pace = (struct labnic_time){};
+	last->done_ns = tx->frame_end_ns;
+	tx->sent = *last;
+	if (!stamp)
+		return;
+	if (slot)
+		labnic_stamp_sent(priv, cfg, stamp, slot->sfd_ns);
+	else
+		labnic_stamp_put(priv, stamp);
+}
+
 /*
  * Send frames of the first packet in @q: one, or as many as its burst has room
  * for if no other queue waits.
@@ -226,91 +302,52 @@ static void labnic_tx_pace(struct labnic_txq *q, u64 start_ns, u32 len, u64 pace
 static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config *cfg,
 			   struct labnic_priv *peer, struct labnic_txq *q, bool alone)
 {
-	struct sk_buff *skb = skb_peek(&q->ring), *frame;
-	struct labnic_tx *tx = &priv->tx;
-	struct labnic_tx_cb *cb = LABNIC_TX_CB(skb);
+	struct sk_buff *skb = skb_peek(&q->ring), *seg = NULL;
+	struct labnic_tx_cb cb = *LABNIC_TX_CB(skb);
 	struct labnic_sent last = {
 		.q = q,
 		.skb = skb,
-		.bytes = cb->bytes,
-		.descs = cb->descs,
+		.bytes = cb.bytes,
+		.descs = cb.descs,
 	};
 	u32 len, sent = 0, frames = 0, bytes = 0;
-	u8 prio = cb->prio;
-	struct sk_buff *stamp = cb->stamp;
-	u64 ready, ready_ns = cb->ready_ns;
-	struct labnic_slot slot = {};
+	struct labnic_tx *tx = &priv->tx;
 	bool more, dropped = false;
-	bool cut;
+	struct labnic_slot slot;
+	u64 ready;
 
-	if (!cb->cut && skb_is_gso(skb)) {
-		q->segs = labnic_cut(skb);
-		if (!q->segs) {
-			dropped = true;
-			__skb_unlink(skb, &q->ring);
-			goto done;
-		}
-		cb->cut = true;
-		q->pace = (struct labnic_time){};
-		labnic_count(q, segmented, 1);
+	if (!labnic_tx_segment(q, skb)) {
+		__skb_unlink(skb, &q->ring);
+		labnic_tx_sent(priv, cfg, &last, cb.stamp, NULL);
+		labnic_count(q, errors, 1);
+		return;
 	}
-	cut = cb->cut;
-	/* If it is given away as it is, its list pointers and @cb go with it. */
-	if (!cut)
+	cb.cut = LABNIC_TX_CB(skb)->cut;
+	/* If it is given away as it is, its list pointers and its cb go with it. */
+	if (!cb.cut)
 		__skb_unlink(skb, &q->ring);
 	do {
-		if (cut) {
-			frame = q->segs;
-			q->segs = frame->next;
-			skb_mark_not_on_list(frame);
-		} else {
-			frame = NULL;
-		}
-		more = cut && q->segs;
-		len = labnic_skb_len(frame ?: skb);
+		if (cb.cut)
+			seg = labnic_tx_next_segment(q);
+		more = cb.cut && q->segs;
+		len = labnic_skb_len(seg ?: skb);
 
-		ready = max(ready_ns, q->pace.ns);
-		if (cfg->pace_bit && cut)
+		ready = max(cb.ready_ns, q->pace.ns);
+		if (cfg->pace_bit && cb.cut)
 			labnic_tx_pace(q, max(ready, tx->wire.ns), len, cfg->pace_bit);
 		slot = labnic_wire_send(&tx->wire, ready, len, tx->rate_bit);
 		tx->frame_end_ns = slot.end_ns;
 		frames++;
 		bytes += len;
 		sent += labnic_wire_bytes(len);
-
-		if (!peer || !READ_ONCE(priv->link_up)) {
-			labnic_count(tx, down, 1);
-			kfree_skb(frame);
-		} else if (labnic_rng_hit(&tx->rng[LABNIC_RNG_LOSS], cfg->loss_ppb)) {
-			labnic_count(tx, lost, 1);
-			kfree_skb(frame);
-		} else {
-			frame = labnic_tx_own(skb, frame);
-			if (frame == skb)
-				last.skb = NULL;
-			if (frame) {
-				labnic_forget(frame);
-				labnic_tx_frame(priv, cfg, peer, frame, prio, &slot);
-			} else {
-				dropped = true;
-			}
-		}
+		if (!labnic_tx_deliver(priv, cfg, peer, seg, cb.prio, &last, &slot))
+			dropped = true;
 	} while (more && alone && !cfg->pace_bit && sent < cfg->tx_burst);
-	if (more)
-		goto out;
-	if (cut)
-		__skb_unlink(skb, &q->ring);
-done:
-	q->pace = (struct labnic_time){};
-	last.done_ns = tx->frame_end_ns;
-	tx->sent = last;
-	if (stamp) {
-		if (frames)
-			labnic_stamp_sent(priv, cfg, stamp, slot.sfd_ns);
-		else
-			labnic_stamp_put(priv, stamp);
+	if (!more) {
+		if (cb.cut)
+			__skb_unlink(skb, &q->ring);
+		labnic_tx_sent(priv, cfg, &last, cb.stamp, &slot);
 	}
-out:
 	u64_stats_update_begin(&q->syncp);
 	q->stats.packets += frames;
 	q->stats.bytes += bytes;
@@ -433,6 +470,51 @@ static struct labnic_txq *labnic_tx_pick(struct labnic_priv *priv, u8 held, u64 
 	return best;
 }
 
+/*
+ * Send what is first on the wire, if it is due by @now. Returns false if nothing is; @next_ns
+ * then becomes the time of the next event, if there is one before it.
+ */
+static bool labnic_tx_step(struct labnic_priv *priv, const struct labnic_config *cfg,
+			   struct labnic_priv *other, u64 now, u64 *next_ns,
+			   struct sk_buff_head *done)
+	__must_hold(&priv->tx.lock)
+{
+	struct labnic_tx *tx = &priv->tx;
+	unsigned int last = tx->last;
+	struct labnic_txq *q;
+	bool alone;
+	u64 ready;
+	u8 none;
+	int err;
+
+	if (tx->frame_end_ns > now) {
+		if (labnic_tx_awaited(priv))
+			*next_ns = tx->frame_end_ns;
+		return false;
+	}
+	labnic_tx_complete(tx, now, done);
+	err = labnic_pfc_send(priv, cfg, other, now);
+	if (!err)
+		return true;
+	if (err == -ENOMEM)
+		*next_ns = labnic_pfc_retry_ns(now);
+	none = labnic_credit_none(other, now, labnic_tx_waits(priv));
+	q = labnic_tx_pick(priv, priv->pfc.paused | none, &ready, &alone);
+	if (!q)
+		return false;
+	if (ready > now) {
+		/* Another one may be ready earlier, and then comes first. */
+		tx->last = last;
+		*next_ns = *next_ns ? min(*next_ns, ready) : ready;
+		return false;
+	}
+	/* It can be paused between any two frames, and each takes a credit. */
+	if (other && (READ_ONCE(other->pfc.enabled) || READ_ONCE(other->credit.slots)))
+		alone = false;
+	labnic_tx_send(priv, cfg, other, q, alone);
+	return true;
+}
+
 /* Everything that is due by @now, and a timer for what comes next. */
 static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head *done)
 	__must_hold(&priv->tx.lock)
@@ -454,41 +536,8 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 		tx->rate_bit = rate_bit;
 	}
 	labnic_pfc_receive(priv, now);
-	for (;;) {
-		unsigned int last = tx->last;
-		struct labnic_txq *q;
-		bool alone;
-		u64 ready;
-		u8 none;
-		int err;
-
-		if (tx->frame_end_ns > now) {
-			if (labnic_tx_awaited(priv))
-				next = tx->frame_end_ns;
-			break;
-		}
-		labnic_tx_complete(tx, now, done);
-		err = labnic_pfc_send(priv, cfg, other, now);
-		if (!err)
-			continue;
-		if (err == -ENOMEM)
-			next = labnic_pfc_retry_ns(now);
-		none = labnic_credit_none(other, now, labnic_tx_waits(priv));
-		q = labnic_tx_pick(priv, priv->pfc.paused | none, &ready, &alone);
-		if (!q)
-			break;
-		if (ready > now) {
-			/* Another one may be ready earlier, and then comes first. */
-			tx->last = last;
-			next = next ? min(next, ready) : ready;
-			break;
-		}
-		/* It can be paused between any two frames, and each takes a credit. */
-		if (other && (READ_ONCE(other->pfc.enabled) ||
-			      READ_ONCE(other->credit.slots)))
-			alone = false;
-		labnic_tx_send(priv, cfg, other, q, alone);
-	}
+	while (labnic_tx_step(priv, cfg, other, now, &next, done))
+		;
 	labnic_tx_complete(tx, now, done);
 	labnic_tx_report(priv, cfg);
 	rcu_read_unlock();
@@ -536,14 +585,20 @@ static enum hrtimer_restart labnic_tx_timer(struct hrtimer *timer)
 }
 
 /*
- * A software stamp now, or a slot for a hardware one later. Only what a socket
- * waits for takes a slot. Returns the clone that holds it.
+ * A software stamp now, or a slot for a hardware one later. Only a packet that a socket
+ * wants a stamp of takes a slot. Returns the clone that holds it, or NULL.
+ *
+ * The socket is told without tx.lock. The lock of the TX queue keeps others from its ring.
  */
 static struct sk_buff *labnic_stamps_of(struct labnic_priv *priv, struct sk_buff *skb,
 					u32 slots)
+	__must_hold(&priv->tx.lock)
 {
 	struct sk_buff *stamp = NULL;
 
+	if (likely(!(skb_shinfo(skb)->tx_flags & (SKBTX_HW_TSTAMP | SKBTX_SW_TSTAMP))))
+		return NULL;
+	spin_unlock(&priv->tx.lock);
 	if (skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP && skb->sk &&
 	    READ_ONCE(priv->hwtstamp_tx) == HWTSTAMP_TX_ON) {
 		stamp = labnic_stamp_get(priv, skb, slots);
@@ -555,7 +610,36 @@ static struct sk_buff *labnic_stamps_of(struct labnic_priv *priv, struct sk_buff
 	}
 	/* After SKBTX_IN_PROGRESS is known, and before the NIC can see it. */
 	skb_tx_timestamp(skb);
+	spin_lock(&priv->tx.lock);
 	return stamp;
+}
+
+/* Post a packet to the ring of @q. The NIC fetches it after the host's delay, in order. */
+static void labnic_tx_post(struct labnic_priv *priv, const struct labnic_config *cfg,
+			   struct labnic_txq *q, struct sk_buff *skb, struct sk_buff *stamp,
+			   u64 now)
+	__must_hold(&priv->tx.lock)
+{
+	u32 descs = skb_shinfo(skb)->nr_frags + 1;
+	u64 ready = now;
+
+	if (cfg->host_dist != LABNIC_DIST_CONST || cfg->host_base_ns)
+		ready += labnic_dist_sample(&priv->tx.rng[LABNIC_RNG_HOST], cfg->host_dist,
+					    cfg->host_base_ns, cfg->host_spread_ns);
+	if (!skb_queue_empty(&q->ring))
+		ready = max(ready, LABNIC_TX_CB(skb_peek_tail(&q->ring))->ready_ns);
+
+	*LABNIC_TX_CB(skb) = (struct labnic_tx_cb){
+		.ready_ns = ready,
+		.bytes = skb->len,
+		.descs = descs,
+		.prio = labnic_skb_prio(skb),
+		.stamp = stamp,
+	};
+	q->used += descs;
+	labnic_count(q, posted, 1);
+	netdev_tx_sent_queue(skb_get_tx_queue(priv->dev, skb), skb->len);
+	__skb_queue_tail(&q->ring, skb);
 }
 
 /**
@@ -574,10 +658,9 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	u32 descs = skb_shinfo(skb)->nr_frags + 1;
 	const struct labnic_config *cfg;
 	struct labnic_tx *tx = &priv->tx;
-	struct labnic_tx_cb *cb;
 	struct sk_buff_head done;
 	struct sk_buff *stamp;
-	u64 now, ready;
+	u64 now;
 
 	/*
 	 * TCP takes pure ACKs for 2 bytes, so that they don't hold back data: no use
@@ -603,13 +686,7 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		labnic_tx_free(&done);
 		return NETDEV_TX_BUSY;
 	}
-	stamp = NULL;
-	if (unlikely(skb_shinfo(skb)->tx_flags & (SKBTX_HW_TSTAMP | SKBTX_SW_TSTAMP))) {
-		/* The socket is told without the lock; who could fill the ring waits. */
-		spin_unlock(&tx->lock);
-		stamp = labnic_stamps_of(priv, skb, cfg->tx_stamp_slots);
-		spin_lock(&tx->lock);
-	}
+	stamp = labnic_stamps_of(priv, skb, cfg->tx_stamp_slots);
 	if (unlikely(!tx->running || !READ_ONCE(priv->link_up))) {
 		labnic_count(q, no_carrier, 1);
 		spin_unlock(&tx->lock);
@@ -620,26 +697,7 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 		return NETDEV_TX_OK;
 	}
 
-	ready = now;
-	if (cfg->host_dist != LABNIC_DIST_CONST || cfg->host_base_ns)
-		ready += labnic_dist_sample(&tx->rng[LABNIC_RNG_HOST], cfg->host_dist,
-					    cfg->host_base_ns, cfg->host_spread_ns);
-	/* A ring is fetched in order. */
-	if (!skb_queue_empty(&q->ring))
-		ready = max(ready, LABNIC_TX_CB(skb_peek_tail(&q->ring))->ready_ns);
-
-	cb = LABNIC_TX_CB(skb);
-	*cb = (struct labnic_tx_cb){
-		.ready_ns = ready,
-		.bytes = skb->len,
-		.descs = descs,
-		.prio = labnic_skb_prio(skb),
-		.stamp = stamp,
-	};
-	q->used += descs;
-	labnic_count(q, posted, 1);
-	netdev_tx_sent_queue(txq, skb->len);
-	__skb_queue_tail(&q->ring, skb);
+	labnic_tx_post(priv, cfg, q, skb, stamp, now);
 	if (q->used + LABNIC_TX_DESCS > cfg->tx_ring) {
 		netif_tx_stop_queue(txq);
 		labnic_count(q, stopped, 1);
