@@ -152,6 +152,6 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[-2], "rtt") && argc >= 2 && argc <= 4)
 		command_rtt(t, argv, argc);
 	else
-		die("no such command, or not with these words: see 'labnet help'");
+		die("unknown command, or wrong words for it: see 'labnet help'");
 	return fflush(stdout) || !good ? 1 : 0;
 }

@@ -346,7 +346,7 @@ static void parse(struct settings *s, const char *word)
 	size_t i, len;
 
 	errno = 0;
-	check(value++, "'%s': NAME=VALUE is needed", word);
+	check(value++, "'%s': expected NAME=VALUE", word);
 	len = value - 1 - word;
 	for (i = 0; i < ARRAY_SIZE(texts); i++)
 		if (strlen(texts[i].name) == len && !strncmp(texts[i].name, word, len)) {
@@ -365,7 +365,7 @@ static void parse(struct settings *s, const char *word)
 		*numbers[i].value = v;
 		return;
 	}
-	check(false, "there is no setting '%s'", word);
+	check(false, "unknown setting '%s'", word);
 }
 
 static void write_to(const char *path, const struct settings *s, const struct arrival *a,

@@ -317,7 +317,7 @@ bool dist_parse_text(struct dist *d, const char *text, char *err, size_t err_len
 		if (!line[strspn(line, " \t\r")])
 			continue;
 		wrong = parse_knot(line, &knots[n]) ? check_knot(knots, n) :
-			"a size and a cumulative probability are needed";
+			"expected a size and a cumulative probability";
 		if (wrong) {
 			snprintf(err, err_len, "line %u: %s", number, wrong);
 			goto bad;

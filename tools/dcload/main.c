@@ -95,5 +95,5 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	die("unknown command %s: client, server, mesh or get is needed", command);
+	die("unknown command %s: expected client, server, mesh or get", command);
 }

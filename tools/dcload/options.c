@@ -44,13 +44,8 @@ struct option_row {
 	ROW(type, port, "port", ARG_U64, RANGE(1, 65535)), \
 	ROW(type, progress, "progress", ARG_NONE)
 
-/**
- * usage() - print the help text
- * @f: where to
- */
-void usage(FILE *f)
-{
-	fputs("Usage: dcload server [OPTION...]\n"
+static const char intro_help[] =
+"Usage: dcload server [OPTION...]\n"
 "       dcload client --to ADDR[:PORT][,...] --duration S [OPTION...]\n"
 "       dcload mesh --hosts ADDR,... --workload SPEC... --duration S [OPTION...]\n"
 "       dcload get FILE PATH...\n"
@@ -59,17 +54,21 @@ void usage(FILE *f)
 "Load generator for congestion control. Addresses are numeric; IPv6 with a port\n"
 "is written [ADDR]:PORT. Sizes take K, M, G (powers of 1024), bit rates kbit,\n"
 "mbit, gbit (powers of 1000). Times in seconds take a fraction.\n"
-"\n"
+"\n";
+
+static const char server_help[] =
 "server: accept connections and discard what they bring, until SIGINT or SIGTERM\n"
 "  --bind ADDR           listen on this address only (default: all, IPv4 and IPv6)\n"
 "  --port P              1..65535 (default 5001)\n"
 "  --netns NAME          listen in this network namespace (a path if it has a /)\n"
 "  --cc NAME             congestion control of accepted connections: DCTCP's\n"
 "                        receiver must run dctcp to echo the marks it gets\n"
-"  --rcvlowat BYTES      wake up for so much at a time, 1..16M (default 64K)\n"
+"  --rcvlowat BYTES      wake up when this much has arrived, 1..16M (default 64K)\n"
 "  --json FILE           result when it ends, - for standard output\n"
 "  --progress            one line a second on standard error\n"
-"\n"
+"\n";
+
+static const char client_help[] =
 "client: long flows, or incast rounds with --size, or short ones with --flow-churn\n"
 "  --to ADDR[:PORT],...  receivers\n"
 "  --port P              port of receivers given without one (default 5001)\n"
@@ -79,15 +78,15 @@ void usage(FILE *f)
 "  --duration S          length of the measured interval, 0.01..86400\n"
 "  --warmup S            time before it, 0..3600 (default 0)\n"
 "  --start-gap MS        flow i starts i times this later, 0..60000 (default 0)\n"
-"  --connect-first       all connections are made at once, before any load; only\n"
-"                        the data starts at the gap\n"
+"  --connect-first       make all connections at once, before any load; only the\n"
+"                        data starts at the gap\n"
 "  --connect-timeout S   how long a refused connection is tried again, 0..60\n"
 "                        (default 5)\n"
-"  --cc NAME             congestion control; it is an error if a flow gets another\n"
+"  --cc NAME             congestion control; a flow that gets another is an error\n"
 "  --rate-limit BITRATE  each flow's application offers no more than this\n"
 "  --idle S1:S2[:...]    send for S1, idle for S2, send for S3 ...; then over again\n"
 "  --size BYTES          rounds: every flow sends this; the next round begins when\n"
-"                        all of it is acknowledged\n"
+"                        all flows' data is acknowledged\n"
 "  --flow-churn N        N cycles of connect, send --size (default 16K), close\n"
 "  --parallel P          cycles under way at once, 1..65536 (default 1)\n"
 "  --chunk BYTES         size of one write, 1..16M (default 64K); at most one RTT\n"
@@ -101,11 +100,14 @@ void usage(FILE *f)
 "  --json FILE           result, - for standard output\n"
 "  --csv FILE            time series\n"
 "  --progress            one line a second on standard error (default on a terminal)\n"
-"\n"
+"\n";
+
+static const char mesh_help[] =
 "mesh: many hosts that send to each other, several workloads at once; dcload(1) has\n"
 "the details\n"
 "  --hosts ADDR,...      all hosts; their numbers begin with 1\n"
-"  --netns NAME,...      as many: this process plays all of them, from there\n"
+"  --netns NAME,...      as many: this process plays all hosts, each from its\n"
+"                        namespace\n"
 "  --self N              this process is host N, the others are elsewhere, with the\n"
 "                        same options otherwise; without it, it plays all hosts\n"
 "  --start-at T          load begins at this time, in seconds since 1970\n"
@@ -120,30 +122,47 @@ void usage(FILE *f)
 "     interval (s), arrivals (poisson, fixed, closed), depth, fanout, request (bytes),\n"
 "     at (from, to), from, to (all, 1-4+9), conn (pool, each), pool (size), cc (A+B in\n"
 "     turn), dscp, count, start, stop (s)\n"
-"  --link-rate BITRATE   what loads are shares of\n"
+"  --link-rate BITRATE   rate of a host's link, of which a load is a share\n"
 "  --ideal-rtt-us U      slowdown is relative to this RTT, and\n"
 "  --ideal-rate BITRATE  this rate of payload (default: the link rate)\n"
 "  --ideal S:D:RATE:U    the same for flows between hosts S and D; the first that\n"
 "                        fits is taken\n"
 "  --bins SIZE,...       upper bounds of size bins (default 10000,1000000)\n"
-"  --duration S          arrivals of so long are measured, 0.001..86400\n"
+"  --duration S          length of the measured interval, 0.001..86400\n"
 "  --warmup S            time before it, 0..3600 (default 0)\n"
 "  --drain S             how long to wait for flows to end, 0..3600 (default 1)\n"
 "  --connect-first       connect every pair of a pool before the load begins\n"
 "  --max-pending N       exchanges under way before it fails (default 1000000)\n"
 "  --chunk BYTES         size of one write (default 1M)\n"
-"  --rcvlowat BYTES      wake up for so much at a time, or a flow's rest (default 1M)\n"
+"  --rcvlowat BYTES      wake up when this much, or the flow's rest, has arrived\n"
+"                        (default 1M)\n"
 "  --flows-csv FILE      one line for each flow\n"
 "  --csv FILE            time series of flows under way, each --interval-ms I, of\n"
-"                        those of --csv-min-size BYTES (default 1)\n"
+"                        --csv-min-size BYTES (default 1) or more\n"
 "  --port (one for each workload and congestion control, counted up), --json,\n"
 "  --seed, --connect-timeout, --progress as above\n"
-"\n"
+"\n";
+
+static const char get_help[] =
 "get: print values of a JSON file, one a line; fails if one is missing or null\n"
 "  PATH                  names and numbers joined by dots: flows.0.goodput_bit_s\n"
-"\n"
-"Exit status: 0 done (also when interrupted: the result covers what ran), 1 failed.\n",
-	      f);
+"\n";
+
+static const char status_help[] =
+"Exit status: 0 done (also when interrupted: the result covers what ran), 1 failed.\n";
+
+/**
+ * usage() - print the help text
+ * @f: where to
+ */
+void usage(FILE *f)
+{
+	fputs(intro_help, f);
+	fputs(server_help, f);
+	fputs(client_help, f);
+	fputs(mesh_help, f);
+	fputs(get_help, f);
+	fputs(status_help, f);
 }
 
 static uint64_t need_u64(const char *option, uint64_t min, uint64_t max)
@@ -151,7 +170,7 @@ static uint64_t need_u64(const char *option, uint64_t min, uint64_t max)
 	uint64_t v = 0;
 
 	if (!parse_u64(optarg, min, max, &v))
-		die("--%s %s: a whole number from %llu to %llu is needed",
+		die("--%s %s: expected a whole number from %llu to %llu",
 		    option, optarg, (unsigned long long)min,
 		    (unsigned long long)max);
 	return v;
@@ -162,7 +181,7 @@ static uint64_t need_seconds(const char *option, double min, double max)
 	uint64_t v = 0;
 
 	if (!parse_seconds(optarg, min, max, &v))
-		die("--%s %s: a number of seconds from %g to %g is needed",
+		die("--%s %s: expected a number of seconds from %g to %g",
 		    option, optarg, min, max);
 	return v;
 }
@@ -172,7 +191,7 @@ static uint64_t need_ms(const char *option, double max)
 	uint64_t v = 0;
 
 	if (!parse_seconds(optarg, 0, max, &v))
-		die("--%s %s: a number of milliseconds from 0 to %g is needed",
+		die("--%s %s: expected a number of milliseconds from 0 to %g",
 		    option, optarg, max);
 	return v / 1000;
 }
@@ -182,7 +201,7 @@ static uint64_t need_size(const char *option, uint64_t max)
 	uint64_t v = 0;
 
 	if (!parse_size(optarg, &v) || v > max)
-		die("--%s %s: a number of bytes from 1 to %llu is needed, K, M and G may follow",
+		die("--%s %s: expected a number of bytes from 1 to %llu, with K, M or G or without",
 		    option, optarg, (unsigned long long)max);
 	return v;
 }
@@ -192,7 +211,7 @@ static uint64_t need_bitrate(const char *option, uint64_t min)
 	uint64_t v = 0;
 
 	if (!parse_bitrate(optarg, &v) || v < min)
-		die("--%s %s: a rate of at least %llu bit/s is needed, such as 20mbit",
+		die("--%s %s: expected a rate of at least %llu bit/s, such as 20mbit",
 		    option, optarg, (unsigned long long)min);
 	return v;
 }
@@ -202,7 +221,7 @@ static const char *need_cc(void)
 	size_t len = strlen(optarg);
 
 	if (!len || len >= CC_NAME_MAX)
-		die("--cc %s: a name of 1 to %d characters is needed", optarg,
+		die("--cc %s: expected a name of 1 to %d characters", optarg,
 		    CC_NAME_MAX - 1);
 	return optarg;
 }
@@ -218,7 +237,7 @@ static struct endpoint *need_endpoints(const char *option, size_t *n)
 	ep = xcalloc(*n, sizeof(*ep));
 	for (i = 0; i < *n; i++) {
 		if (!parse_endpoint(items[i], &ep[i]))
-			die("--%s %s: a numeric address is needed, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
+			die("--%s %s: expected a numeric address, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
 			    option, items[i]);
 		free(items[i]);
 	}
@@ -233,7 +252,7 @@ static uint64_t *need_phases(size_t *n)
 	size_t i;
 
 	if (!items || *n < 2)
-		die("--idle %s: at least two times in seconds are needed, such as 1:0.5",
+		die("--idle %s: expected at least two times in seconds, such as 1:0.5",
 		    optarg);
 	ns = xcalloc(*n, sizeof(*ns));
 	for (i = 0; i < *n; i++) {
@@ -377,7 +396,7 @@ static void read_rtt_origin(void *options)
 
 	o->rtt_from_qdisc = !strcmp(optarg, "qdisc");
 	if (!o->rtt_from_qdisc && strcmp(optarg, "driver"))
-		die("--rtt-origin %s: driver or qdisc is needed", optarg);
+		die("--rtt-origin %s: expected driver or qdisc", optarg);
 }
 
 static void read_dscp(void *options)
@@ -481,7 +500,7 @@ static void read_bind(void *options)
 	struct server_options *o = options;
 
 	if (!parse_endpoint(optarg, &o->bind) || o->bind.port)
-		die("--bind %s: a numeric address without port is needed", optarg);
+		die("--bind %s: expected a numeric address without port", optarg);
 }
 
 static void read_server_cc(void *options)
@@ -551,7 +570,7 @@ static void read_ideal_rtt(void *options)
 	uint64_t us_e9 = 0;
 
 	if (!parse_seconds(optarg, 0, 1e7, &us_e9))
-		die("--ideal-rtt-us %s: a number of microseconds from 0 to 10000000 is needed",
+		die("--ideal-rtt-us %s: expected a number of microseconds from 0 to 10000000",
 		    optarg);
 	o->ideal_rtt_ns = (double)us_e9 / 1e6;
 	o->ideal_rtt_given = true;
@@ -571,7 +590,7 @@ static void read_bins(void *options)
 	}
 	free(items);
 	if (!ok)
-		die("--bins %s: up to %d rising sizes are needed, such as 10000,1000000",
+		die("--bins %s: expected up to %d rising sizes, such as 10000,1000000",
 		    optarg, MAX_BINS - 1);
 }
 
@@ -580,7 +599,7 @@ static void read_start_at(void *options)
 	struct mesh_options *o = options;
 
 	if (!parse_seconds(optarg, 0, 1e10, &o->start_at_ns))
-		die("--start-at %s: seconds since 1970 are needed", optarg);
+		die("--start-at %s: expected seconds since 1970", optarg);
 }
 
 static const struct option_row mesh_rows[] = {
@@ -639,7 +658,7 @@ static void parse_ideals(struct mesh_options *o)
 	o->ideals = xcalloc(o->n_ideals + 1, sizeof(*o->ideals));
 	for (i = 0; i < o->n_ideals; i++)
 		if (!ideal_parse(&o->ideals[i], o->ideal_specs[i], o->n_hosts))
-			die("--ideal %s: SRC:DST:RATE:RTT_US is needed, SRC and DST hosts from 1 to %zu, such as 1-4:5+6:9.4gbit:20 or all:all:10gbit:12.5",
+			die("--ideal %s: expected SRC:DST:RATE:RTT_US, SRC and DST hosts from 1 to %zu, such as 1-4:5+6:9.4gbit:20 or all:all:10gbit:12.5",
 			    o->ideal_specs[i], o->n_hosts);
 	if (!o->ideal_rtt_given)
 		return;
@@ -657,18 +676,18 @@ static void mesh_check(struct mesh_options *o)
 	if (!o->n_hosts)
 		die("mesh: --hosts ADDR,... is needed; see dcload --help");
 	if (o->n_hosts < 2 || o->n_hosts > MAX_HOSTS)
-		die("--hosts: 2 to %d addresses are needed, not %zu", MAX_HOSTS,
+		die("--hosts: expected 2 to %d addresses, not %zu", MAX_HOSTS,
 		    o->n_hosts);
 	if (!o->n_workloads)
 		die("mesh: --workload SPEC is needed; see dcload --help");
 	if (!o->duration_ns)
 		die("mesh: --duration S is needed; see dcload --help");
 	if (o->self > o->n_hosts)
-		die("--self %llu: there are %zu hosts",
+		die("--self %llu: expected a host from 1 to %zu",
 		    (unsigned long long)o->self, o->n_hosts);
 	if (o->n_netns && o->self ? o->n_netns != 1 :
 	    o->n_netns && o->n_netns != o->n_hosts)
-		die("--netns: %zu names are needed, one for each host of this process, not %zu",
+		die("--netns: expected %zu names, one for each host of this process, not %zu",
 		    o->self ? (size_t)1 : o->n_hosts, o->n_netns);
 	if (!o->ideal_bit_s)
 		o->ideal_bit_s = o->link_bit_s;

@@ -123,7 +123,7 @@ static bool key_hosts(struct host_set *set, const char *key, const char *value,
 	struct host_set parsed;
 
 	if (!host_set_parse(&parsed, value, n_hosts))
-		return wrong(m, "%s=%s: all, or numbers of hosts from 1 to %zu, such as 1-4+9, are needed",
+		return wrong(m, "%s=%s: expected all, or numbers of hosts from 1 to %zu, such as 1-4+9",
 			     key, value, n_hosts);
 	free(set->host);
 	*set = parsed;
@@ -135,7 +135,7 @@ static bool key_u64(uint64_t *out, const char *key, const char *value,
 {
 	if (parse_u64(value, min, max, out))
 		return true;
-	return wrong(m, "%s=%s: a whole number from %llu to %llu is needed", key,
+	return wrong(m, "%s=%s: expected a whole number from %llu to %llu", key,
 		     value, (unsigned long long)min, (unsigned long long)max);
 }
 
@@ -144,7 +144,7 @@ static bool key_seconds(uint64_t *out, const char *key, const char *value,
 {
 	if (parse_seconds(value, min, max, out))
 		return true;
-	return wrong(m, "%s=%s: a number of seconds from %g to %g is needed", key,
+	return wrong(m, "%s=%s: expected a number of seconds from %g to %g", key,
 		     value, min, max);
 }
 
@@ -153,7 +153,7 @@ static bool key_load(struct workload *w, const char *value, const struct message
 	uint64_t billionths;
 
 	if (!parse_seconds(value, 1e-6, 10, &billionths))
-		return wrong(m, "load=%s: a share of the link rate from 0.000001 to 10 is needed",
+		return wrong(m, "load=%s: expected a share of the link rate from 0.000001 to 10",
 			     value);
 	w->load = (double)billionths / 1e9;
 	return true;
@@ -186,7 +186,7 @@ static bool key_arrivals(struct workload *w, const char *value,
 			return true;
 		}
 	}
-	return wrong(m, "arrivals=%s: poisson, fixed or closed is needed", value);
+	return wrong(m, "arrivals=%s: expected poisson, fixed or closed", value);
 }
 
 static void names_free(char **names, size_t n)
@@ -211,7 +211,7 @@ static bool key_cc(struct workload *w, const char *value, const struct message *
 		w->cc = cc;
 		w->n_cc = n;
 	}
-	return ok || wrong(m, "cc=%s: names of 1 to %d characters are needed, joined by +",
+	return ok || wrong(m, "cc=%s: expected names of 1 to %d characters, joined by +",
 			   value, CC_NAME_MAX - 1);
 }
 
@@ -221,7 +221,7 @@ static bool key_choice(bool *out, const char *key, const char *value,
 	*out = !strcmp(value, yes);
 	if (*out || !strcmp(value, no))
 		return true;
-	return wrong(m, "%s=%s: %s or %s is needed", key, value, no, yes);
+	return wrong(m, "%s=%s: expected %s or %s", key, value, no, yes);
 }
 
 static bool key_size(struct workload *w, const char *value, const struct message *m)
@@ -249,7 +249,7 @@ static bool key_request(struct workload *w, const char *key, const char *value,
 	if (!strcmp(key, "fanout"))
 		return key_u64(&w->fanout, key, value, 1, MAX_HOSTS - 1, m);
 	if (!parse_size(value, &v) || v > 1 << 30)
-		return wrong(m, "request=%s: a number of bytes from 1 to 1G is needed",
+		return wrong(m, "request=%s: expected a number of bytes from 1 to 1G",
 			     value);
 	w->request_bytes = v;
 	return true;
@@ -305,7 +305,7 @@ static bool apply(struct workload *w, const char *key, const char *value,
 		return key_cc(w, value, m);
 	if (!strcmp(key, "dscp"))
 		return key_dscp(w, value, m);
-	return wrong(m, "there is no key %s; there are name, size, load, interval, arrivals, at, depth, fanout, request, count, start, stop, from, to, conn, pool, cc, dscp",
+	return wrong(m, "unknown key %s: expected one of name, size, load, interval, arrivals, at, depth, fanout, request, count, start, stop, from, to, conn, pool, cc, dscp",
 		     key);
 }
 
@@ -320,7 +320,7 @@ static bool defaults(struct workload *w, const char *kind, size_t n_hosts,
 		if (!strcmp(kind, kinds[i].name))
 			break;
 	if (i == N_WORKLOAD_KINDS)
-		return wrong(m, "there is no kind %s; " KINDS " is needed", kind);
+		return wrong(m, "unknown kind '%s': expected " KINDS, kind);
 	k = &kinds[i];
 	w->kind = (enum workload_kind)i;
 	w->name = xstrdup(kind);
@@ -403,13 +403,13 @@ bool workload_parse(struct workload *w, const char *spec, size_t n_hosts,
 	if (ok && spec[kind_len]) {
 		items = parse_list(spec + kind_len + 1, ',', &n);
 		if (!items)
-			return wrong(&m, "an item is empty; KIND:KEY=VALUE,... is needed");
+			return wrong(&m, "an item is empty: expected KIND:KEY=VALUE,...");
 	}
 	for (i = 0; i < n; i++) {
 		char *value = strchr(items[i], '=');
 
 		if (ok && (!value || !value[1]))
-			ok = wrong(&m, "%s: KEY=VALUE is needed", items[i]);
+			ok = wrong(&m, "%s: expected KEY=VALUE", items[i]);
 		if (ok) {
 			*value++ = '\0';
 			loop_given |= !strcmp(items[i], "arrivals");

@@ -168,64 +168,72 @@ static void put_stats(struct nlattr *stats)
 	}
 }
 
+/* Attributes that are a number, by type: name and width in the message. */
+static const struct {
+	const char *name;
+	enum { U32, U64, S64, PORT } width;
+} numbers[NIC_TS_A_MAX + 1] = {
+	[NIC_TS_A_REF_CLOCK_NS]	= { "ref_clock_ns", U64 },
+	[NIC_TS_A_REF_HOST_NS]	= { "ref_host_ns", U64 },
+	[NIC_TS_A_RATE_PPT]	= { "rate_ppt", S64 },
+	[NIC_TS_A_ERROR_NS]	= { "error_ns", U32 },
+	[NIC_TS_A_DRIFT_PPB]	= { "drift_ppb", U32 },
+	[NIC_TS_A_MAX_AGE_NS]	= { "max_age_ns", U64 },
+	[NIC_TS_A_AGE_NS]	= { "age_ns", U64 },
+	[NIC_TS_A_IFINDEX]	= { "ifindex", U32 },
+	[NIC_TS_A_PHC]		= { "phc", U32 },
+	[NIC_TS_A_USERS]	= { "users", U32 },
+	[NIC_TS_A_TX_SLOTS]	= { "tx_slots", U32 },
+	[NIC_TS_A_LPORT]	= { "local_port", PORT },
+	[NIC_TS_A_RPORT]	= { "remote_port", PORT },
+	[NIC_TS_A_TX_RECORDS]	= { "tx_records", U32 },
+	[NIC_TS_A_ACKS]		= { "acks", U32 },
+	[NIC_TS_A_IDLE_NS]	= { "idle_ns", U64 },
+	[NIC_TS_A_PAUSE_NS]	= { "cum_pause_ns", U64 },
+};
+
+static void put_number(const char *name, int width, struct nlattr *a)
+{
+	switch (width) {
+	case U32:
+		return put_unsigned(name, nla_get_u32(a));
+	case U64:
+		return put_unsigned(name, nla_get_u64(a));
+	case S64:
+		return put_signed(name, nla_get_s64(a));
+	case PORT:
+		return put_unsigned(name, ntohs(nla_get_u16(a)));
+	}
+}
+
 static void put_attr(struct nlattr *a)
 {
-	switch (nla_type(a)) {
+	static const char * const switches[] = { "off", "on" };
+	int type = nla_type(a);
+
+	switch (type) {
 	case NIC_TS_A_DOMAIN:
 		return put_domain(nla_get_u32(a));
 	case NIC_TS_A_CLOCK_STATE:
 		return put_word("state", state_names,
 				sizeof(state_names) / sizeof(*state_names), nla_get_u8(a));
-	case NIC_TS_A_REF_CLOCK_NS:
-		return put_unsigned("ref_clock_ns", nla_get_u64(a));
-	case NIC_TS_A_REF_HOST_NS:
-		return put_unsigned("ref_host_ns", nla_get_u64(a));
-	case NIC_TS_A_RATE_PPT:
-		return put_signed("rate_ppt", nla_get_s64(a));
-	case NIC_TS_A_ERROR_NS:
-		return put_unsigned("error_ns", nla_get_u32(a));
-	case NIC_TS_A_DRIFT_PPB:
-		return put_unsigned("drift_ppb", nla_get_u32(a));
-	case NIC_TS_A_MAX_AGE_NS:
-		return put_unsigned("max_age_ns", nla_get_u64(a));
-	case NIC_TS_A_AGE_NS:
-		return put_unsigned("age_ns", nla_get_u64(a));
-	case NIC_TS_A_IFINDEX:
-		return put_unsigned("ifindex", nla_get_u32(a));
 	case NIC_TS_A_IFNAME:
 		return put_string("device", nla_get_string(a));
 	case NIC_TS_A_HW:
-		return put_word("hw", (const char * const []){ "off", "on" }, 2,
-				nla_get_u8(a));
-	case NIC_TS_A_PHC:
-		return put_unsigned("phc", nla_get_u32(a));
+		return put_word("hw", switches, 2, nla_get_u8(a));
 	case NIC_TS_A_RX_SOURCE:
 		return put_word("rx_source", source_names, 4, nla_get_u8(a));
 	case NIC_TS_A_TX_SOURCE:
 		return put_word("tx_source", source_names, 4, nla_get_u8(a));
-	case NIC_TS_A_USERS:
-		return put_unsigned("users", nla_get_u32(a));
-	case NIC_TS_A_TX_SLOTS:
-		return put_unsigned("tx_slots", nla_get_u32(a));
 	case NIC_TS_A_STATS:
 		return put_stats(a);
 	case NIC_TS_A_LOCAL:
 		return put_address("local", a);
 	case NIC_TS_A_REMOTE:
 		return put_address("remote", a);
-	case NIC_TS_A_LPORT:
-		return put_unsigned("local_port", ntohs(nla_get_u16(a)));
-	case NIC_TS_A_RPORT:
-		return put_unsigned("remote_port", ntohs(nla_get_u16(a)));
-	case NIC_TS_A_TX_RECORDS:
-		return put_unsigned("tx_records", nla_get_u32(a));
-	case NIC_TS_A_ACKS:
-		return put_unsigned("acks", nla_get_u32(a));
-	case NIC_TS_A_IDLE_NS:
-		return put_unsigned("idle_ns", nla_get_u64(a));
-	case NIC_TS_A_PAUSE_NS:
-		return put_unsigned("cum_pause_ns", nla_get_u64(a));
 	}
+	if (type <= NIC_TS_A_MAX && numbers[type].name)
+		put_number(numbers[type].name, numbers[type].width, a);
 }
 
 static int show_object(struct nl_msg *msg, void *arg)

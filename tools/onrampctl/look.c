@@ -63,7 +63,7 @@ struct look look_first(const struct ctl *ctl, int argc, char **argv)
 		unknown("the kernel does not tell about connections: modprobe tcp_diag");
 	filter_free(filter);
 	if (!found.n)
-		unknown("no such connection: 'onrampctl show flows' lists them");
+		unknown("unknown connection: 'onrampctl show flows' lists all");
 	if (found.n > 1)
 		warning("%u connections match: this is the busiest one", found.n);
 	l.time_ns = now_ns();

@@ -193,7 +193,7 @@ static void join_netns(const char *name)
 		unknown("network namespace '%s': expected a name of 'ip netns list'", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		unknown("there is no network namespace '%s': 'ip netns list' shows those there are",
+		unknown("unknown network namespace '%s': 'ip netns list' shows all",
 			name);
 	if (setns(fd, CLONE_NEWNET))
 		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
@@ -226,6 +226,34 @@ static const struct option options[] = {
 	{}
 };
 
+/* Read a time from @min_s to @max_s seconds. Exits if it is not one. */
+static void read_seconds(const char *name, double min_s, double max_s, uint64_t *ns)
+{
+	if (!parse_seconds(optarg, min_s, max_s, ns))
+		unknown("%s '%s': expected seconds, %g to %g", name, optarg, min_s, max_s);
+}
+
+/* Read the value of option @c, a number or a time. Exits if it is not one. */
+static void read_number(int c, struct ctl *ctl)
+{
+	switch (c) {
+	case 'i':
+		read_seconds("interval", 0, 3600, &ctl->interval_ns);
+		ctl->interval_set = true;
+		break;
+	case COUNT:
+		if (!parse_u64(optarg, 1, UINT64_MAX, &ctl->count))
+			unknown("count '%s': expected a number, at least 1", optarg);
+		break;
+	case DURATION:
+		read_seconds("duration", 0.001, 86400, &ctl->duration_ns);
+		break;
+	case TIMEOUT:
+		read_seconds("timeout", 0.1, 86400, &ctl->timeout_ns);
+		break;
+	}
+}
+
 /* Read the options into @ctl. Returns -1, or the status with which to exit. */
 static int read_options(int argc, char **argv, struct ctl *ctl)
 {
@@ -242,25 +270,14 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 		case 'v':
 			ctl->verbose = true;
 			break;
-		case 'i':
-			if (!parse_seconds(optarg, 0, 3600, &ctl->interval_ns))
-				unknown("interval '%s': expected seconds, 0 to 3600", optarg);
-			ctl->interval_set = true;
-			break;
 		case 'o':
 			ctl->output = optarg;
 			break;
+		case 'i':
 		case COUNT:
-			if (!parse_u64(optarg, 1, UINT64_MAX, &ctl->count))
-				unknown("count '%s': expected a number, at least 1", optarg);
-			break;
 		case DURATION:
-			if (!parse_seconds(optarg, 0.001, 86400, &ctl->duration_ns))
-				unknown("duration '%s': expected seconds, 0.001 to 86400", optarg);
-			break;
 		case TIMEOUT:
-			if (!parse_seconds(optarg, 0.1, 86400, &ctl->timeout_ns))
-				unknown("timeout '%s': expected seconds, 0.1 to 86400", optarg);
+			read_number(c, ctl);
 			break;
 		case FACTS:
 			ctl->facts = optarg;

@@ -144,14 +144,14 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 	while (!ctl->count || m.seen < ctl->count) {
 		err = poll(fds, ARRAY_SIZE(fds), MODULE_LOOK_MS);
 		if (!err && !module_there())
-			unknown("the module was unloaded: there are no events any more");
+			unknown("the module was unloaded: no more events");
 		if (err <= 0)
 			continue;
 		if (fds[1].revents)
 			break;
 		err = family_event(sk, on_event, &m);
 		if (err == -EOPNOTSUPP)
-			unknown("the module was unloaded: there are no events any more");
+			unknown("the module was unloaded: no more events");
 		lost |= err == -ENOBUFS;
 		/* Events that still wait are older than a list of now: they come before it. */
 		if (lost && poll(fds, 1, 0) <= 0) {

@@ -266,7 +266,7 @@ static int show_flows(const struct ctl *ctl, int argc, char **argv)
 	};
 
 	return put(ctl, list_flows(ctl, argc, argv), columns, ARRAY_SIZE(columns),
-		   "no such connection");
+		   "unknown connection");
 }
 
 /* Connections of timely, with its own state. */
@@ -292,7 +292,7 @@ static int show_timely_flows(const struct ctl *ctl, int argc, char **argv)
 		if (j_get(row, "timely"))
 			json_array_append(mine, row);
 	json_decref(rows);
-	return put(ctl, mine, columns, ARRAY_SIZE(columns), "no such connection of timely");
+	return put(ctl, mine, columns, ARRAY_SIZE(columns), "unknown connection of timely");
 }
 
 int cmd_show(const struct ctl *ctl, int argc, char **argv)

@@ -24,13 +24,55 @@ struct each {
 	void *arg;
 };
 
+/* Copy the addresses of both ends. An IPv6 socket may carry IPv4. */
+static void read_ends(struct flow *f, const struct inet_diag_msg *diag)
+{
+	memcpy(f->local, diag->id.idiag_src, sizeof(f->local));
+	memcpy(f->remote, diag->id.idiag_dst, sizeof(f->remote));
+	f->lport = ntohs(diag->id.idiag_sport);
+	f->rport = ntohs(diag->id.idiag_dport);
+	if (f->family == AF_INET6 &&
+	    IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)f->remote)) {
+		f->family = AF_INET;
+		memmove(f->local, f->local + 12, 4);
+		memmove(f->remote, f->remote + 12, 4);
+	}
+	if (f->family == AF_INET) {
+		memset(f->local + 4, 0, 12);
+		memset(f->remote + 4, 0, 12);
+	}
+}
+
+static void read_attribute(struct flow *f, const struct rtattr *a)
+{
+	size_t len = RTA_PAYLOAD(a);
+	struct tcpvegas_info v;
+
+	switch (a->rta_type & ~NLA_F_NESTED) {
+	case INET_DIAG_CONG:
+		j_clean(f->cc, sizeof(f->cc), RTA_DATA(a), len);
+		break;
+	case INET_DIAG_INFO:
+		memcpy(&f->info, RTA_DATA(a), len < sizeof(f->info) ? len : sizeof(f->info));
+		f->has_info = true;
+		break;
+	case INET_DIAG_VEGASINFO:
+		if (len < sizeof(v))
+			break;
+		memcpy(&v, RTA_DATA(a), sizeof(v));
+		f->rtt_count = v.tcpv_rttcnt;
+		f->rtt_us = v.tcpv_rtt;
+		f->min_rtt_us = v.tcpv_minrtt;
+		break;
+	}
+}
+
 static void on_socket(struct nlmsghdr *hdr, void *arg)
 {
 	const struct inet_diag_msg *diag = NLMSG_DATA(hdr);
 	const struct each *e = arg;
 	const struct rtattr *a;
 	struct flow f;
-	size_t len;
 	int rest;
 
 	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*diag)))
@@ -39,48 +81,13 @@ static void on_socket(struct nlmsghdr *hdr, void *arg)
 	f.family = diag->idiag_family;
 	f.diag_family = diag->idiag_family;
 	f.diag_id = diag->id;
-	memcpy(f.local, diag->id.idiag_src, sizeof(f.local));
-	memcpy(f.remote, diag->id.idiag_dst, sizeof(f.remote));
-	f.lport = ntohs(diag->id.idiag_sport);
-	f.rport = ntohs(diag->id.idiag_dport);
 	f.ifindex = diag->id.idiag_if;
 	f.cookie = diag->id.idiag_cookie[0] | (uint64_t)diag->id.idiag_cookie[1] << 32;
-	/* An IPv6 socket may carry IPv4. */
-	if (f.family == AF_INET6 &&
-	    IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)f.remote)) {
-		f.family = AF_INET;
-		memmove(f.local, f.local + 12, 4);
-		memmove(f.remote, f.remote + 12, 4);
-	}
-	if (f.family == AF_INET) {
-		memset(f.local + 4, 0, 12);
-		memset(f.remote + 4, 0, 12);
-	}
+	read_ends(&f, diag);
 	rest = (int)(hdr->nlmsg_len - NLMSG_LENGTH(sizeof(*diag)));
 	for (a = (const struct rtattr *)((const char *)diag + NLMSG_ALIGN(sizeof(*diag)));
-	     RTA_OK(a, rest); a = RTA_NEXT(a, rest)) {
-		len = RTA_PAYLOAD(a);
-		switch (a->rta_type & ~NLA_F_NESTED) {
-		case INET_DIAG_CONG:
-			j_clean(f.cc, sizeof(f.cc), RTA_DATA(a), len);
-			break;
-		case INET_DIAG_INFO:
-			memcpy(&f.info, RTA_DATA(a), len < sizeof(f.info) ? len : sizeof(f.info));
-			f.has_info = true;
-			break;
-		case INET_DIAG_VEGASINFO: {
-			struct tcpvegas_info v;
-
-			if (len < sizeof(v))
-				break;
-			memcpy(&v, RTA_DATA(a), sizeof(v));
-			f.rtt_count = v.tcpv_rttcnt;
-			f.rtt_us = v.tcpv_rtt;
-			f.min_rtt_us = v.tcpv_minrtt;
-			break;
-		}
-		}
-	}
+	     RTA_OK(a, rest); a = RTA_NEXT(a, rest))
+		read_attribute(&f, a);
 	e->fn(&f, e->arg);
 }
 
