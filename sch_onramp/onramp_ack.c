@@ -181,6 +181,23 @@ static void onramp_peer_note(struct onramp_conn *conn, const struct onramp_resul
 	}
 }
 
+/* Bursts of all connections to the host follow the delay, too. */
+static void onramp_conn_window(struct onramp_conn *conn, const struct onramp_delay *d,
+			       const struct onramp_sample *s, bool above)
+{
+	struct onramp_peer *peer = conn->peer;
+	u64 rtt_bytes = 0;
+
+	lockdep_assert_held(&peer->lock);
+	if (above || !peer->window.least) {
+		if (conn->byte_ns)
+			rtt_bytes = div64_u64((u64)onramp_low(&peer->path.rtt) << ONRAMP_BYTE_SHIFT,
+					      conn->byte_ns);
+		peer->window.least = max_t(u64, ONRAMP_WINDOW_LEAST, rtt_bytes);
+	}
+	onramp_window_ack(&peer->window, &conn->burst, s->seq, d->trip.out_ns, s->now_ns, above);
+}
+
 /*
  * Compute the delay and decide for the connection; return an enum onramp_verdict, or the reason
  * for which there is no delay. The path stays locked all the time: the effect of a pause is
@@ -208,8 +225,10 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		goto unlock;
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
 	verdict = res->verdict;
-	if (onramp_counted(verdict))
+	if (onramp_counted(verdict)) {
 		onramp_peer_note(conn, res);
+		onramp_conn_window(conn, d, s, res->owd_ns > trust->threshold_ns);
+	}
 	/* New connections inherit the newest delay. */
 	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
 		peer->last_owd_ns = max_t(s64, s->owd_ns, 0);

@@ -752,6 +752,65 @@ void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_b
 					 conn->mss + headers + ONRAMP_WIRE_EXTRA);
 }
 
+/* The first byte that its host does not know to have arrived. */
+static u32 onramp_conn_una(const struct onramp_conn *conn, const struct sock *sk)
+{
+	return likely(sk) ? READ_ONCE(tcp_sk(sk)->snd_una) : conn->una;
+}
+
+/**
+ * onramp_conn_ask() - ask whether a burst may begin
+ * @conn: the connection
+ * @sk: its socket; NULL: forwarded
+ * @len: bytes of its first packet
+ * @most_ns: longest time that it waits
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the qdisc's lock.
+ * Return: 0: it may; else ns after which to ask again.
+ */
+u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u64 most_ns,
+		    u64 now)
+{
+	struct onramp_peer *peer = conn->peer;
+	u64 ask_ns = 0;
+
+	if (READ_ONCE(peer->silent))
+		return 0;
+	spin_lock(&conn->lock);
+	spin_lock(&peer->lock);
+	/* Beside hosts without On-Ramp nothing is held. */
+	if (!peer->path.let_go)
+		ask_ns = onramp_window_ask(&peer->window, &conn->burst, len,
+					   onramp_conn_una(conn, sk), most_ns, now);
+	spin_unlock(&peer->lock);
+	spin_unlock(&conn->lock);
+	return ask_ns;
+}
+
+/**
+ * onramp_conn_burst() - count data of a burst that leaves
+ * @conn: the connection
+ * @sk: its socket; NULL: forwarded
+ * @seq: first sequence number
+ * @end: after the last one
+ * @first: it is the first of the burst
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the connection's lock.
+ */
+void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq, u32 end,
+		       bool first, u64 now)
+{
+	struct onramp_peer *peer = conn->peer;
+
+	lockdep_assert_held(&conn->lock);
+	spin_lock(&peer->lock);
+	onramp_window_sent(&peer->window, &conn->burst, seq, end, first,
+			   onramp_conn_una(conn, sk), now);
+	spin_unlock(&peer->lock);
+}
+
 /* onramp_conn_sent_trace() - call the tracepoint; the connection's lock */
 void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
 			    u64 cum_ns)

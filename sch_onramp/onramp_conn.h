@@ -50,6 +50,7 @@
 #include "onramp_owd.h"
 #include "onramp_path.h"
 #include "onramp_ring.h"
+#include "onramp_window.h"
 
 /*
  * Most connections of a namespace. Further ones are sent as by fq, and counted. One takes
@@ -392,6 +393,7 @@ struct onramp_peer {
 	u64			line_bps;
 	struct onramp_owd	owd;
 	struct onramp_path	path;
+	struct onramp_window	window;
 	u32			n_owds;
 	u16			owds[ONRAMP_OWD_CLASSES];
 
@@ -436,6 +438,7 @@ struct onramp_conn_key {
  * @waiter: key of the flow that waits for @until in the qdisc of @qref, or 0
  * @ctrl: the controller
  * @view: the connection's own measurements of its path
+ * @burst: its part of @peer->window, under both locks
  * @replay: counts of OR-ACKs
  * @acked: jiffies of the last OR-ACK
  * @anew: of the peer, when the last OR-ACK came
@@ -478,6 +481,7 @@ struct onramp_conn {
 
 	struct onramp_ctrl	ctrl;
 	struct onramp_view	view;
+	struct onramp_burst	burst;
 	struct or_replay	replay;
 	unsigned long		acked;
 	u32			anew;
@@ -569,6 +573,10 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
 void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now);
 void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref);
 void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_bps);
+u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u64 most_ns,
+		    u64 now);
+void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq, u32 end,
+		       bool first, u64 now);
 void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
 			    u64 cum_ns);
 
@@ -685,6 +693,16 @@ static inline u64 onramp_cum_ns(const struct onramp_conn *conn, u64 now)
 	return onramp_ctrl_cum_pause(&conn->ctrl, now);
 }
 
+/*
+ * Is new data from @seq on the first of a burst? The qdisc also asks without the connection's
+ * lock: if it sees old values, one packet waits, or does not, that should.
+ */
+static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
+{
+	return !READ_ONCE(conn->ring.count) ||
+	       (READ_ONCE(conn->ring.all) && (s32)(seq - READ_ONCE(conn->ring.next)) >= 0);
+}
+
 /**
  * onramp_conn_sent() - record data that leaves a qdisc
  * @conn: its connection
@@ -707,6 +725,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
 	const u32 *una = &conn->una;
 	u64 tx_ns, cum_ns;
+	bool first;
 
 	/* Nobody answers, so a record would be of no use. */
 	if (READ_ONCE(conn->peer->silent))
@@ -720,6 +739,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	mss = skb_shinfo(skb)->gso_size ?: max(payload, conn->mss);
 	if (unlikely(mss != conn->mss || line_bps != conn->line_bps))
 		onramp_conn_size(conn, mss, headers, line_bps);
+	first = onramp_conn_first(conn, seq);
+	if (unlikely(first || conn->burst.open) && onramp_window_known(&conn->peer->window))
+		onramp_conn_burst(conn, skb->sk, seq, seq + payload, first, now);
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(conn, now);

@@ -24,6 +24,7 @@
  *	    no packet: new flows become old, old ones idle
  *	    its next packet may not leave yet: throttled until then
  *	      data of a connection that On-Ramp has paused: until the end of the pause
+ *	      it begins a burst, others to the same host being on the way: asks again soon
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
@@ -471,6 +472,26 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, boo
 }
 
 /*
+ * Does the first packet of a burst wait for other bursts to the same host? Return: when to ask
+ * again, 0: it may leave. An OR-ACK wakes up nobody, so that it need not know who waits, in
+ * which qdisc.
+ */
+static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f,
+			     const struct sk_buff *skb)
+{
+	u64 now, ask_ns;
+
+	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF)
+		return 0;
+	if (likely(!onramp_conn_first(f->conn, ntohl(tcp_hdr(skb)->seq))) ||
+	    !onramp_window_known(&f->conn->peer->window))
+		return 0;
+	now = onramp_clock(q);
+	ask_ns = onramp_conn_ask(f->conn, skb->sk, skb->len, q->cfg.max_pause, now);
+	return ask_ns ? now + ask_ns : 0;
+}
+
+/*
  * The same for data of TCP, whose flow is known. Only if there is no other packet, so that there
  * is one such packet at most, and no order to keep; and only if the device takes it at once, so
  * that no pause begins before it leaves. It is recorded when it leaves. As with the fast path of
@@ -491,6 +512,8 @@ static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 	if (f->conn && (u64)atomic64_read(&f->conn->until) > time_to_send)
 		return false;
 	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
+		return false;
+	if (onramp_burst_wait(q, f, skb))
 		return false;
 	f->rate = 0;
 	if (f->state == ONRAMP_IDLE)
@@ -768,7 +791,7 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 	while ((list = onramp_turn(q))) {
 		struct onramp_flow *f = list->first;
 		struct sk_buff *skb;
-		u64 now;
+		u64 now, ask_ns;
 
 		if (unlikely(f->credit <= 0)) {
 			onramp_refill(q, list);
@@ -781,17 +804,22 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 		}
 		l->flow = f;
 		l->departure_ns = onramp_departure_ns(f, skb, &l->held);
-		if (likely(l->departure_ns <= q->now_ns))
-			return skb;
-		now = onramp_clock(q);
+		now = q->now_ns;
+		if (unlikely(l->departure_ns > now))
+			now = onramp_clock(q);
 		if (l->departure_ns > now && l->held) {
 			onramp_conn_wait(f->conn, q->qref, f->key, now);
 			/* From now on changes are told; it may have changed before. */
 			l->departure_ns = onramp_departure_ns(f, skb, &l->held);
 		}
-		if (l->departure_ns <= now)
+		if (l->departure_ns > now) {
+			onramp_throttle(q, onramp_list_pop(list), l->departure_ns);
+			continue;
+		}
+		ask_ns = onramp_burst_wait(q, f, skb);
+		if (likely(!ask_ns))
 			return skb;
-		onramp_throttle(q, onramp_list_pop(list), l->departure_ns);
+		onramp_throttle(q, onramp_list_pop(list), ask_ns);
 	}
 	return NULL;
 }

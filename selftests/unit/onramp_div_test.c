@@ -13,6 +13,7 @@
 #undef div_s64
 #include "onramp_div_test.h"
 #include "onramp_owd.h"
+#include "onramp_window.h"
 
 /* External, so that everything they call is compiled. */
 void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_ctrl_params *p,
@@ -31,4 +32,9 @@ bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 u64 onramp_div_values(u64 a, u32 b)
 {
 	return onramp_byte_time(a, b, b) + onramp_own_ns(a, b, b);
+}
+
+u64 onramp_div_ask(struct onramp_window *w, struct onramp_burst *b, u64 now_ns)
+{
+	return onramp_window_ask(w, b, 1448, 0, 20000000, now_ns);
 }

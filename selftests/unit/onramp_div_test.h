@@ -8,6 +8,8 @@ struct onramp_ctrl_params;
 struct onramp_sample;
 struct onramp_result;
 struct onramp_owd;
+struct onramp_window;
+struct onramp_burst;
 
 u64 div64_u64(u64 dividend, u64 divisor);
 u64 div_u64(u64 dividend, u32 divisor);
@@ -17,5 +19,6 @@ void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_ctrl_params *p,
 bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 		    s64 *excess_ns);
 u64 onramp_div_values(u64 a, u32 b);
+u64 onramp_div_ask(struct onramp_window *w, struct onramp_burst *b, u64 now_ns);
 
 #endif /* _ONRAMP_DIV_TEST_H */
