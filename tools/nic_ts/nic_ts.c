@@ -70,8 +70,8 @@ static __attribute__((noreturn)) void usage(int status)
 	      "       nic_ts clock CLOCK del\n"
 	      "\n"
 	      "CLOCK is phcN for /dev/ptpN, raw for CLOCK_MONOTONIC_RAW or real for\n"
-	      "CLOCK_REALTIME. A map takes its readings to CLOCK_MONOTONIC; feed measures\n"
-	      "one of a phcN, for ever without a count. -j writes JSON.\n",
+	      "CLOCK_REALTIME. A map converts its times to CLOCK_MONOTONIC; feed measures\n"
+	      "one of phcN each interval, N times, or until a signal. -j writes JSON.\n",
 	      status ? stderr : stdout);
 	exit(status);
 }

@@ -52,15 +52,15 @@ static const struct {
 	{ "doctor", cmd_doctor, "[mute CODE PERIOD | unmute CODE | codes]",
 	  "look for what is wrong, and say what to do" },
 	{ "show", cmd_show, "devices | paths | flows [FILTER] | subscribers | timely [flows [FILTER]] | clocks",
-	  "list what there is" },
+	  "show a table of them" },
 	{ "clock", cmd_clock, "status | sources | feed CLOCK | waitsync [CLOCK] [within ERROR]",
-	  "show what sets the clocks, feed maps of NICs' clocks, wait for a good clock" },
+	  "show the daemons that set the clocks, feed maps of NICs' clocks, wait for a good clock" },
 	{ "monitor", cmd_monitor, "", "write events of paths and devices as they come" },
-	{ "why", cmd_why, "FLOW", "say what keeps a connection from being faster" },
+	{ "why", cmd_why, "FLOW", "show the limits of a connection, as shares of the time" },
 	{ "top", cmd_top, "[FILTER]", "show the busiest connections, again and again" },
-	{ "trace", cmd_trace, "FLOW", "write what one connection does, as CSV, and its plot" },
+	{ "trace", cmd_trace, "FLOW", "write the state of one connection over time, as CSV, and its plot" },
 	{ "prometheus", cmd_prometheus, "", "write metrics for Prometheus" },
-	{ "facts", cmd_facts, "", "write all that doctor looks at, as JSON" },
+	{ "facts", cmd_facts, "", "write the facts that doctor uses, as JSON" },
 };
 
 static void print_help(FILE *f)
@@ -73,25 +73,26 @@ static void print_help(FILE *f)
 			commands[i].words, commands[i].what);
 	fputs("\n"
 	      "  -j, --json		write JSON\n"
-	      "  -n, --netns NAME	look at that network namespace of ip-netns(8)\n"
+	      "  -n, --netns NAME	look at this network namespace of ip-netns(8)\n"
 	      "  -v, --verbose		write more\n"
 	      "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n"
-	      "  -o, --output FILE	prometheus: write that file, all of it or nothing; trace: that\n"
+	      "  -o, --output FILE	prometheus: replace this file at once; trace: write this\n"
 	      "			file, and FILE.gp for gnuplot\n"
-	      "      --count N		monitor: end after that many events; top: screens; clock\n"
-	      "			feed: maps\n"
-	      "      --duration S	trace: for that long, 0.001 to 86400 (default: 10)\n"
-	      "      --timeout S	clock waitsync: give up after that, 0.1 to 86400 (default: never)\n"
-	      "      --http		prometheus: answer a request of HTTP on stdin, for systemd\n"
-	      "      --facts FILE	look at what 'onrampctl facts' wrote, not at this host\n"
-	      "      --root DIR	files of /proc and /sys are below DIR; nothing else is asked\n"
+	      "      --count N		end after N events (monitor), screens (top) or maps\n"
+	      "			(clock feed)\n"
+	      "      --duration S	trace: length, 0.001 to 86400 (default: 10)\n"
+	      "      --timeout S	clock waitsync: give up after this time, 0.1 to 86400 (default: never)\n"
+	      "      --http		prometheus: answer one HTTP request on stdin, for systemd\n"
+	      "      --facts FILE	read facts that 'onrampctl facts' wrote, not this host's\n"
+	      "      --root DIR	read /proc and /sys below DIR, and nothing else\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
-	      "  -V, --version		of this program\n"
+	      "  -h, --help		print this text\n"
+	      "  -V, --version		print the version\n"
 	      "\n"
-	      "Exit status: 0 all is well, 1 warning, 2 critical, 3 it is not known.\n", f);
+	      "Exit status: 0 all is well, 1 warning, 2 critical, 3 unknown.\n", f);
 }
 
-/* The check of that name, in capitals; exits if there is none. */
+/* Return the name of a check in capitals. Exits if no check has it. */
 static const char *check_named(const char *name)
 {
 	size_t i;
