@@ -550,18 +550,31 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 
 /*
  * Convert a timestamp to CLOCK_TAI. If the offset from CLOCK_MONOTONIC changed, the clock was
- * stepped: slewing changes both alike.
+ * stepped: slewing changes both alike. The stamp is by the offset that belongs to @steps: no
+ * CPU may send one by the new offset with the former number. Two CPUs that notice a step at
+ * once may count it twice, which costs a receiver nothing.
  */
 static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
 {
-	u64 tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(stamp_ns), TK_OFFS_TAI));
-	s64 offset = tai_ns - stamp_ns;
-	s64 old = atomic64_read(&or_acker_tai_offset);
+	s64 offset;
+	u64 tai_ns;
+	int before;
 
-	if (unlikely(offset != old) &&
-	    atomic64_cmpxchg(&or_acker_tai_offset, old, offset) == old)
-		atomic_inc(&or_acker_tai_steps);
-	*steps = atomic_read(&or_acker_tai_steps);
+	do {
+		/* Before the clock is read; pairs with the cmpxchg below, which is after that. */
+		before = atomic_read_acquire(&or_acker_tai_steps);
+		tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(stamp_ns), TK_OFFS_TAI));
+		offset = tai_ns - stamp_ns;
+		/* Whoever finds the new offset here finds its step below. */
+		if (likely(offset == atomic64_read_acquire(&or_acker_tai_offset)))
+			continue;
+		if (atomic_cmpxchg(&or_acker_tai_steps, before, before + 1) != before)
+			continue;
+		/* Pairs with the second acquire. */
+		atomic64_set_release(&or_acker_tai_offset, offset);
+		before++;
+	} while (unlikely(atomic_read(&or_acker_tai_steps) != before));
+	*steps = before;
 	return tai_ns;
 }
 

@@ -510,7 +510,7 @@ void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 
 {
 	onramp_conn_seen(conn, false, now);
 	WRITE_ONCE(conn->sk, key);
-	/* onramp_conn_lives() reads it without a lock: not before the time of this packet. */
+	/* Pairs with onramp_conn_lives(), which reads the time of this packet after it. */
 	smp_store_release(&conn->forwarded, true);
 }
 
@@ -575,7 +575,7 @@ begin:
 /* May the connection still send data? */
 static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
 {
-	/* All are written by the qdisc. */
+	/* All are written by the qdisc. Pairs with onramp_conn_own_forwarded(). */
 	if (smp_load_acquire(&conn->forwarded))
 		return !onramp_fwd_is_old(READ_ONCE(conn->seen_ns), READ_ONCE(conn->closed), now);
 	/* One that sent in the last second is open. */

@@ -107,7 +107,10 @@ bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes)
 		const struct dql *dql = &netdev_get_tx_queue(dev, i)->dql;
 
 		completed = READ_ONCE(dql->num_completed);
-		/* Not to be read before that. */
+		/*
+		 * Not to be read before that. Pairs with what orders the driver's queueing of a
+		 * packet before its completion, its lock or the device's.
+		 */
 		smp_rmb();
 		queued = READ_ONCE(dql->num_queued);
 		counts |= queued;

@@ -252,7 +252,11 @@ static void onramp_recheck(struct onramp_sched *q)
 	llist_for_each_entry_safe(conn, next, llist_del_all(&q->qref->recheck), recheck) {
 		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(conn->waiter));
 
-		/* From here on it can be queued again. */
+		/*
+		 * From here on it can be queued again. If the flow waits on, onramp_conn_wait()
+		 * takes the connection's lock after this: an OR-ACK that had the lock before is
+		 * seen by the flow, one that has it later finds the bit clear.
+		 */
 		clear_bit(0, &conn->queued);
 		if (f && f->conn == conn && f->state == ONRAMP_THROTTLED)
 			onramp_unthrottle(q, f);
