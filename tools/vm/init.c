@@ -3,13 +3,13 @@
  * PID 1 of the test VM.
  *
  *	mount the pseudo file systems, read and delete the run description
- *	run the command (output to ttyS1), bounded by a timeout
+ *	run the command (output to a serial port), bounded by a timeout
  *	kill what it left, undo what would pin a module
- *	send /results as a tar stream (ttyS2)
+ *	send /results as a tar stream (another one)
  *	unload every module of this project, look for anything it left behind
  *	kmemleak, where the kernel has it
  *	scan the kernel log
- *	write the verdict, as the last line on the console (ttyS0), and power off
+ *	write the verdict, as the last line on the console, and power off
  *
  * The verdict carries a number that only the host and this process know, so
  * nothing the command prints can be taken for it. Everything that can go wrong
@@ -28,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mount.h>
@@ -40,14 +39,27 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <sys/io.h>
+#endif
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define RUN_DIR			"/.run"
 #define KLOG_CONSOLE_OFF	6
-#define DEBUG_EXIT_PORT		0xf4	/* QEMU's isa-debug-exit: ends it at once, */
-#define DEBUG_EXIT_OK		42	/* with status 2 * 42 + 1 */
+#define EXIT_OK			85	/* status of QEMU when init ended it */
 #define MAX_MODULES		64
 #define MAX_ARGS		256
+
+/* Serial ports, as tools/vm/run attaches them. */
+#ifdef __x86_64__
+#define CONSOLE			"ttyS0"
+#define OUTPUT			"ttyS1"
+#define RESULTS			"ttyS2"
+#else	/* the machine has a port of its own, the other two are on PCI */
+#define CONSOLE			"ttyAMA0"
+#define OUTPUT			"ttyS0"
+#define RESULTS			"ttyS1"
+#endif
 
 /* How long a killed process may take to go. */
 #define KILL_WAIT_MS		10000
@@ -56,8 +68,8 @@
 /* Long enough for kmemleak's grey period, see kmemleak_scan(). */
 #define KMEMLEAK_WAIT_S		6
 
-static int con = -1;		/* ttyS0: kernel console and verdict */
-static int out = -1;		/* ttyS1: the command's output */
+static int con = -1;		/* kernel console and verdict */
+static int out = -1;		/* the command's output */
 static unsigned int faults;
 
 static char nonce[64];
@@ -447,9 +459,9 @@ static void send_results(void)
 		closedir(dir);
 	if (empty)
 		return;
-	fd = open_serial("/dev/ttyS2", true);
+	fd = open_serial("/dev/" RESULTS, true);
 	if (fd < 0) {
-		fault("ttyS2: %s", strerror(errno));
+		fault(RESULTS ": %s", strerror(errno));
 		return;
 	}
 	status = run_quiet(argv, fd, 120);
@@ -693,14 +705,37 @@ static void scan_log(void)
 	close(fd);
 }
 
+#ifdef __x86_64__
+/* QEMU's isa-debug-exit ends with twice what is written, plus one. */
+static bool exit_qemu(void)
+{
+	const unsigned short port = 0xf4;
+
+	if (ioperm(port, 1, 1))
+		return false;
+	outb((EXIT_OK - 1) / 2, port);
+	return true;
+}
+#elif defined(__aarch64__)
+/* SYS_EXIT of Arm's semihosting, which QEMU takes from userspace with userspace=on. */
+static bool exit_qemu(void)
+{
+	/* ADP_Stopped_ApplicationExit, and the status */
+	static const unsigned long block[2] = { 0x20026, EXIT_OK };
+
+	asm volatile("mov x0, #0x18\n\t"
+		     "mov x1, %0\n\t"
+		     "hlt #0xf000" : : "r" (block) : "x0", "x1", "memory");
+	return true;
+}
+#endif
+
 static void power_off(void)
 {
 	tcdrain(con);
 	/* A poweroff would make the kernel print below the verdict. */
-	if (ioperm(DEBUG_EXIT_PORT, 1, 1))
+	if (!exit_qemu())
 		reboot(RB_POWER_OFF);
-	else
-		outb(DEBUG_EXIT_OK, DEBUG_EXIT_PORT);
 	/* QEMU acts on it a little later. */
 	for (;;)
 		pause();
@@ -728,15 +763,15 @@ int main(void)
 	setenv("HOME", "/root", 1);
 	setenv("ONRAMP_VM", "1", 1);
 	mount_all();
-	con = open_serial("/dev/ttyS0", false);
+	con = open_serial("/dev/" CONSOLE, false);
 	if (!read_run()) {
 		/* All that a probe boot wants to see. */
 		say("vm-probe: init runs");
 		power_off();
 	}
-	out = open_serial("/dev/ttyS1", !interactive);
+	out = open_serial("/dev/" OUTPUT, !interactive);
 	if (out < 0) {
-		fault("ttyS1: %s", strerror(errno));
+		fault(OUTPUT ": %s", strerror(errno));
 		finish(126);
 	}
 	sethostname("vm", 2);

@@ -20,11 +20,51 @@ vm_find_tool()
 	PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v "$1"
 }
 
+# Root of a foreign architecture's programs, see vm_choose_arch; else this machine's are used.
+sysroot=
+
+# vm_guest_tool NAME: a program for the guest.
+vm_guest_tool()
+{
+	local dir
+
+	[ -n "$sysroot" ] || { vm_find_tool "$1"; return; }
+	for dir in usr/bin usr/sbin; do
+		[ ! -x "$sysroot/$dir/$1" ] || { echo "$sysroot/$dir/$1"; return; }
+	done
+	return 1
+}
+
+# vm_foreign_libs FILE...: as vm_libs, of an architecture that ldd doesn't know, in its root.
+vm_foreign_libs()
+{
+	local dir=/usr/lib/$arch-linux-gnu name
+	local -A seen=()
+	local -a todo=("$@")
+
+	while [ "${#todo[@]}" -gt 0 ]; do
+		while read -r name; do
+			[ -z "${seen[$name]:-}" ] || continue
+			seen[$name]=1
+			case $name in
+			/*)	echo "$name"; continue ;;
+			esac
+			[ -e "$sysroot$dir/$name" ] || die "no $name in $sysroot$dir"
+			echo "$dir/$name"
+			todo+=("$sysroot$dir/$name")
+		done < <(readelf -l -d "${todo[0]}" 2>/dev/null |
+			sed -n -e 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' \
+				-e 's/.*Requesting program interpreter: \(.*\)\]$/\1/p')
+		todo=("${todo[@]:1}")
+	done
+}
+
 # vm_libs FILE...: shared objects the files need, the loader included.
 vm_libs()
 {
 	local f
 
+	[ -z "$sysroot" ] || { vm_foreign_libs "$@" | sort -u; return; }
 	for f in "$@"; do
 		# A static binary or a script has none; ldd says so and fails.
 		ldd "$f" 2>/dev/null | awk '
@@ -56,7 +96,7 @@ vm_add_lib()
 	esac
 	[ -e "$dest" ] && return
 	mkdir -p "${dest%/*}"
-	cp -L "$lib" "$dest"
+	cp -L "$sysroot$lib" "$dest"
 }
 
 vm_skeleton()
@@ -98,22 +138,22 @@ vm_base()
 	local busybox tool path key file tmp root applet
 	local -a tools=()
 
-	busybox=$(vm_find_tool busybox) ||
+	busybox=$(vm_guest_tool busybox) ||
 		die "busybox is missing: run tools/setup vm"
 	for tool in $VM_TOOLS; do
-		path=$(vm_find_tool "$tool") ||
+		path=$(vm_guest_tool "$tool") ||
 			die "$tool is missing: run tools/setup vm"
 		tools+=("$path")
 	done
 	for tool in $VM_TOOLS_OPTIONAL; do
-		if path=$(vm_find_tool "$tool"); then
+		if path=$(vm_guest_tool "$tool"); then
 			tools+=("$path")
 		fi
 	done
 
 	key=$( { vm_stat_key "$busybox" "${tools[@]}"
 		 cat "$vm_dir/init.c" "$vm_dir/initramfs.sh" "$top/tools/ktap-run.c"
-		 "$CC" --version; } | sha256sum | cut -c1-16)
+		 "${cc[@]}" --version; } | sha256sum | cut -c1-16)
 	file=$vm_cache/base-$key.cpio
 	if [ -s "$file" ]; then
 		echo "$file"
@@ -124,12 +164,13 @@ vm_base()
 	tmp=$(mktemp -d "$vm_cache/tmp.XXXXXX")
 	root=$tmp/root
 	vm_skeleton "$root"
-	"$CC" -O2 -Wall -static -o "$root/init" "$vm_dir/init.c" ||
+	"${cc[@]}" -O2 -Wall -static -o "$root/init" "$vm_dir/init.c" ||
 		die "the guest's init does not build: run tools/setup build"
-	"$CC" -O2 -Wall -static -o "$root/usr/bin/ktap-run" "$top/tools/ktap-run.c" ||
+	"${cc[@]}" -O2 -Wall -static -o "$root/usr/bin/ktap-run" "$top/tools/ktap-run.c" ||
 		die "ktap-run does not build: run tools/setup build"
 	cp -L "$busybox" "$root/usr/bin/busybox"
-	for applet in $("$busybox" --list); do
+	# This machine's can be asked, and is of the same release.
+	for applet in $("$(vm_find_tool busybox)" --list); do
 		[ -e "$root/usr/bin/$applet" ] ||
 			ln -s busybox "$root/usr/bin/$applet"
 	done
@@ -245,14 +286,15 @@ vm_pick_modules()
 	}' "$1" | LC_ALL=C sort
 }
 
-# vm_tc_plugins ROOT DIR: the plugins in DIR to where ROOT's tc, the host's, looks.
+# vm_tc_plugins ROOT DIR: the plugins in DIR to where ROOT's tc looks.
 vm_tc_plugins()
 {
 	local root=$1 dir=$2 f
 
 	for f in "$dir"/*.so; do
 		[ ! -f "$f" ] ||
-			install -D -m 644 "$f" "$root$(make -s -C "$top/tools/tc" dir)/${f##*/}"
+			install -D -m 644 "$f" "$root$(make -s -C "$top/tools/tc" \
+				dir TC="$(vm_guest_tool tc)")/${f##*/}"
 	done
 }
 

@@ -30,6 +30,34 @@ vm_find_kernel()
 	image=$(vm_unpack_kernel "$vmlinuz")
 }
 
+# vm_choose_arch: sets arch, sysroot (of a foreign architecture's programs), cc (a compiler for
+# it), qemu, and the machine with its serial ports, the console first.
+vm_choose_arch()
+{
+	local serial="-chardev file,id=con,path=$work/console.log
+		-chardev stdio,id=out,signal=off,logfile=$work/output.log
+		-chardev file,id=res,path=$work/results.tar.gz -serial chardev:con"
+
+	# "ARM\x64" marks the header of arm64's images.
+	if [ "$(od -An -tx1 -j 56 -N 4 "$image" | tr -d ' ')" = 41524d64 ]; then
+		arch=aarch64 console=ttyAMA0
+		"$top/tools/setup" --quiet arm64 || exit 125
+		sysroot=$cache/arm64/root
+		cc=(aarch64-linux-gnu-gcc-12 "--sysroot=$sysroot")
+		machine=(-M "virt,gic-version=3" -semihosting-config "enable=on,userspace=on")
+		serial+=" -device pci-serial,chardev=out -device pci-serial,chardev=res"
+	else
+		arch=x86_64 console=ttyS0 sysroot=
+		cc=("$CC")
+		machine=(-M q35 -device "isa-debug-exit,iobase=0xf4,iosize=1")
+		serial+=" -serial chardev:out -serial chardev:res"
+	fi
+	# shellcheck disable=SC2206	# words
+	machine+=($serial)
+	qemu=$(vm_find_tool "qemu-system-$arch") ||
+		die "qemu-system-$arch is missing: run tools/setup vm"
+}
+
 vm_only()
 {
 	[ $# -eq 1 ] && [ -e "$1" ] && echo "$1"
@@ -128,6 +156,12 @@ vm_choose_accel()
 		accel=(-accel "tcg,thread=single" -icount "shift=$icount,sleep=off"
 		       -rtc "base=2026-01-01,clock=vm" -seed 1)
 		note "TCG, virtual time: $((1000 >> icount)) guest MIPS (--icount)"
+		[ "$arch" = x86_64 ] || cpu=neoverse-n1
+		return
+	fi
+	if [ "$arch" != "$(uname -m)" ] || [ "$arch" != x86_64 ]; then
+		cpu=neoverse-n1
+		note "TCG: a kernel for $arch"
 		return
 	fi
 	case ${ONRAMP_KVM:-auto} in
@@ -153,7 +187,7 @@ vm_choose_accel()
 	fi
 }
 
-# What QEMU returns when the guest's init ended it (isa-debug-exit).
+# What QEMU returns when the guest's init ended it.
 vm_exit_ok=85
 
 vm_fail()
