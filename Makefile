@@ -124,6 +124,19 @@ check-kcsan: ## On a kernel with KCSAN: everything at once for five minutes [SOA
 	@$(SETUP) build vm lab
 	@MAKEFLAGS= SOAK=$(SOAK) selftests/run-check kcsan
 
+.PHONY: check-kernels
+check-kernels: ## Build for each kernel, test it in the VM, record it for the table: [KERNELS="7.x"] [EVERY=1]
+	@$(SETUP) build vm trixie
+	@MAKEFLAGS= EVERY=$(EVERY) selftests/kernels/run $(KERNELS)
+
+.PHONY: check-rt
+check-rt: ## The same for Debian's kernels with PREEMPT_RT
+	@$(MAKE) --no-print-directory check-kernels KERNELS='6.1-rt-amd64 6.12-rt-amd64'
+
+.PHONY: check-arm64
+check-arm64: ## The same for arm64: cross compiled, and in QEMU's arm64
+	@$(MAKE) --no-print-directory check-kernels KERNELS='6.1-cloud-arm64 6.12-cloud-arm64'
+
 .PHONY: lab
 lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 	@MAKEFLAGS= lab/run $(if $(filter 1,$(DEBUG)),--debug) \
