@@ -248,6 +248,11 @@ sparse: ## Run sparse, and the compiler with W=1 (default: on 6.12)
 	@$(SETUP) build check
 	@tools/sparse $(or $(KDIR),$(KVER),6.12)
 
+.PHONY: litmus
+litmus: ## Check protocols without locks by the kernel's memory model, with herd7
+	@$(SETUP) lab litmus
+	@selftests/litmus/run
+
 .PHONY: check-patches
 check-patches: ## Test the drivers' patches: they apply, build, and run in the VM
 	@$(SETUP) build vm check
