@@ -652,7 +652,7 @@ lab_mercury_dropped() {
 }
 
 # lab_qdisc "KIND OPTION..." HOST...: another qdisc for the hosts, also if it is of the same
-# kind: it knows no flow. What was queued is lost.
+# kind: it knows no flow. Queued packets are lost.
 lab_qdisc() {
 	_qdisc=$1
 	shift
@@ -725,9 +725,9 @@ lab_list() {
 	echo "${numbers% }" | tr ' ' ,
 }
 
-# lab_watch_queue NAME SWITCH HOST WARMUP DURATION: from WARMUP seconds on, and for so
-# long, what the switch's port to a host says of itself; for NAME.json, once
-# lab_watched has waited for it. It has to have a labq.
+# lab_watch_queue NAME SWITCH HOST WARMUP DURATION: from WARMUP seconds on, for DURATION
+# write the state of the switch's port to a host into NAME.json, which is
+# complete once lab_watched has waited for it. It has to have a labq.
 lab_watch_queue() {
 	_port=$(lab_port "$2" "$3")
 	(

@@ -31,17 +31,17 @@
 
 /* After the last user, stay this long: flows come and go. */
 #define NIC_TS_CAPTURE_LINGER	HZ
-/* How soon to try again where memory lacked for a probe. */
+/* Time until the next try if a probe lacked memory. */
 #define NIC_TS_CAPTURE_RETRY	HZ
 
 /**
  * struct nic_ts_handoff - a packet that a driver is being given, on this CPU
  * @skb:	compared only; NULL: none
- * @e:		its flow; NULL: it is none of ours
+ * @e:		its flow; NULL: it has no entry
  * @seq:	first byte
  * @end_seq:	the one behind its last
- * @left:	it is not recorded yet: that is left to the driver's hook, or if the
- *		driver does not call that for it, to net_dev_xmit
+ * @left:	it is not recorded yet: the driver's hook records it, or net_dev_xmit if
+ *		the driver does not call the hook for it
  *
  * Valid from net_dev_start_xmit to net_dev_xmit, all of it in one RCU section.
  */
@@ -73,7 +73,7 @@ static void nic_ts_view_init(struct nic_ts_view *v, const struct sk_buff *skb)
 	v->ctx = skb;
 }
 
-/* A driver's clock reading: 0 if it is none. */
+/* Return a driver's clock reading, or 0 if it is impossible. */
 static u64 nic_ts_driver_time(struct nic_ts_dev *nd, u64 ns, u64 now_ns,
 			      enum nic_ts_dev_stat refused)
 {
@@ -165,7 +165,7 @@ static void nic_ts_rx_source(struct nic_ts_dev *nd, u8 source)
 		WRITE_ONCE(nd->rx_source, source);
 }
 
-/* Does a receiver want the packet? */
+/* Return whether a receiver wants the packet. */
 static bool nic_ts_rx_wanted(const struct nic_ts_dev *nd, const struct sk_buff *skb)
 {
 	struct nic_ts_receiver *r;
@@ -517,7 +517,7 @@ static struct nic_ts_probe nic_ts_probes[] = {
 static atomic_t nic_ts_capture_users = ATOMIC_INIT(0);
 static atomic_t nic_ts_capture_flows = ATOMIC_INIT(0);
 static bool nic_ts_capture_ended;
-/* By the work only: what is on, and that memory lacked for a probe. */
+/* Used by the work only: which probes are on, and whether one lacked memory. */
 static bool nic_ts_capture_rx_is_on;
 static bool nic_ts_capture_tx_is_on;
 static bool nic_ts_capture_incomplete;

@@ -333,7 +333,7 @@ int __init nic_ts_clock_init(void)
 	return register_pm_notifier(&nic_ts_pm_nb);
 }
 
-/** nic_ts_clock_exit() - free all maps; nobody reads them any more */
+/** nic_ts_clock_exit() - free all maps; they have no more readers */
 void nic_ts_clock_exit(void)
 {
 	int i;

@@ -108,8 +108,8 @@ void nic_ts_dev_put(struct nic_ts_dev *nd)
 }
 
 /*
- * Is there a device below that sees the same packets in the same namespace? And which one's
- * clock is it that stamps them: a port of a switch (DSA) has its own.
+ * Find the device below that sees the same packets in the same namespace, and the device
+ * whose clock stamps them: a port of a switch (DSA) has its own.
  */
 static void nic_ts_dev_lower(struct net_device *dev)
 {
@@ -194,7 +194,7 @@ static void nic_ts_dev_del(struct net_device *dev)
 	rcu_read_lock();
 	nd = nic_ts_dev_find(dev);
 	rcu_read_unlock();
-	/* The core may say more than once that a device goes. */
+	/* The core may announce the end of a device more than once. */
 	if (!nd)
 		return;
 	hash_del_rcu(&nd->node);
@@ -202,7 +202,7 @@ static void nic_ts_dev_del(struct net_device *dev)
 		hlist_del_init_rcu(&r->node);
 		nic_ts_capture_put(false);
 	}
-	/* It may only move to another namespace, or we go. */
+	/* It may be moving to another namespace, or this module is unloaded. */
 	if (dev->reg_state == NETREG_REGISTERED)
 		nic_ts_hw_restore(nd);
 	else

@@ -233,8 +233,8 @@ static void nic_ts_flow_full(struct nic_ts_net *nn)
 }
 
 /*
- * Does somebody have an entry for this connection, or is there room for one? Without
- * memory or the lock, for it is asked by each flow that is not given one.
+ * Return whether this connection has an entry, or the table has room for one. Takes no
+ * memory and no lock, since each flow that is refused an entry calls it.
  */
 static bool nic_ts_entry_room(struct nic_ts_net *nn, const struct nic_ts_key *key, int l3)
 {

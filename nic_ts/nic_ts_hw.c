@@ -146,7 +146,7 @@ static void nic_ts_tx_destructor(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
-/* Nobody but TCP has anything to do with the packet's owner. */
+/* Return whether TCP alone uses the packet's owner. */
 static bool nic_ts_tx_fit(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
@@ -219,7 +219,7 @@ void nic_ts_hw_ask(struct nic_ts_dev *nd, struct nic_ts_entry *e,
 	return;
 
 free_slot:
-	/* Nobody knows its key. */
+	/* No packet carries its key. */
 	nic_ts_slot_free(slot);
 	atomic_dec(&nd->slots);
 not_asked:

@@ -128,7 +128,7 @@ static inline u64 nic_ts_apart(u64 a_ns, u64 b_ns)
 
 /*
  * @age times (1 + rate), @rate_q40 below 2^30 either way. @age < 2^42, so in two parts:
- * 2^22 * 2^30 and 2^20 * 2^30. What is added or taken is 0.00051 of the age at most.
+ * 2^22 * 2^30 and 2^20 * 2^30. The sum or difference is 0.00051 of the age at most.
  */
 static inline u64 nic_ts_map_scale(u64 age, s32 rate_q40)
 {

@@ -392,7 +392,7 @@ static inline u32 nic_ts_ack_index(const struct nic_ts_ack_ring *r, u32 seq)
  *
  * The ACK that acknowledged @una is one that covered the segment, so the first of them
  * is not after @una. If it is, the one of TCP was not seen, or was refused because a
- * forged one had been taken: what is left is too late, or not TCP's.
+ * forged one had been taken: the remaining ACKs are too late, or not TCP's.
  *
  * Return: NIC_TS_RTT_OK, or _NO_ACK: not seen, or the first one is lost.
  */

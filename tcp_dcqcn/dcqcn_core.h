@@ -225,7 +225,7 @@ static inline void dcqcn_pass(struct dcqcn_flow *f, u64 now_ns)
  * @cap_bps: line rate, bytes/s, up to %DCQCN_MAX_BPS
  * @now_ns: time
  * @sent: bytes sent so far, modulo 2^32
- * @steps: what expired
+ * @steps: expired timers and counters
  */
 static inline void dcqcn_run(struct dcqcn_flow *f, const struct dcqcn_params *p, u64 cap_bps,
 			     u64 now_ns, u32 sent, struct dcqcn_steps *steps)

@@ -127,7 +127,7 @@ static bool dcqcn_is_mercury(const struct sock *sk)
 	return inet_csk(sk)->icsk_ca_ops == &dcqcn_ops[DCQCN_LAW_MERCURY];
 }
 
-/* Mercury's window: what a switch told; else C * base RTT, if that is known. */
+/* Mercury's window: that of the last CNP; else C * base RTT, if that is known. */
 static u32 dcqcn_mercury_limit(const struct sock *sk, const struct dcqcn_conf *conf)
 {
 	const struct dcqcn_sock *ds = dcqcn_sk(sk);
@@ -200,8 +200,8 @@ static void dcqcn_set(struct sock *sk, const struct dcqcn_conf *conf, enum dcqcn
 }
 
 /*
- * Run the timers and the byte counter up to now. Then take marks, or what a switch told, for a
- * CNP, unless the last one is too recent.
+ * Run the timers and the byte counter up to now. Then take marks, or a switch's
+ * window, for a CNP, unless the last one is too recent.
  */
 static void dcqcn_evaluate(struct sock *sk, struct dcqcn_net *dn, const struct dcqcn_conf *conf,
 			   u64 cap_bps, u64 now_ns, u32 marked, u32 unmarked, bool told)
@@ -250,7 +250,7 @@ static void dcqcn_release(struct sock *sk)
 	memset(ds, 0, sizeof(*ds));
 }
 
-/* Run Reno, which needs no ECN, and send no ECT, which nobody would listen to. */
+/* Run Reno, which needs no ECN, and send no ECT: the peer would not echo marks. */
 static void dcqcn_fall_back(struct sock *sk, enum dcqcn_fallback reason)
 {
 	BUILD_BUG_ON(DCQCN_STAT_MPTCP - DCQCN_STAT_NO_ECN !=
@@ -513,7 +513,7 @@ COMPAT_CONG_CONTROL(dcqcn_cong_control);
  * nothing happens: the next CNP comes soon.
  *
  * Context: bottom halves off.
- * Return: what became of it.
+ * Return: the verdict on it.
  */
 enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, u32 bytes, u32 hold_us, u32 *cwnd)
 {

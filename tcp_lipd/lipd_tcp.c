@@ -226,7 +226,7 @@ static void lipd_release(struct sock *sk)
 	memset(ls, 0, sizeof(*ls));
 }
 
-/* Run Reno, which needs no ECN, and send no ECT, which nobody would listen to. */
+/* Run Reno, which needs no ECN, and send no ECT: the peer would not echo marks. */
 static void lipd_fall_back(struct sock *sk, enum lipd_fallback reason)
 {
 	BUILD_BUG_ON(LIPD_STAT_MPTCP - LIPD_STAT_NO_ECN !=
@@ -426,7 +426,7 @@ static u32 lipd_undo_cwnd(struct sock *sk)
 
 /*
  * The packets that this ACK is the first to acknowledge. With AccECN both kinds may be among
- * them, in an order that nobody knows: marks come first then, so that they weigh least.
+ * them, in an unknown order: marks count as the first ones then, so that they weigh least.
  */
 static void lipd_update(struct sock *sk, struct lipd_net *ln, const struct lipd_conf *conf,
 			u64 cap_bps)

@@ -73,7 +73,7 @@ LABNIC_X(lost) \
 LABNIC_X(duplicated) \
 LABNIC_X(reordered) \
 LABNIC_X(corrupted) \
-LABNIC_X(down)		/* lost since nobody receives */ \
+LABNIC_X(down)		/* lost: the other end is down */ \
 LABNIC_X(pauses_sent)	/* pause frames, those that end a pause as well */ \
 LABNIC_X(pauses_received) \
 LABNIC_X(stamps)	/* TX stamps delivered */ \

@@ -52,7 +52,7 @@ struct labnic_time {
 /**
  * struct labnic_slot - when a frame is on the wire, in ns, rounded up
  * @begin_ns: start of the preamble
- * @sfd_ns: end of the start-of-frame delimiter, what PTP stamps
+ * @sfd_ns: end of the start-of-frame delimiter, the time of PTP's timestamps
  * @end_ns: end of the frame check sequence
  */
 struct labnic_slot {
@@ -293,8 +293,8 @@ static inline u64 labnic_dist_sample(struct labnic_rng *rng, u32 kind, u64 base_
 /* PTP hardware clock ------------------------------------------------------- */
 
 /*
- * Deviations of frequency are in units of 10^-15: what is given in ppb or in
- * 2^-16 ppm is exact, or cut by less than one unit (0.1 ns in a day).
+ * Deviations of frequency are in units of 10^-15. A value in ppb or in 2^-16 ppm is
+ * exact, or cut by less than one unit (0.1 ns in a day).
  */
 #define LABNIC_FREQ_ONE		1000000000000000ULL
 #define LABNIC_FREQ_PPB		1000000LL

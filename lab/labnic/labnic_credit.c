@@ -132,7 +132,7 @@ void labnic_credit_init(struct labnic_priv *priv)
 }
 
 /**
- * labnic_credit_stop() - the end goes down: nobody is told any more
+ * labnic_credit_stop() - the end goes down: send no more credits
  * @priv: the end
  *
  * Context: RTNL, bottom halves on.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Priority flow control and credits of the test NIC: what labq, the buffer of a switch
- * port, needs of it, and how both tell the priority and the size of a packet.
+ * Priority flow control and credits of the test NIC, for labq, the buffer of a switch
+ * port. Both read the priority and the size of a packet by the functions here.
  */
 #ifndef _LABNIC_PFC_H
 #define _LABNIC_PFC_H

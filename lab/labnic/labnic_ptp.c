@@ -229,8 +229,8 @@ static void labnic_stamp_queue(struct labnic_stamps *stamps, struct sk_buff *sta
  * labnic_stamp_sent() - the packet of a stamp is on the wire
  * @priv: the end
  * @cfg: its settings
- * @stamp: what labnic_stamp_get() returned
- * @sfd_ns: what the stamp says, on CLOCK_MONOTONIC
+ * @stamp: as labnic_stamp_get() returned it
+ * @sfd_ns: time of the stamp, on CLOCK_MONOTONIC
  *
  * A stamp that never comes keeps its slot for as long as the driver would wait
  * for it.

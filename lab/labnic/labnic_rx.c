@@ -139,7 +139,7 @@ static struct labnic_rxq *labnic_rx_queue(struct labnic_priv *priv, struct sk_bu
  * @skb: the frame, struct labnic_rx_cb filled in; consumed
  *
  * Context: bottom halves off, tx.lock of the other end held.
- * Return: false if nobody receives here.
+ * Return: false if the end is down.
  */
 bool labnic_rx_arrive(struct labnic_priv *priv, struct sk_buff *skb)
 {
@@ -361,7 +361,7 @@ void labnic_rx_start(struct labnic_priv *priv)
 }
 
 /**
- * labnic_rx_cut() - the wire to this end is cut: what is on it is lost
+ * labnic_rx_cut() - cut the wire to this end, and lose the frames on it
  * @priv: the end
  */
 void labnic_rx_cut(struct labnic_priv *priv)

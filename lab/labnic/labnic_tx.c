@@ -5,9 +5,9 @@
  * Nothing but the times matters, so a frame is handed to the other end, with its
  * time of arrival, at the moment it gets onto the wire. That makes one timer
  * event do for each packet that the stack posts, however many frames it is cut
- * into: the one at which its last bit leaves. If nobody waits for that (no other
- * packet, no stopped queue, no socket) there is none: the packet's descriptors and
- * bytes are given back when somebody looks, which is when the next one is posted.
+ * into: the one at which its last bit leaves. Without another packet, a stopped queue,
+ * or a socket that waits for that, there is no timer: the packet's descriptors and
+ * bytes are given back when the next packet is posted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -183,7 +183,7 @@ static void labnic_forget(struct sk_buff *skb)
 	skb->encapsulation = 0;
 }
 
-/* Whether nobody is told when it is freed, and nobody else has a part of it. */
+/* Return whether the packet has no destructor, and shares no part with another one. */
 static bool labnic_tx_may_give(struct sk_buff *skb)
 {
 	return !skb->destructor && !skb_shared(skb) && !skb_cloned(skb) && !skb_zcopy(skb);

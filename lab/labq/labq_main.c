@@ -165,7 +165,7 @@ void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio)
 		return;
 	in->paused ^= BIT(prio);
 	p->pauses += p->held.paused;
-	/* Without a port nobody is told, since nobody is there. */
+	/* Without a port there is no sender to tell. */
 	if (!in->port)
 		return;
 	trace_labq_pause(in->port, prio, p->held.paused, xoff);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * labq: what a switch that knows of pauses tells senders: Mercury's windows, TCD's marks.
+ * labq: signals to senders from a switch that knows of pauses: Mercury's windows, TCD's marks.
  *
  *	a packet was let into a queue:
  *		pauses of the port's device until now; count the bytes
@@ -208,7 +208,7 @@ static void labq_mercury_tell(struct labq_port *port, struct labq_queue *q, u8 p
  * labq_signal_arrive() - a packet was let into a queue
  * @port: the port
  * @skb: the packet
- * @cb: what will be its labq_cb; @cb->flow is set
+ * @cb: becomes its labq_cb; @cb->flow is set
  *
  * Context: switch.lock; the packet is in the queue's length.
  */

@@ -177,7 +177,7 @@ static inline void mercury_depart(struct mercury_port *port, const struct mercur
 	port->look_bytes = queue;
 }
 
-/* mercury_congested() - do the flows of the port, whose queue is @queue bytes, get windows? */
+/* mercury_congested() - return whether flows of a port with @queue bytes get windows */
 static inline bool mercury_congested(const struct mercury_port *port,
 				     const struct mercury_params *p, u64 queue)
 {

@@ -2,8 +2,8 @@
 /*
  * nic_ts - show and set the timestamp bus of this network namespace
  *
- * The generic netlink family is described in include/uapi/nic_ts.h. What is
- * shown is a list of objects: with -j a JSON array, else one "name value" a line
+ * The generic netlink family is described in include/uapi/nic_ts.h. The
+ * output is a list of objects: with -j a JSON array, else one "name value" a line
  * and an empty line between objects.
  */
 #include <arpa/inet.h>

@@ -537,7 +537,7 @@ static void check_port_in_use(struct doctor *d)
 			.evidence = json_pack("{s:I, s:I}", "PortOpen", (json_int_t)0, "PortInUse",
 					      num_or(d->now, "or_acker/PortInUse", 0)),
 			.summary = "or_acker has no UDP port 299",
-			.why = "another program has it; nobody gets OR-ACKs from this host",
+			.why = "another program has it; this host sends no OR-ACKs",
 			.action = "find it and stop it: ss -lunp sport = 299. or_acker tries again every 10 s",
 		});
 		return;
@@ -550,7 +550,7 @@ static void check_port_in_use(struct doctor *d)
 		.evidence = json_pack("{s:I}", "port_errors", errors),
 		.summary = text("the qdisc could not open UDP port 299, %" PRId64 " time%s",
 				errors, plural(errors)).s,
-		.why = "another program has it; this host asks nobody for OR-ACKs",
+		.why = "another program has it; this host cannot ask for OR-ACKs",
 		.action = "find it and stop it: ss -lunp sport = 299",
 	});
 }
@@ -577,7 +577,7 @@ static bool need_peers(struct doctor *d)
 		return false;
 	if (!no_port(d))
 		return true;
-	skip(d, "nobody was asked: this host has no UDP port 299");
+	skip(d, "no peer was asked: this host has no UDP port 299");
 	return false;
 }
 
@@ -1135,7 +1135,7 @@ static void check_clock_promise(struct doctor *d)
 		.evidence = json_pack("{s:I, s:b, s:I}", "promised_ns", (json_int_t)promised,
 				      "synchronised", 0, "max_error_us",
 				      num_or(d->now, "system_clock/max_error_us", 0)),
-		.summary = text("%s promises a clock within %" PRId64 " ns, and nobody sets it",
+		.summary = text("%s promises a clock within %" PRId64 " ns, and no daemon sets it",
 				where, promised).s,
 		.why = "the kernel's clock is marked as not synchronised: its daemon is gone",
 		.action = "start chronyd or phc2sys, or set the promise to 0",

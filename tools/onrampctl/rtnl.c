@@ -70,7 +70,7 @@ static void option_key(char *key, size_t size, const struct value *v)
  * @options: TCA_OPTIONS
  * @interface: set to the version of the module's interface, if it tells one
  *
- * Return: an object, owned by the caller. What is newer than this program is left out.
+ * Return: an object, owned by the caller. Attributes that this program does not know are left out.
  */
 static json_t *onramp_options(struct nlattr *options, int64_t *interface)
 {
@@ -118,7 +118,7 @@ static json_t *onramp_options(struct nlattr *options, int64_t *interface)
  * onramp_stats() - statistics of a qdisc onramp
  * @nest: TCA_STATS_APP
  *
- * Return: an object, owned by the caller. What is newer than this program is left out.
+ * Return: an object, owned by the caller. Attributes that this program does not know are left out.
  */
 static json_t *onramp_stats(struct nlattr *nest)
 {

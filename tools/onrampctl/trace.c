@@ -88,9 +88,9 @@ static void put_quoted(FILE *f, const char *s)
 /**
  * trace_plot() - write a program for gnuplot
  * @f: file
- * @csv: what it reads
+ * @csv: name of the file that it reads
  *
- * `gnuplot FILE.gp` makes FILE.png: rates; delay and RTT; what limits, as shares of the time.
+ * `gnuplot FILE.gp` makes FILE.png: rates; delay and RTT; limits, as shares of the time.
  */
 void trace_plot(FILE *f, const char *csv)
 {

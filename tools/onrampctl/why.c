@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* onrampctl why: what keeps a connection from being faster. */
+/* onrampctl why: the limits of a connection. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -658,8 +658,8 @@ static bool forced_trace(const char *msg)
 }
 
 /*
- * Only records of the kernel itself (facility 0) count. What a process writes
- * to /dev/kmsg gets another facility, so a test can annotate the log freely.
+ * Only records of the kernel itself (facility 0) count. Records that a
+ * process writes to /dev/kmsg get another facility, so a test can annotate the log freely.
  */
 static void scan_log(void)
 {

@@ -4,7 +4,7 @@
 # The guest's root file system, sourced by tools/vm/run. It is a cpio archive in
 # three concatenated parts (the kernel unpacks them one over the other):
 #	base	 PID 1, busybox and real host binaries with their libraries
-#	modules	 what modules.list names, from the distribution's kernel package
+#	modules	 modules of modules.list, from the distribution's kernel package
 #	run	 this project's modules, tools and tests, module index, command
 # The first two are cached under a key made of all they are built from.
 
@@ -245,7 +245,7 @@ vm_depmod()
 	"$depmod" "$@"
 }
 
-# vm_pick_modules DEPFILE: what modules.list selects, with dependencies.
+# vm_pick_modules DEPFILE: list the modules that modules.list selects, with dependencies.
 vm_pick_modules()
 {
 	local list

@@ -2,9 +2,9 @@
 /*
  * labnic: make, change and show links of the test NIC, and buffers of switches.
  *
- * iproute2 knows neither the attributes of these kinds nor their units. What it
- * does know, like names, addresses and up or down, stays with it, except for what
- * a link is made with. The parameters come from the table that the module is
+ * iproute2 knows neither the attributes of these kinds nor their units. It sets
+ * the rest, such as names, addresses, and up or down, except for the settings that a
+ * link is made with. The parameters come from the table that the module is
  * built from.
  */
 #include <errno.h>
