@@ -19,6 +19,7 @@
 #define _OR_PORT_H
 
 #include <linux/build_bug.h>
+#include <linux/if_ether.h>
 #include <linux/module.h>
 #include <linux/socket.h>
 #include <linux/string.h>
@@ -61,6 +62,22 @@ static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struc
 }
 
 /**
+ * struct or_way - how the packets of a workload leave that this host carries and does not route for
+ * @ifindex:	of the device, Ethernet; 0: this host routes for it
+ * @vlan_proto:	of the frame's VLAN tag, ETH_P_8021Q or ETH_P_8021AD; 0: it has none
+ * @vlan_id:	of the tag
+ * @src:	MAC address of the workload
+ * @dst:	that of the next hop
+ */
+struct or_way {
+	int	ifindex;
+	__be16	vlan_proto;
+	u16	vlan_id;
+	u8	src[ETH_ALEN];
+	u8	dst[ETH_ALEN];
+};
+
+/**
  * struct or_port_user - handler of a type of message
  * @type:	enum or_type
  * @owner:	module of @rcv
@@ -83,6 +100,8 @@ int or_port_open(struct net *net);
 void or_port_close(struct net *net);
 int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark);
+int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
+		    const u8 *msg, unsigned int len);
 void or_port_key(const struct net *net, u8 *key);
 bool or_port_fabric_key(const struct net *net, u8 *key);
 

@@ -6,6 +6,7 @@
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
  *	out	message -> route -> UDP and IP headers -> the stack
+ *		message -> all headers -> device, in the name of a workload with a MAC address
  *
  * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
  * open. Nothing reads it: the encapsulation hook takes each datagram, so no queue can fill.
@@ -18,6 +19,8 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/hex.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
@@ -399,6 +402,20 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 }
 #endif
 
+/* What became of a message: count it. @err: of the stack. */
+static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
+{
+	if (err < 0)
+		return err;
+	if (net_xmit_eval(err)) {
+		or_port_count(pn, OR_PORT_TX_DROPPED);
+		return -ENOBUFS;
+	}
+	or_port_count(pn, OR_PORT_TX);
+	or_port_add(pn, OR_PORT_TX_BYTES, len);
+	return 0;
+}
+
 /**
  * or_port_send() - send a message
  * @net:	namespace
@@ -437,17 +454,105 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, co
 		   or_port_send6(net, pn, addrs, msg, len, tos, priority, mark);
 	rcu_read_unlock();
 	local_bh_enable();
-	if (err < 0)
-		return err;
-	if (net_xmit_eval(err)) {
-		or_port_count(pn, OR_PORT_TX_DROPPED);
-		return -ENOBUFS;
-	}
-	or_port_count(pn, OR_PORT_TX);
-	or_port_add(pn, OR_PORT_TX_BYTES, len);
-	return 0;
+	return or_port_sent(pn, err, len);
 }
 EXPORT_SYMBOL_GPL(or_port_send);
+
+/* The IP header of a message that no route is looked up for. */
+static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)
+{
+	struct iphdr *iph;
+
+	if (addrs->family == AF_INET) {
+		udp_set_csum(false, skb, addrs->laddr[0], addrs->raddr[0], skb->len);
+		iph = skb_push(skb, sizeof(*iph));
+		*iph = (struct iphdr) {
+			.version = 4,
+			.ihl = sizeof(*iph) / 4,
+			.tot_len = htons(skb->len),
+			.frag_off = htons(IP_DF),
+			.ttl = IPDEFTTL,
+			.protocol = IPPROTO_UDP,
+			.saddr = addrs->laddr[0],
+			.daddr = addrs->raddr[0],
+		};
+		ip_send_check(iph);
+		skb->protocol = htons(ETH_P_IP);
+	} else {
+		const struct in6_addr *saddr = (const struct in6_addr *)addrs->laddr;
+		const struct in6_addr *daddr = (const struct in6_addr *)addrs->raddr;
+		u16 len = skb->len;
+		struct ipv6hdr *ip6h;
+
+		udp6_set_csum(false, skb, saddr, daddr, len);
+		ip6h = skb_push(skb, sizeof(*ip6h));
+		ip6_flow_hdr(ip6h, 0, 0);
+		ip6h->payload_len = htons(len);
+		ip6h->nexthdr = IPPROTO_UDP;
+		ip6h->hop_limit = IPV6_DEFAULT_HOPLIMIT;
+		ip6h->saddr = *saddr;
+		ip6h->daddr = *daddr;
+		skb->protocol = htons(ETH_P_IPV6);
+	}
+	skb_reset_network_header(skb);
+}
+
+/* The same as or_port_send_by(), under RCU with BH disabled. */
+static int or_port_send_link(struct net *net, struct or_port_net *pn, const struct or_addrs *addrs,
+			     const struct or_way *way, const u8 *msg, unsigned int len)
+{
+	struct net_device *dev = dev_get_by_index_rcu(net, way->ifindex);
+	struct sk_buff *skb;
+
+	if (!dev || !(READ_ONCE(dev->flags) & IFF_UP) || dev->type != ARPHRD_ETHER) {
+		or_port_count(pn, OR_PORT_TX_ROUTE);
+		return -ENODEV;
+	}
+	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dev) + sizeof(struct ipv6hdr));
+	if (!skb) {
+		or_port_count(pn, OR_PORT_TX_MEMORY);
+		return -ENOMEM;
+	}
+	or_port_push_ip(skb, addrs);
+	skb->dev = dev;
+	if (dev_hard_header(skb, dev, ntohs(skb->protocol), way->dst, way->src, skb->len) < 0) {
+		or_port_count(pn, OR_PORT_TX_ROUTE);
+		kfree_skb(skb);
+		return -EINVAL;
+	}
+	if (way->vlan_proto)
+		__vlan_hwaccel_put_tag(skb, way->vlan_proto, way->vlan_id);
+	return dev_queue_xmit(skb);
+}
+
+/**
+ * or_port_send_by() - send a message in the name of a workload that this host does not route for
+ * @net:	namespace of the device
+ * @addrs:	from @addrs->laddr to @addrs->raddr
+ * @way:	as the workload's own packets leave, @way->ifindex not 0
+ * @msg:	@len bytes
+ * @len:	length of the message
+ *
+ * Context: as or_port_send().
+ * Return: 0; -ENOTCONN: the namespace is not open; -ENODEV: the device is gone, or down;
+ * -ENOMEM; -ENOBUFS: the stack dropped it.
+ */
+int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
+		    const u8 *msg, unsigned int len)
+{
+	struct or_port_net *pn = or_port_net(net);
+	int err;
+
+	if (!READ_ONCE(pn->has_v4))
+		return -ENOTCONN;
+	local_bh_disable();
+	rcu_read_lock();
+	err = or_port_send_link(net, pn, addrs, way, msg, len);
+	rcu_read_unlock();
+	local_bh_enable();
+	return or_port_sent(pn, err, len);
+}
+EXPORT_SYMBOL_GPL(or_port_send_by);
 
 /* Open and closed ---------------------------------------------------------- */
 

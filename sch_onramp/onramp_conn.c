@@ -423,6 +423,7 @@ uncount:
  * onramp_conn_find_or_create() - find or create the connection of a packet
  * @qref: of the qdisc
  * @skb: a packet that onramp_tcp_headers() accepts
+ * @way: how it leaves, if its socket is not of this namespace; else NULL
  * @rtt_us: shortest RTT of the connection, U32_MAX: it has not seen any
  * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
@@ -434,7 +435,8 @@ uncount:
  * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
  */
 struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
-					       u32 rtt_us, u64 near_ns, u64 now)
+					       const struct or_way *way, u32 rtt_us, u64 near_ns,
+					       u64 now)
 {
 	struct onramp_net *onet = qref->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
@@ -448,7 +450,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 		return NULL;
 	}
 	onramp_addrs(skb, &addrs);
-	peer = onramp_peer_find_or_create(onet, &addrs, !skb->sk, rtt_us, near_ns);
+	peer = onramp_peer_find_or_create(onet, &addrs, way, rtt_us, near_ns);
 	if (!peer)
 		return NULL;
 	rcu_read_lock();
@@ -469,10 +471,11 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
  * onramp_conn_own() - set the socket of a connection
  * @conn: the connection
  * @sk: the socket
+ * @away: it is one of another namespace
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk)
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away)
 {
 	/*
 	 * onramp_conn_open() reads both without a lock. If it sees one value of the former socket
@@ -480,6 +483,7 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk)
 	 */
 	WRITE_ONCE(conn->hash, sk->sk_hash);
 	WRITE_ONCE(conn->sk, (unsigned long)sk);
+	WRITE_ONCE(conn->away, away);
 	WRITE_ONCE(conn->forwarded, false);
 }
 
@@ -578,6 +582,10 @@ static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
 	/* All are written by the qdisc. Pairs with onramp_conn_own_forwarded(). */
 	if (smp_load_acquire(&conn->forwarded))
 		return !onramp_fwd_is_old(READ_ONCE(conn->seen_ns), READ_ONCE(conn->closed), now);
+	/* That namespace may have a table of its own, and may go. */
+	if (READ_ONCE(conn->away))
+		return !onramp_fwd_is_old(max(READ_ONCE(conn->ring.sent_ns),
+					      READ_ONCE(conn->seen_ns)), false, now);
 	/* One that sent in the last second is open. */
 	return now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn);
 }

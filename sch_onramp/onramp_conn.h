@@ -126,7 +126,8 @@ enum onramp_qref_stat {
 	ONRAMP_NET_STAT(EVICTED, PEERS_EVICTED) \
 	ONRAMP_NET_STAT(CLOSED, CONNECTIONS_CLOSED) \
 	ONRAMP_NET_STAT(FORWARD_FULL, FORWARD_FULL) \
-	ONRAMP_NET_STAT(FORWARD_YIELDS, FORWARD_YIELDS)
+	ONRAMP_NET_STAT(FORWARD_YIELDS, FORWARD_YIELDS) \
+	ONRAMP_NET_STAT(FORWARD_STRAYS, FORWARD_STRAYS)
 
 enum onramp_net_stat {
 	ONRAMP_N_ERRORS = OR_ERRORS - 1,
@@ -179,6 +180,8 @@ struct onramp_net_stats {
  * @auto_bps: speed of its wire, bytes/s; 0: it has none, or does not report one
  * @fifo_q: when the last packet that left will be on the wire, see onramp_fifo.h
  * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT of the last comparison with the bytes in flight
+ * @forwards: qdiscs with "forward on"
+ * @hook: of packets that come in by the device; while @forwards
  *
  * RTNL, except for @auto_bps, @fifo_q and @checked, which packets read and write.
  */
@@ -186,6 +189,8 @@ struct onramp_link {
 	struct list_head	list;
 	struct net_device	*dev;
 	unsigned int		users;
+	unsigned int		forwards;
+	struct onramp_hook	*hook;
 	u64			auto_bps;
 	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
 	u32			checked;
@@ -256,7 +261,6 @@ struct onramp_qref {
  * @n_peers: how many
  * @n_conns: how many
  * @port_error: of the last attempt to open the port, to log it once
- * @n_forwards: qdiscs with "forward on"; RTNL
  * @n_forwarded: entries of @forwarded
  * @n_timed: those whose RTT is being measured
  * @forwarded: connections without a socket here, see onramp_forward.c
@@ -276,7 +280,6 @@ struct onramp_net {
 	atomic_t		n_peers;
 	atomic_t		n_conns;
 	int			port_error;
-	unsigned int		n_forwards;
 	atomic_t		n_forwarded;
 	atomic_t		n_timed;
 	struct rhashtable	forwarded;
@@ -305,7 +308,7 @@ enum onramp_peer_flag {
  * @heard: an OR-ACK with the right tag has come since the last SUBSCRIBE
  * @answered: a message with the right tag has ever come
  * @evicted: it has made room for another peer; its connections are dropped
- * @forwards: it has or had connections without a socket here
+ * @forwards: it has or had connections without a socket of this namespace
  * @foreign: the local address is not of this host, as of the last SUBSCRIBE
  * @yields_until: jiffies, with ONRAMP_PEER_YIELDS
  * @rtt_us: shortest RTT of its connections when On-Ramp met them; U32_MAX: unknown
@@ -335,6 +338,7 @@ enum onramp_peer_flag {
  * @events: bit of each enum onramp_event to tell of
  * @acks: OR-ACKs with the right tag
  * @acks_counted: OR-ACKs with a delay that a decision used
+ * @way: of those connections: how their packets leave
  * @paused_ns: sum of the pauses of its connections
  * @owds: delays of those by class, the last ones
  * @n_owds: sum of @owds
@@ -389,6 +393,7 @@ struct onramp_peer {
 	u8			events;
 	u64			acks;
 	u64			acks_counted;
+	struct or_way		way;
 	u64			paused_ns;
 	u64			line_bps;
 	struct onramp_owd	owd;
@@ -450,8 +455,9 @@ struct onramp_conn_key {
  * @verdicts: number of OR-ACKs by verdict
  * @una: of a forwarded connection: first sequence number that no OR-ACK has named
  * @forwarded: it has no socket here
+ * @away: its socket is in another namespace
  * @closed: forwarded, and its host has closed it; the qdisc's lock
- * @seen_ns: forwarded: when its last packet came to a qdisc, its lock
+ * @seen_ns: forwarded: when its last packet came to a qdisc, its lock; @away: when it was attached
  * @meter: forwarded: its rate
  * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
@@ -493,6 +499,7 @@ struct onramp_conn {
 	u64			verdicts[ONRAMP_CONN_VERDICTS];
 	u32			una;
 	bool			forwarded;
+	bool			away;
 	bool			closed;
 	u64			seen_ns;
 	struct onramp_fwd_meter	meter;
@@ -557,8 +564,9 @@ void onramp_qref_arm(struct onramp_qref *qref, struct Qdisc *sch);
 void onramp_qref_disarm(struct onramp_qref *qref);
 void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings);
 struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
-					       u32 rtt_us, u64 near_ns, u64 now);
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk);
+					       const struct or_way *way, u32 rtt_us, u64 near_ns,
+					       u64 now);
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away);
 void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now);
 void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now);
 void onramp_conn_age(struct work_struct *work);
@@ -595,24 +603,27 @@ void onramp_peer_module_exit(void);
 struct onramp_net *onramp_net(const struct net *net);
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
-					       const struct or_addrs *addrs, bool forwarded,
-					       u32 rtt_us, u64 near_ns);
+					       const struct or_addrs *addrs,
+					       const struct or_way *way, u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 bool onramp_peer_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
 		      unsigned int len);
+bool onramp_peer_is_way(struct onramp_peer *peer, const struct or_way *way);
+bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int len);
 void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
 
 /* onramp_forward.c */
 struct onramp_forwarded;
-struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref,
+struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
 						 const struct sk_buff *skb, u64 now,
 						 unsigned long *key, bool *closed);
 bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
 bool onramp_forwarded_far(struct onramp_forwarded *e);
 void onramp_forwarded_follow(struct onramp_forwarded *e);
-int onramp_forward_start(struct onramp_net *onet);
-void onramp_forward_stop(struct onramp_net *onet);
+bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
+int onramp_forward_start(struct onramp_net *onet, struct onramp_link *link);
+void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link);
 int onramp_forward_net_init(struct onramp_net *onet);
 void onramp_forward_net_exit(struct onramp_net *onet);
 
@@ -649,6 +660,19 @@ static inline void onramp_peer_tell(struct onramp_peer *peer)
 }
 
 /* Each packet -------------------------------------------------------------- */
+
+/**
+ * onramp_skb_sk() - return the TCP socket of a packet of a connection
+ * @skb: the packet
+ *
+ * What a virtual machine sends may belong to the socket of its tap or macvtap, of no family.
+ *
+ * Return: the socket; NULL: a forwarded connection.
+ */
+static inline struct sock *onramp_skb_sk(const struct sk_buff *skb)
+{
+	return likely(skb->sk) && likely(skb->sk->sk_family != AF_UNSPEC) ? skb->sk : NULL;
+}
 
 /**
  * onramp_tcp_headers() - return the length of the headers of a TCP connection's data
@@ -721,7 +745,8 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 				    const struct sk_buff *skb, u32 headers, u64 line_bps,
 				    u64 start_q, u64 time_q, bool more, u64 now)
 {
-	const struct tcp_sock *tp = likely(skb->sk) ? tcp_sk(skb->sk) : NULL;
+	const struct sock *sk = onramp_skb_sk(skb);
+	const struct tcp_sock *tp = likely(sk) ? tcp_sk(sk) : NULL;
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
 	const u32 *una = &conn->una;
 	u64 tx_ns, cum_ns;
@@ -741,7 +766,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 		onramp_conn_size(conn, mss, headers, line_bps);
 	first = onramp_conn_first(conn, seq);
 	if (unlikely(first || conn->burst.open) && onramp_window_known(&conn->peer->window))
-		onramp_conn_burst(conn, skb->sk, seq, seq + payload, first, now);
+		onramp_conn_burst(conn, sk, seq, seq + payload, first, now);
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(conn, now);

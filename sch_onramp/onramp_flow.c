@@ -247,7 +247,7 @@ void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, u
  * @q: the qdisc
  *
  * With On-Ramp off from all flows, else from those whose peer is not near any more, and with
- * forward off from those without a socket.
+ * forward off from those without a socket of this namespace.
  *
  * Context: the qdisc's lock.
  */
@@ -259,7 +259,7 @@ void onramp_flows_release(struct onramp_sched *q)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			if (q->cfg.mode != ONRAMP_MODE_OFF && f->conn &&
-			    (q->forwards || !onramp_flow_forwarded(f)) &&
+			    (q->forwards || !(onramp_flow_forwarded(f) || f->conn->away)) &&
 			    onramp_is_near(READ_ONCE(f->conn->peer->rtt_us), q->cfg.peers))
 				continue;
 			onramp_flow_release(f);

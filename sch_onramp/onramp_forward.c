@@ -7,29 +7,35 @@
  *	    find its entry by addresses and ports; data without one makes it, if there is room
  *	    it has a flow of its own in the qdisc, named by the entry's number
  *	    On-Ramp follows it like one of a socket, once its RTT is known to be near
+ *	  TCP packet of a socket in another namespace: On-Ramp follows that socket
+ *	  SUBSCRIBE of such an address itself: leave the subscription to it
  *
- *	a packet comes in, before routing and NAT:
+ *	a packet comes in by the qdisc's device, before bridge, VLAN, routing and NAT:
  *	  TCP, while the RTT of an entry is being measured: does it end that?
  *	  OR-ACK, CHALLENGE to an address for which this host subscribes, and which is not its
  *	    own: take it, if its tag is right; else let it pass
- *	  SUBSCRIBE of such an address itself: leave the subscription to it
+ *
+ *	how messages leave in the name of a workload, and come in:
+ *	  its packets have a MAC address of their own, or its socket is in another namespace: with
+ *	    that address and the packets' VLAN, by this device
+ *	  else: this host routes for it, and routes them
  *
  *	each second: forget entries that are old
  *
  * An entry is bounded by the module's parameter max_forwarded and by its age. Without an
  * entry a packet belongs to the flow of its hash, as with fq. onramp_fwd.h has the decisions.
  *
- * Netfilter sees incoming packets once per IP packet, after GRO. The hook is there only while
- * a qdisc of the namespace has "forward on". It is called in softirqs, and in a process for a
- * packet that a program behind NFQUEUE had to judge first.
+ * The ingress hook of a device sees incoming packets once, after GRO. It is there only while a
+ * qdisc of the device has "forward on". It is called with BH disabled.
  */
 #include <linux/atomic.h>
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/netfilter.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -52,13 +58,24 @@ MODULE_PARM_DESC(max_forwarded, "forwarded connections of a network namespace, a
 /* Numbers of entries: none comes twice, or with 32 bits not within 2^30. */
 static atomic64_t onramp_forwarded_id = ATOMIC64_INIT(0);
 
-/* struct onramp_forwarded_key - of a connection, in the direction of its data; no padding */
+/**
+ * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
+ * @saddr: source address; IPv4 in the first word, the rest 0
+ * @daddr: destination address, likewise
+ * @sport: source port
+ * @dport: destination port
+ * @family: AF_INET or AF_INET6
+ * @src: MAC address of the workload; 0: this host routes for it
+ * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
+ */
 struct onramp_forwarded_key {
 	__be32	saddr[4];
 	__be32	daddr[4];
 	__be16	sport;
 	__be16	dport;
 	u32	family;
+	u8	src[ETH_ALEN];
+	u16	vlan;
 };
 
 /**
@@ -67,11 +84,11 @@ struct onramp_forwarded_key {
  * @key: addresses as they are on the wire
  * @flow_key: of its flow in any qdisc
  * @lock: of all below
- * @track: what its packets say
  * @dead: it is out of the table
  * @fresh: an RTT was measured since a qdisc last tried to have it followed
  * @followed: On-Ramp follows it, so its RTT is not measured any more
  * @far: it was counted as one to a far host
+ * @track: what its packets say
  * @rcu: to free it
  */
 struct onramp_forwarded {
@@ -79,11 +96,11 @@ struct onramp_forwarded {
 	struct onramp_forwarded_key key;
 	unsigned long		flow_key;
 	spinlock_t		lock;		/* the next ones */
-	struct onramp_fwd	track;
 	bool			dead;
 	bool			fresh;
 	bool			followed;
 	bool			far;
+	struct onramp_fwd	track;
 	struct rcu_head		rcu;
 };
 
@@ -105,6 +122,65 @@ struct onramp_forwarded_packet {
 	bool	ack;
 	bool	end;
 };
+
+/* Is it a MAC address that is neither the device's nor that of the bridge or bond it is part of? */
+static bool onramp_forward_is_other(struct net_device *dev, const u8 *mac)
+{
+	const struct net_device *master;
+
+	if (ether_addr_equal(mac, dev->dev_addr))
+		return false;
+	master = netdev_master_upper_dev_get_rcu(dev);
+	return !master || !ether_addr_equal(mac, master->dev_addr);
+}
+
+/* The VLAN tag of a frame, as in or_way. */
+static void onramp_forward_vlan(const struct sk_buff *skb, struct or_way *way)
+{
+	if (!skb_vlan_tag_present(skb))
+		return;
+	way->vlan_proto = skb->vlan_proto;
+	way->vlan_id = skb_vlan_tag_get_id(skb);
+}
+
+/**
+ * onramp_forward_way() - say how the packets of a workload leave
+ * @skb: one of them, in a qdisc
+ * @dev: device of the qdisc
+ * @way: written
+ *
+ * Context: the qdisc's lock.
+ * Return: false if no message could leave the same way.
+ */
+bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way)
+{
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	bool away = onramp_skb_sk(skb);
+
+	memset(way, 0, sizeof(*way));
+	if (dev->type != ARPHRD_ETHER)
+		return !away;
+	ether_addr_copy(way->src, eth->h_source);
+	ether_addr_copy(way->dst, eth->h_dest);
+	onramp_forward_vlan(skb, way);
+	rcu_read_lock();
+	if (away || onramp_forward_is_other(dev, way->src))
+		way->ifindex = dev->ifindex;
+	rcu_read_unlock();
+	/* No other header between Ethernet's and IP's. */
+	return !way->ifindex ||
+	       (skb_network_offset(skb) == ETH_HLEN && is_valid_ether_addr(way->src));
+}
+
+/* Put the workload's part of @way into a key. */
+static void onramp_forwarded_via(struct onramp_forwarded_key *key, const struct or_way *way)
+{
+	if (!way->ifindex)
+		return;
+	ether_addr_copy(key->src, way->src);
+	if (way->vlan_proto)
+		key->vlan = way->vlan_id | VLAN_CFI_MASK;
+}
 
 /* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
 static bool onramp_forwarded_tcp(const struct sk_buff *skb, unsigned int offset, u32 len,
@@ -209,10 +285,68 @@ static void onramp_forwarded_timed(struct onramp_net *onet, bool was, bool is)
 		atomic_add(is ? 1 : -1, &onet->n_timed);
 }
 
+/* Is a datagram from OR_PORT to OR_PORT? */
+static bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offset)
+{
+	__be16 buf[2], *ports;
+
+	ports = skb_header_pointer(skb, offset, sizeof(buf), buf);
+	return ports && ports[0] == htons(OR_PORT) && ports[1] == htons(OR_PORT);
+}
+
+/* A SUBSCRIBE that a workload sends itself: leave the subscription to it. */
+static void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
+				struct net_device *dev)
+{
+	struct or_addrs out = { .family = AF_INET };
+	int offset = skb_network_offset(skb);
+	u8 buf[OR_SUBSCRIBE_LEN];
+	struct or_subscribe s;
+	struct onramp_peer *peer;
+	struct or_way way;
+	const u8 *msg;
+
+	/* What has no such header is not from or_port either. */
+	if (offset < 0 || offset + sizeof(struct ipv6hdr) > skb_headlen(skb))
+		return;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (ip_hdr(skb)->protocol != IPPROTO_UDP || ip_is_fragment(ip_hdr(skb)))
+			return;
+		offset += ip_hdrlen(skb);
+		out.laddr[0] = ip_hdr(skb)->saddr;
+		out.raddr[0] = ip_hdr(skb)->daddr;
+		break;
+	case htons(ETH_P_IPV6):
+		if (ipv6_hdr(skb)->nexthdr != IPPROTO_UDP)
+			return;
+		offset += sizeof(struct ipv6hdr);
+		out.family = AF_INET6;
+		memcpy(out.laddr, &ipv6_hdr(skb)->saddr, sizeof(out.laddr));
+		memcpy(out.raddr, &ipv6_hdr(skb)->daddr, sizeof(out.raddr));
+		break;
+	default:
+		return;
+	}
+	if (skb->len != offset + sizeof(struct udphdr) + sizeof(buf) ||
+	    !onramp_forward_is_port(skb, offset))
+		return;
+	msg = skb_header_pointer(skb, offset + sizeof(struct udphdr), sizeof(buf), buf);
+	if (!msg || or_subscribe_decode(msg, sizeof(buf), &s))
+		return;
+	rcu_read_lock();
+	peer = onramp_peer_find(onet, &out);
+	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
+	    onramp_forward_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
+		onramp_peer_yield(peer, ONRAMP_YIELD);
+	rcu_read_unlock();
+}
+
 /**
  * onramp_forwarded_packet() - find or make the entry of a packet, and note the packet
  * @qref: of the qdisc
- * @skb: the packet, without a socket
+ * @dev: its device
+ * @skb: the packet, of no connection's socket
  * @now: CLOCK_MONOTONIC, ns
  * @key: set to that of its flow, if there is an entry
  * @closed: set to whether its host has closed the connection, if there is an entry
@@ -220,25 +354,30 @@ static void onramp_forwarded_timed(struct onramp_net *onet, bool was, bool is)
  * Context: the qdisc's lock.
  * Return: the entry, valid while BHs are disabled; NULL: it has none.
  */
-struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref,
+struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
 						 const struct sk_buff *skb, u64 now,
 						 unsigned long *key, bool *closed)
 {
 	struct onramp_net *onet = qref->onet;
 	struct onramp_forwarded_packet p;
 	struct onramp_forwarded *e;
+	struct or_way way;
 	bool timed;
 
-	/* What this host sends itself has come in by no device. */
-	if (skb->sk || !skb->skb_iif || skb->encapsulation)
+	if (skb->encapsulation)
 		return NULL;
-	/* Set by IP, and not by a bridge. Those who read headers expect them in one piece. */
+	onramp_forward_asks(onet, skb, dev);
+	/* What this host sends itself has come in by no device. A tap's socket has no family. */
+	if (skb->sk ? skb->sk->sk_family != AF_UNSPEC : !skb->skb_iif)
+		return NULL;
+	/* Set by IP, also a guest's. Those who read headers expect them in one piece. */
 	if (!skb_transport_header_was_set(skb) ||
 	    skb_network_header_len(skb) < sizeof(struct iphdr) ||
 	    skb_transport_offset(skb) + (int)sizeof(struct tcphdr) > (int)skb_headlen(skb))
 		return NULL;
-	if (!onramp_forwarded_parse(skb, &p))
+	if (!onramp_forwarded_parse(skb, &p) || !onramp_forward_way(skb, dev, &way))
 		return NULL;
+	onramp_forwarded_via(&p.key, &way);
 	rcu_read_lock();
 	e = onramp_forwarded_find(onet, &p.key);
 	if (!e && p.payload && !p.end)
@@ -353,14 +492,41 @@ static void onramp_forwarded_age(struct work_struct *work)
 
 /* Packets that come in ----------------------------------------------------- */
 
-#if IS_ENABLED(CONFIG_NETFILTER)
+#if IS_ENABLED(CONFIG_NETFILTER) && IS_ENABLED(CONFIG_NETFILTER_INGRESS)
+
+/*
+ * Behind what an administrator drops in chains with the priority "filter", 0. So also behind
+ * flowtables with that priority, which take what they forward.
+ */
+#define ONRAMP_HOOK_PRIORITY	1
+
+/* struct onramp_hook - of a device, see onramp_link.hook */
+struct onramp_hook {
+	struct nf_hook_ops	ops;
+	struct rcu_head		rcu;
+};
+
+/* The way of a workload's packets whose answer comes in as @skb. */
+static void onramp_forward_way_back(const struct sk_buff *skb, struct net_device *dev,
+				    struct or_way *way)
+{
+	memset(way, 0, sizeof(*way));
+	if (dev->type != ARPHRD_ETHER || !skb_mac_header_was_set(skb))
+		return;
+	ether_addr_copy(way->src, eth_hdr(skb)->h_dest);
+	onramp_forward_vlan(skb, way);
+	if (onramp_forward_is_other(dev, way->src))
+		way->ifindex = dev->ifindex;
+}
 
 /* A TCP packet: the ACK of data whose RTT is being measured? */
-static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb)
+static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
+				 struct net_device *dev)
 {
 	struct onramp_forwarded_packet p;
 	struct onramp_forwarded_key key;
 	struct onramp_forwarded *e;
+	struct or_way way;
 	bool timed;
 
 	if (!onramp_forwarded_parse(skb, &p) || !p.ack)
@@ -370,6 +536,8 @@ static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *
 	};
 	memcpy(key.saddr, p.key.daddr, sizeof(key.saddr));
 	memcpy(key.daddr, p.key.saddr, sizeof(key.daddr));
+	onramp_forward_way_back(skb, dev, &way);
+	onramp_forwarded_via(&key, &way);
 	e = onramp_forwarded_find(onet, &key);
 	if (!e)
 		return;
@@ -381,168 +549,157 @@ static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *
 	spin_unlock_bh(&e->lock);
 }
 
-/* Does a qdisc of this kind send to that device? What comes in by it is of other hosts. */
-static bool onramp_forward_outside(struct onramp_net *onet, const struct net_device *dev)
+/* What a datagram contains, if its length and checksum are right, else NULL. */
+static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset, u8 pf,
+					u8 *buf, unsigned int *len)
 {
-	const struct onramp_qref *qref;
+	struct udphdr hdr, *uh;
 
-	list_for_each_entry_rcu(qref, &onet->qrefs, list)
-		if (qref->ifindex == dev->ifindex)
-			return true;
-	return false;
+	uh = skb_header_pointer(skb, offset, sizeof(hdr), &hdr);
+	*len = uh ? ntohs(uh->len) : 0;
+	/* A packet of several is left to whom it is for. */
+	if (*len <= sizeof(hdr) || skb->len != offset + *len || skb_is_gso(skb))
+		return NULL;
+	if (uh->check && nf_checksum(skb, NF_INET_PRE_ROUTING, offset, IPPROTO_UDP, pf))
+		return NULL;
+	*len -= sizeof(hdr);
+	return skb_header_pointer(skb, offset + sizeof(hdr), min_t(unsigned int, *len, OR_MSG_MAX),
+				  buf);
 }
 
-/* Returns whether a message to or from @peer is taken. */
-static bool onramp_forward_take(struct onramp_net *onet, struct onramp_peer *peer,
-				const struct net_device *in, const struct or_addrs *back,
-				const u8 *msg, unsigned int len)
+/* A datagram to a workload's address or to a host's: return whether it is a message to take. */
+static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
+				   struct net_device *dev, unsigned int offset, u8 pf,
+				   const struct or_addrs *back)
 {
-	struct or_subscribe s;
+	struct onramp_peer *peer;
+	u8 buf[OR_MSG_MAX];
+	unsigned int len;
+	struct or_way way;
+	const u8 *msg;
 
+	peer = onramp_peer_find(onet, back);
+	/* With that flag it is an answer to the workload's own. */
+	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))
+		return false;
+	/* It has to come in as the workload's other packets do. */
+	onramp_forward_way_back(skb, dev, &way);
+	if (!onramp_peer_is_way(peer, &way))
+		return false;
+	msg = onramp_forward_payload(skb, offset, pf, buf, &len);
+	if (!msg || msg[0] >> 4 != OR_VERSION)
+		return false;
 	switch (msg[0] & 15) {
 	case OR_TYPE_ACK:
 		return onramp_conn_take(onet, back, msg, len);
 	case OR_TYPE_CHALLENGE:
 		return onramp_peer_take(onet, back, msg, len);
-	case OR_TYPE_SUBSCRIBE:
-		if (!or_subscribe_decode(msg, len, &s) && !onramp_forward_outside(onet, in))
-			onramp_peer_yield(peer, ONRAMP_YIELD);
 	}
 	return false;
 }
 
-/*
- * A message from one workload's address to another's, or to a host's. @out: as this host would
- * send it; the way back is the other one. Returns whether it is taken.
- */
-static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
-				   const struct nf_hook_state *state, unsigned int offset,
-				   const struct or_addrs *out, const struct or_addrs *back)
+/* Have the first bytes of a packet in one piece; a packet socket may hold it as well. */
+static bool onramp_forward_pull(struct sk_buff *skb, unsigned int len)
 {
-	const struct udphdr *uh;
-	struct onramp_peer *peer;
-	u8 buf[OR_MSG_MAX], type;
-	unsigned int len;
-	struct udphdr hdr;
-	const u8 *msg;
-	bool taken;
-
-	uh = skb_header_pointer(skb, offset, sizeof(hdr), &hdr);
-	if (!uh || uh->source != htons(OR_PORT) || uh->dest != htons(OR_PORT))
-		return false;
-	len = ntohs(uh->len);
-	if (len <= sizeof(hdr) || skb->len - offset < len)
-		return false;
-	len -= sizeof(hdr);
-	msg = skb_header_pointer(skb, offset + sizeof(hdr), min_t(unsigned int, len, OR_MSG_MAX),
-				 buf);
-	if (!msg || msg[0] >> 4 != OR_VERSION)
-		return false;
-	type = msg[0] & 15;
-	peer = onramp_peer_find(onet, type == OR_TYPE_SUBSCRIBE ? out : back);
-	if (!peer || !READ_ONCE(peer->foreign))
-		return false;
-	/* Answers to the workload's own. */
-	if (type != OR_TYPE_SUBSCRIBE && test_bit(ONRAMP_PEER_YIELDS, &peer->flags))
-		return false;
-	if (uh->check && nf_checksum(skb, state->hook, offset, IPPROTO_UDP, state->pf))
-		return false;
-	local_bh_disable();
-	taken = onramp_forward_take(onet, peer, state->in, back, msg, len);
-	local_bh_enable();
-	return taken;
+	return likely(skb_headlen(skb) >= len) || (!skb_shared(skb) && pskb_may_pull(skb, len));
 }
 
-static unsigned int onramp_forward_in4(void *priv, struct sk_buff *skb,
-				       const struct nf_hook_state *state)
+static bool onramp_forward_in4(struct onramp_net *onet, struct sk_buff *skb,
+			       struct net_device *dev)
 {
-	struct onramp_net *onet = onramp_net(state->net);
-	const struct iphdr *iph = ip_hdr(skb);
-	struct or_addrs out, back;
+	const struct iphdr *iph;
+	struct or_addrs back;
 
-	if (skb->pkt_type != PACKET_HOST)
-		return NF_ACCEPT;
+	if (!onramp_forward_pull(skb, sizeof(*iph)))
+		return false;
+	iph = ip_hdr(skb);
 	if (iph->protocol == IPPROTO_TCP && atomic_read(&onet->n_timed))
-		onramp_forward_acked(onet, skb);
-	if (iph->protocol != IPPROTO_UDP || ip_is_fragment(iph))
-		return NF_ACCEPT;
-	out = (struct or_addrs) {
-		.laddr = { iph->saddr }, .raddr = { iph->daddr }, .family = AF_INET,
-	};
+		onramp_forward_acked(onet, skb, dev);
+	if (iph->protocol != IPPROTO_UDP || !onramp_forward_is_port(skb, sizeof(*iph)))
+		return false;
+	/* IP has not looked at it yet. */
+	if (iph->version != 4 || iph->ihl != sizeof(*iph) / 4 || ip_is_fragment(iph) ||
+	    ntohs(iph->tot_len) != skb->len || ip_fast_csum((const u8 *)iph, iph->ihl))
+		return false;
 	back = (struct or_addrs) {
 		.laddr = { iph->daddr }, .raddr = { iph->saddr }, .family = AF_INET,
 	};
-	if (!onramp_forward_message(onet, skb, state, skb_network_offset(skb) + ip_hdrlen(skb),
-				    &out, &back))
-		return NF_ACCEPT;
-	consume_skb(skb);
-	return NF_STOLEN;
+	return onramp_forward_message(onet, skb, dev, sizeof(*iph), NFPROTO_IPV4, &back);
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
-static unsigned int onramp_forward_in6(void *priv, struct sk_buff *skb,
-				       const struct nf_hook_state *state)
+static bool onramp_forward_in6(struct onramp_net *onet, struct sk_buff *skb,
+			       struct net_device *dev)
 {
-	struct onramp_net *onet = onramp_net(state->net);
-	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
-	struct or_addrs out = { .family = AF_INET6 }, back = { .family = AF_INET6 };
+	struct or_addrs back = { .family = AF_INET6 };
+	const struct ipv6hdr *ip6h;
 
-	if (skb->pkt_type != PACKET_HOST)
-		return NF_ACCEPT;
+	if (!IS_ENABLED(CONFIG_IPV6) || !onramp_forward_pull(skb, sizeof(*ip6h)))
+		return false;
+	ip6h = ipv6_hdr(skb);
 	if (ip6h->nexthdr == IPPROTO_TCP && atomic_read(&onet->n_timed))
-		onramp_forward_acked(onet, skb);
-	if (ip6h->nexthdr != IPPROTO_UDP)
-		return NF_ACCEPT;
-	memcpy(out.laddr, &ip6h->saddr, sizeof(out.laddr));
-	memcpy(out.raddr, &ip6h->daddr, sizeof(out.raddr));
+		onramp_forward_acked(onet, skb, dev);
+	if (ip6h->nexthdr != IPPROTO_UDP || !onramp_forward_is_port(skb, sizeof(*ip6h)))
+		return false;
+	if (ip6h->version != 6 || ntohs(ip6h->payload_len) + sizeof(*ip6h) != skb->len)
+		return false;
 	memcpy(back.laddr, &ip6h->daddr, sizeof(back.laddr));
 	memcpy(back.raddr, &ip6h->saddr, sizeof(back.raddr));
-	if (!onramp_forward_message(onet, skb, state, skb_network_offset(skb) + sizeof(*ip6h),
-				    &out, &back))
+	return onramp_forward_message(onet, skb, dev, sizeof(*ip6h), NFPROTO_IPV6, &back);
+}
+
+/* A frame that comes in, from its IP header on. It may be for a workload's MAC address. */
+static unsigned int onramp_forward_in(void *priv, struct sk_buff *skb,
+				      const struct nf_hook_state *state)
+{
+	struct onramp_net *onet = onramp_net(state->net);
+	struct net_device *dev = skb->dev;
+	bool taken = false;
+
+	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_OTHERHOST)
+		return NF_ACCEPT;
+	if (skb->protocol == htons(ETH_P_IP))
+		taken = onramp_forward_in4(onet, skb, dev);
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		taken = onramp_forward_in6(onet, skb, dev);
+	if (!taken)
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
 }
-#endif
 
-/*
- * After the table raw, where an administrator may drop a packet, and before connection
- * tracking: addresses are those on the wire, as the qdisc sees them, and messages make no
- * entries there.
- */
-static const struct nf_hook_ops onramp_forward_hooks[] = {
-	{
-		.hook		= onramp_forward_in4,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_PRE_ROUTING,
-		.priority	= NF_IP_PRI_RAW + 1,
-	},
-#if IS_ENABLED(CONFIG_IPV6)
-	{
-		.hook		= onramp_forward_in6,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_PRE_ROUTING,
-		.priority	= NF_IP6_PRI_RAW + 1,
-	},
-#endif
-};
-
-static int onramp_forward_register(struct net *net)
+static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *link)
 {
-	return nf_register_net_hooks(net, onramp_forward_hooks, ARRAY_SIZE(onramp_forward_hooks));
+	struct onramp_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	int err;
+
+	if (!hook)
+		return -ENOMEM;
+	hook->ops.hook = onramp_forward_in;
+	hook->ops.dev = link->dev;
+	hook->ops.pf = NFPROTO_NETDEV;
+	hook->ops.hooknum = NF_NETDEV_INGRESS;
+	hook->ops.priority = ONRAMP_HOOK_PRIORITY;
+	err = nf_register_net_hook(onet->net, &hook->ops);
+	if (err)
+		kfree(hook);
+	else
+		link->hook = hook;
+	return err;
 }
 
-static void onramp_forward_unregister(struct net *net)
+static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_link *link)
 {
-	nf_unregister_net_hooks(net, onramp_forward_hooks, ARRAY_SIZE(onramp_forward_hooks));
+	nf_unregister_net_hook(onet->net, &link->hook->ops);
+	kfree_rcu(link->hook, rcu);
+	link->hook = NULL;
 }
 #else
-static int onramp_forward_register(struct net *net)
+static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *link)
 {
 	return -EOPNOTSUPP;
 }
 
-static void onramp_forward_unregister(struct net *net)
+static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_link *link)
 {
 }
 #endif
@@ -550,30 +707,31 @@ static void onramp_forward_unregister(struct net *net)
 /**
  * onramp_forward_start() - begin to look at packets that come in: a qdisc forwards
  * @onet: namespace
+ * @link: of the qdisc's device
  *
  * Calls are counted.
  *
  * Context: RTNL.
- * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no netfilter.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
  */
-int onramp_forward_start(struct onramp_net *onet)
+int onramp_forward_start(struct onramp_net *onet, struct onramp_link *link)
 {
 	int err = 0;
 
 	ASSERT_RTNL();
-	if (!onet->n_forwards)
-		err = onramp_forward_register(onet->net);
+	if (!link->forwards)
+		err = onramp_forward_register(onet, link);
 	if (!err)
-		onet->n_forwards++;
+		link->forwards++;
 	return err;
 }
 
 /* onramp_forward_stop() - undo a successful onramp_forward_start(); RTNL */
-void onramp_forward_stop(struct onramp_net *onet)
+void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link)
 {
 	ASSERT_RTNL();
-	if (!--onet->n_forwards)
-		onramp_forward_unregister(onet->net);
+	if (!--link->forwards)
+		onramp_forward_unregister(onet, link);
 }
 
 /**

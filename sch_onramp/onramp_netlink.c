@@ -211,9 +211,9 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	}
 	forward = q->cfg.forward;
 	if (cfg->forward && !forward) {
-		err = onramp_forward_start(q->qref->onet);
+		err = onramp_forward_start(q->qref->onet, q->link);
 		if (err) {
-			NL_SET_ERR_MSG(extack, "forward on needs netfilter, and memory for its hook");
+			NL_SET_ERR_MSG(extack, "forward on needs netfilter's ingress hook, and memory for it");
 			onramp_table_free(table);
 			kfree(settings);
 			return err;
@@ -237,7 +237,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	onramp_trim(sch);
 	sch_tree_unlock(sch);
 	if (forward && !cfg->forward)
-		onramp_forward_stop(q->qref->onet);
+		onramp_forward_stop(q->qref->onet, q->link);
 	onramp_table_free(table);
 	return 0;
 }

@@ -32,6 +32,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -129,14 +130,9 @@ static void onramp_peer_rekey(struct onramp_peer *peer)
 	memcpy(peer->key, key, sizeof(key));
 }
 
-/* Is the local address one that this host carries and does not own? */
-static bool onramp_peer_is_foreign(const struct onramp_peer *peer)
+/* Is the local address one that this host does not own? */
+static bool onramp_addrs_foreign(struct net *net, const struct or_addrs *addrs)
 {
-	const struct or_addrs *addrs = &peer->addrs;
-	struct net *net = peer->onet->net;
-
-	if (!READ_ONCE(peer->forwards))
-		return false;
 	if (addrs->family == AF_INET)
 		return inet_addr_type(net, addrs->laddr[0]) == RTN_UNICAST;
 	return IS_ENABLED(CONFIG_IPV6) &&
@@ -145,13 +141,15 @@ static bool onramp_peer_is_foreign(const struct onramp_peer *peer)
 
 static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 {
-	bool foreign = onramp_peer_is_foreign(peer);
+	struct net *net = peer->onet->net;
+	bool foreign = READ_ONCE(peer->forwards) && onramp_addrs_foreign(net, &peer->addrs);
 	struct or_subscribe s = {
 		.count = ++peer->count,
 		.lifetime_s = lifetime_s,
 		.caps = OR_CAP_ALL,
 	};
 	u8 msg[OR_SUBSCRIBE_LEN];
+	struct or_way way;
 	int err;
 
 	memcpy(s.nonce, peer->nonce, sizeof(s.nonce));
@@ -162,10 +160,14 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	peer->asked = s.count;
 	or_subscribe_encode(&s, msg);
 	or_sign(msg, sizeof(msg), peer->key);
+	way = peer->way;
 	spin_unlock(&peer->lock);
 	/* The answer may come at once. */
 	WRITE_ONCE(peer->foreign, foreign);
-	err = or_port_send(peer->onet->net, &peer->addrs, foreign, msg, sizeof(msg), 0, 0, 0);
+	if (foreign && way.ifindex)
+		err = or_port_send_by(net, &peer->addrs, &way, msg, sizeof(msg));
+	else
+		err = or_port_send(net, &peer->addrs, foreign, msg, sizeof(msg), 0, 0, 0);
 	onramp_net_count(peer->onet, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
@@ -370,8 +372,8 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_ad
 }
 
 static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
-					      const struct or_addrs *addrs, bool forwarded,
-					      u32 rtt_us)
+					      const struct or_addrs *addrs,
+					      const struct or_way *way, u32 rtt_us)
 {
 	struct onramp_peer *peer;
 	int err;
@@ -389,7 +391,9 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 	refcount_set(&peer->refs, 2);
 	peer->onet = onet;
 	peer->rtt_us = rtt_us;
-	peer->forwards = forwarded;
+	peer->forwards = way;
+	if (way)
+		peer->way = *way;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
@@ -419,11 +423,44 @@ uncount:
 	return NULL;
 }
 
+/* Is @way that of the workload's packets? The next hop may have another MAC address. */
+static bool onramp_way_same(const struct or_way *workload, const struct or_way *way)
+{
+	if (!workload->ifindex)
+		return !way->ifindex;
+	return workload->vlan_proto == way->vlan_proto && workload->vlan_id == way->vlan_id &&
+	       ether_addr_equal(workload->src, way->src);
+}
+
+/*
+ * May data from @addrs leave by @way, in the name of that address? Not in this host's own; and not
+ * if another workload has proven the address, while it has answers. @peer: of @addrs, or NULL.
+ */
+static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs *addrs,
+				  struct onramp_peer *peer, const struct or_way *way)
+{
+	bool may;
+
+	if (way->ifindex && !onramp_addrs_foreign(onet->net, addrs))
+		return false;
+	if (!peer)
+		return true;
+	spin_lock(&peer->lock);
+	may = onramp_way_same(&peer->way, way) || !READ_ONCE(peer->forwards) ||
+	      !peer->answered || READ_ONCE(peer->silent);
+	if (may) {
+		peer->way = *way;
+		WRITE_ONCE(peer->forwards, true);
+	}
+	spin_unlock(&peer->lock);
+	return may;
+}
+
 /**
  * onramp_peer_find_or_create() - find or create the peer of a pair of addresses
  * @onet: namespace
  * @addrs: the addresses
- * @forwarded: of a connection without a socket here
+ * @way: of a connection without a socket of this namespace: how its packets leave; else NULL
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
  * @near_ns: only a host with a connection below this RTT becomes a peer, 0: any does
  *
@@ -431,23 +468,26 @@ uncount:
  * Return: it, referenced, or NULL: it is not near, or for lack of memory or room.
  */
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
-					       const struct or_addrs *addrs, bool forwarded,
-					       u32 rtt_us, u64 near_ns)
+					       const struct or_addrs *addrs,
+					       const struct or_way *way, u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
 	rcu_read_lock();
 	peer = onramp_peer_find(onet, addrs);
+	if (way && !onramp_peer_may_leave(onet, addrs, peer, way)) {
+		rcu_read_unlock();
+		onramp_net_count(onet, ONRAMP_N_FORWARD_STRAYS);
+		return NULL;
+	}
 	/* Two writers at once: the next connection mends it. */
 	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
 		WRITE_ONCE(peer->rtt_us, rtt_us);
-	if (peer && forwarded && !READ_ONCE(peer->forwards))
-		WRITE_ONCE(peer->forwards, true);
 	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 	} else if (!peer) {
-		peer = onramp_peer_create(onet, addrs, forwarded, rtt_us);
+		peer = onramp_peer_create(onet, addrs, way, rtt_us);
 	} else if (!refcount_inc_not_zero(&peer->refs)) {
 		peer = NULL;
 	} else if (READ_ONCE(peer->idle)) {
@@ -570,6 +610,42 @@ static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int i
 			    const u8 *msg, unsigned int len)
 {
 	onramp_peer_take(onramp_net(net), addrs, msg, len);
+}
+
+/**
+ * onramp_peer_is_way() - return whether a frame is of the workload that a peer is asked for
+ * @peer: the peer
+ * @way: of the frame, as the workload sends; an ipvlan's has the MAC address of the device, so
+ *	@way->ifindex need not be set
+ *
+ * Context: BH disabled.
+ */
+bool onramp_peer_is_way(struct onramp_peer *peer, const struct or_way *way)
+{
+	bool same;
+
+	spin_lock(&peer->lock);
+	same = onramp_way_same(&peer->way, way);
+	spin_unlock(&peer->lock);
+	return same;
+}
+
+/**
+ * onramp_peer_is_own() - return whether a SUBSCRIBE to a peer is this host's own
+ * @peer: the peer
+ * @msg: the message
+ * @len: its length
+ *
+ * Context: BH disabled.
+ */
+bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int len)
+{
+	bool own;
+
+	spin_lock(&peer->lock);
+	own = !or_verify(msg, len, peer->key);
+	spin_unlock(&peer->lock);
+	return own;
 }
 
 /**

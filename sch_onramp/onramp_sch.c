@@ -375,6 +375,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure)
 {
 	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), gap, credit = 0, now;
+	const struct sock *sk;
 	bool late;
 
 	if (!q->cfg.pacing)
@@ -383,11 +384,12 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 	/* All packets that a pause held have left. */
 	if (!late)
 		f->rate = 0;
-	if ((!skb->tstamp || late) && skb->sk) {
-		u64 own = READ_ONCE(skb->sk->sk_pacing_rate);
+	sk = onramp_skb_sk(skb);
+	if ((!skb->tstamp || late) && sk) {
+		u64 own = READ_ONCE(sk->sk_pacing_rate);
 
 		if (late)
-			own = onramp_release_bps(f, skb->sk, len, own, q->line_bps,
+			own = onramp_release_bps(f, sk, len, own, q->line_bps,
 						 onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
@@ -491,7 +493,7 @@ static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f
 	    !onramp_window_known(&f->conn->peer->window))
 		return 0;
 	now = onramp_clock(q);
-	ask_ns = onramp_conn_ask(f->conn, skb->sk, skb->len, q->cfg.max_pause, now);
+	ask_ns = onramp_conn_ask(f->conn, onramp_skb_sk(skb), skb->len, q->cfg.max_pause, now);
 	return ask_ns ? now + ask_ns : 0;
 }
 
@@ -531,21 +533,24 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 				   struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
+	bool away = !net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch)));
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	struct onramp_conn *conn;
+	struct or_way way;
 	u32 rtt_us;
 
 	if (onramp_too_early(tried, tick))
 		return;
-	/* Addresses and ports of a socket in another namespace mean nothing in this one. */
-	if (!net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch))))
+	/* A workload's: its address is none of this namespace, and messages leave as its data. */
+	if (away && (!q->forwards || !onramp_forward_way(skb, qdisc_dev(sch), &way)))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
 	/* Data before the first round trip (TFO): the next packet may know. */
 	if (rtt_us == U32_MAX && q->cfg.peers)
 		return;
 	f->tried = tick;
-	conn = onramp_conn_find_or_create(q->qref, skb, rtt_us, q->cfg.peers, onramp_clock(q));
+	conn = onramp_conn_find_or_create(q->qref, skb, away ? &way : NULL, rtt_us, q->cfg.peers,
+					  onramp_clock(q));
 	if (!conn) {
 		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
 		return;
@@ -553,7 +558,9 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	/* A connection that is closed by now may have had the same addresses and ports. */
 	if (conn->sk && conn->sk != f->key)
 		onramp_flow_detach(q, conn);
-	onramp_conn_own(conn, skb->sk);
+	if (away)
+		onramp_conn_seen(conn, false, onramp_clock(q));
+	onramp_conn_own(conn, skb->sk, away);
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
 	f->slot = onramp_conn_slot(conn);
@@ -567,6 +574,7 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	bool too_early = onramp_too_early(tried, tick);
 	struct onramp_conn *conn;
+	struct or_way way;
 	u32 rtt_us;
 
 	/* A new RTT is a reason to try again at once, but not after an eviction. */
@@ -575,8 +583,11 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 	if (!onramp_forwarded_try(e, too_early, &rtt_us))
 		return;
 	f->tried = tick;
+	if (!onramp_forward_way(skb, qdisc_dev(sch), &way))
+		return;
 	/* Before its first RTT is known, the host may be one that others have found to be near. */
-	conn = onramp_conn_find_or_create(q->qref, skb, rtt_us, q->cfg.peers, onramp_clock(q));
+	conn = onramp_conn_find_or_create(q->qref, skb, &way, rtt_us, q->cfg.peers,
+					  onramp_clock(q));
 	if (!conn) {
 		if (rtt_us != U32_MAX && !onramp_is_near(rtt_us, q->cfg.peers))
 			q->stats[ONRAMP_STATS_FAR] += onramp_forwarded_far(e);
@@ -608,7 +619,8 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 
 	key = onramp_flow_key(q, skb, &sk);
 	if (unlikely(q->forwards) && !sk)
-		e = onramp_forwarded_packet(q->qref, skb, onramp_clock(q), &key, &closed);
+		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_clock(q), &key,
+					    &closed);
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
@@ -1076,7 +1088,7 @@ static void onramp_destroy(struct Qdisc *sch)
 	onramp_reset(sch);
 	onramp_table_free(q->table);
 	if (q->cfg.forward)
-		onramp_forward_stop(q->qref->onet);
+		onramp_forward_stop(q->qref->onet, q->link);
 	onramp_qref_close(q->qref);
 	onramp_link_put(q->link);
 }

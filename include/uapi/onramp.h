@@ -270,7 +270,9 @@ ONRAMP_X(FORWARD_FULL, forward_full, COUNT, \
 ONRAMP_X(FORWARD_YIELDS, forward_yields, COUNT, \
 	 "SUBSCRIBEs of workloads themselves, to which the namespace leaves their subscriptions") \
 ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
-	 "forwarded packets at which a pause ended early, as half of flow_limit was queued")
+	 "forwarded packets at which a pause ended early, as half of flow_limit was queued") \
+ONRAMP_X(FORWARD_STRAYS, forward_strays, COUNT, \
+	 "packets of the namespace not followed: their address is another MAC's, or the host's")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -7,14 +7,11 @@
 #	C c0 ---- h0 A a0 ---- b0 B h1 ---- d0 D
 #	 10.77.3.2                            10.77.4.2
 #	 fd77:3::2                            fd77:4::2
-. "$(dirname "$0")/onramp_lib.sh"
+. "$(dirname "$0")/workloads_lib.sh"
 
 C4=10.77.3.2 C6=fd77:3::2
 D4=10.77.4.2 D6=fd77:4::2
 A6=fd77:1::a B6=fd77:1::b
-
-# Whatever the machine does meanwhile; and veth is faster than the 10 Gbit/s it says.
-unpaused='threshold 10s line_rate 400gbit'
 
 # container NAME DEVICE HOST DEVICE V4 V6: routed, by the host's .1 and ::1.
 container() {
@@ -40,33 +37,6 @@ hosts() {
 	ip -n "$B" route add fd77:3::/64 via $A6
 	ip -n "$A" route add 10.77.4.0/24 via $B4
 	ip -n "$A" route add fd77:4::/64 via $B6
-}
-
-# asked REMOTE LOCAL: A asks it in that name.
-asked() {
-	in_ns "$A" awk -v remote="$1" -v name="$2" '$2 == remote && $1 == name { found = 1 }
-		END { exit !found }' /proc/net/onramp_peers
-}
-
-# all_stats: of the qdisc, if something failed.
-all_stats() {
-	tc -n "$A" -s qdisc show dev a0
-	in_ns "$A" cat /proc/net/onramp_peers
-	in_ns "$B" cat /proc/net/or_acker | awk '$2' | paste -s -d ' ' || :
-	return 1
-}
-
-# port NAME COUNTER: of a namespace's /proc/net/or_port.
-port() {
-	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_port
-}
-
-connections_are() {
-	[ "$(stat connections)" -eq "$1" ]
-}
-
-forwarded_are() {
-	[ "$(stat forwarded)" -eq "$1" ]
 }
 
 # by_forgery: a connection of C that stays open, and the receiver that the test has.
@@ -142,22 +112,6 @@ full() {
 	wait_for 20 forwarded_are 0
 }
 
-# calls FUNCTION: how often the kernel has called it, since probes were set.
-calls() {
-	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' \
-		/sys/kernel/tracing/kprobe_profile
-}
-
-probes() {
-	local events=/sys/kernel/tracing/kprobe_events name
-
-	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
-	for name in onramp_forwarded_packet onramp_forward_in4; do
-		echo "p:$name sch_onramp:$name" >>$events
-		echo 1 >/sys/kernel/tracing/events/kprobes/$name/enable
-	done
-}
-
 # Off, the default, nothing of it is called, neither at the qdisc nor for what comes in.
 off() {
 	local name before asked
@@ -167,23 +121,23 @@ off() {
 	wait_for 40 connections_are 0
 	asked=$(stat subscribes)
 	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
-	for name in onramp_forwarded_packet onramp_forward_in4; do
+	for name in onramp_forwarded_packet onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -eq 0
 	done
 	expect connections "$(stat connections)" -eq 0
 	expect subscribes "$(stat subscribes)" -eq "$asked"
 	change forward on
 	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
-	for name in onramp_forwarded_packet onramp_forward_in4; do
+	for name in onramp_forwarded_packet onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -ge 10
 	done
 	expect connections "$(stat connections)" -ge 2
 	# And off again, with connections.
 	change forward off
 	expect connections "$(stat connections)" -eq 0
-	before=$(calls onramp_forward_in4)
+	before=$(calls onramp_forward_in)
 	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
-	expect "calls after that" "$(calls onramp_forward_in4)" -eq "$before"
+	expect "calls after that" "$(calls onramp_forward_in)" -eq "$before"
 	expect connections "$(stat connections)" -eq 0
 	# With On-Ramp off as a whole there is no table.
 	change forward on mode off
@@ -211,31 +165,6 @@ far() {
 	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 20mbit
 	expect "RTT, us" "$(in_ns "$A" awk -v remote=$B4 -v name=$C4 \
 		'$2 == remote && $1 == name { print $5 }' /proc/net/onramp_peers)" -lt 20000
-}
-
-# answered FROM TO LOCAL: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in the name
-# of LOCAL, and none is refused.
-answered() {
-	local why taken_c taken_d
-
-	taken_c=$(port "$C" RxDelivered)
-	# shellcheck disable=SC2086
-	fresh forward on $unpaused peers all
-	spawn dcload client --netns "$1" --rtt-sample-us 0 --to "$2" --flows 2 --duration 600
-	wait_for 100 stats_reach acks 40 || all_stats
-	stop "$SPAWNED" KILL
-	shot
-	asked "$2" "$3"
-	expect pauses "$(shown pauses)" -eq 0
-	expect subscribe_errors "$(shown subscribe_errors)" -eq 0
-	for why in short long version type reserved protocol value tag no_peer replay \
-			implausible unsynced; do
-		expect "refused, $why" "$(shown "acks_$why")" -eq 0
-	done
-	expect forward_full "$(shown forward_full)" -eq 0
-	# The host took them: none went on to the container.
-	expect "messages that C got" "$(port "$C" RxDelivered)" -eq "$taken_c"
-	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
 }
 
 # The path is 3 s long, whatever is done.
@@ -323,7 +252,7 @@ c_has() {
 
 ksft_plan 15
 need_module sch_onramp
-C=$(ns_name C) D=$(ns_name D)
+D=$(ns_name D)
 hosts
 serve "$B"
 serve "$D"

@@ -1,0 +1,298 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Containers and virtual machines whose packets leave by the host's NIC, with no route of the host
+# in between: the qdisc is on that NIC, and nothing is set in the container.
+#
+#	C c0 ---- (bridge, tap, macvlan, ipvlan, macvtap) A a0 ---- b0 B
+#	 10.77.1.3                                               10.77.1.2
+#	 fd77:1::c                                               fd77:1::b
+. "$(dirname "$0")/workloads_lib.sh"
+
+C4=10.77.1.3 C6=fd77:1::c
+A6=fd77:1::a B6=fd77:1::b
+MAC_C=02:00:00:00:00:0c
+MAC_X=02:00:00:00:00:0e
+
+hosts() {
+	local name pid
+
+	# What is left of another case.
+	while read -r pid; do
+		kill -KILL -- "-$pid" 2>/dev/null || :
+	done <"$KSFT_TMP/pids"
+	: >"$KSFT_TMP/pids"
+	for name in "$A" "$B" "$C"; do
+		[ ! -e "/run/netns/$name" ] || ns_del "$name"
+	done
+	quiet_pair
+	ns_add "$C"
+	for name in "$A" "$B" "$C"; do
+		ns_set "$name" ipv6/conf/all/disable_ipv6 0 ipv6/conf/default/disable_ipv6 0 \
+			ipv6/conf/default/accept_dad 0
+		! ns_has "$name" or_acker || ns_set "$name" or_acker/busy_share 0
+	done
+	ns_set "$A" ipv6/conf/a0/disable_ipv6 0
+	ns_set "$B" ipv6/conf/b0/disable_ipv6 0
+	ip -n "$B" addr add $B6/64 dev b0 nodad
+	serve "$B"
+}
+
+# resolved MAC: C and B know each other's MAC address.
+resolved() {
+	ip -n "$B" neigh replace $C4 lladdr "$1" dev b0 nud permanent
+	ip -n "$B" neigh replace $C6 lladdr "$1" dev b0 nud permanent
+}
+
+# guest: c0 of C has its addresses.
+guest() {
+	ip -n "$C" -batch - <<-END
+		addr add $C4/24 dev c0
+		addr add $C6/64 dev c0 nodad
+		link set c0 up
+		neigh replace $B4 lladdr $MAC_B dev c0 nud permanent
+		neigh replace $B6 lladdr $MAC_B dev c0 nud permanent
+	END
+	resolved "$MAC_C"
+}
+
+# in_one_order NAMESPACE DEVICE: as in quiet_pair.
+in_one_order() {
+	ip netns exec "$1" sh -c "echo 1 | tee /sys/class/net/$2/queues/rx-*/rps_cpus" >/dev/null
+}
+
+# bridge: a0 is a port of br0, which has A's address.
+bridge() {
+	hosts
+	ip -n "$A" -batch - <<-END
+		link add br0 address $MAC_A type bridge mcast_snooping 0
+		addr flush dev a0
+		addr add $V4_A/24 dev br0
+		addr add $A6/64 dev br0 nodad
+		link set a0 master br0
+		link set br0 up
+		neigh replace $B4 lladdr $MAC_B dev br0 nud permanent
+	END
+}
+
+bridged() {
+	bridge
+	ip link add c0 netns "$C" address $MAC_C type veth peer hc netns "$A"
+	ip -n "$A" link set hc master br0 up
+	in_one_order "$A" hc
+	in_one_order "$C" c0
+	guest
+}
+
+# vlan: C is in VLAN 10 of the bridge.
+vlan() {
+	bridged
+	ip -n "$B" link add link b0 name b0.10 type vlan id 10
+	ip -n "$B" addr flush dev b0
+	ip -n "$C" addr flush dev c0
+	ip -n "$C" link add link c0 name c0.10 type vlan id 10
+	ip -n "$B" -batch - <<-END
+		addr add $B4/24 dev b0.10
+		addr add $B6/64 dev b0.10 nodad
+		link set b0.10 up
+		neigh replace $C4 lladdr $MAC_C dev b0.10 nud permanent
+		neigh replace $C6 lladdr $MAC_C dev b0.10 nud permanent
+	END
+	ip -n "$C" -batch - <<-END
+		addr add $C4/24 dev c0.10
+		addr add $C6/64 dev c0.10 nodad
+		link set c0.10 up
+		neigh replace $B4 lladdr $MAC_B dev c0.10 nud permanent
+		neigh replace $B6 lladdr $MAC_B dev c0.10 nud permanent
+	END
+}
+
+# tap: C is a guest on a tap that is a port of the bridge.
+tap() {
+	bridge
+	taps "$C" c0 "$A" hc
+	ip -n "$A" link set hc master br0 up
+	ip -n "$C" link set c0 address $MAC_C
+	guest
+}
+
+# taps ARG...: see tap_helper.c
+taps() {
+	[ -e /dev/net/tun ] || modprobe tun
+	spawn "$KSFT_DIR/tap_helper" "$@"
+	wait_for 10 has_device "$C" c0
+	wait_for 10 has_device "$3" "$4"
+}
+
+has_device() {
+	ip -n "$1" link show "$2" >/dev/null 2>&1
+}
+
+macvtap() {
+	local dev
+
+	hosts
+	ip -n "$A" link add link a0 name hc address $MAC_C type macvtap mode bridge
+	ip -n "$A" link set hc up
+	dev=$(ip netns exec "$A" sh -c 'cat /sys/class/net/hc/tap*/dev')
+	rm -f "$KSFT_TMP/macvtap"
+	mknod "$KSFT_TMP/macvtap" c "${dev%:*}" "${dev#*:}"
+	taps "$C" c0 "$A" hc "$KSFT_TMP/macvtap"
+	ip -n "$C" link set c0 address $MAC_C
+	guest
+}
+
+macvlan() {
+	hosts
+	ip -n "$A" link add link a0 name c0 netns "$C" address $MAC_C type macvlan mode bridge
+	guest
+}
+
+# ipvlan MODE
+ipvlan() {
+	hosts
+	ip -n "$A" addr add $A6/64 dev a0 nodad
+	ip -n "$A" neigh replace $B6 lladdr $MAC_B dev a0 nud permanent
+	ip -n "$A" link add link a0 name c0 netns "$C" type ipvlan mode "$1"
+	guest
+	resolved $MAC_A
+}
+
+# works TOPOLOGY...: OR-ACKs count, for IPv4 and IPv6.
+works() {
+	"$@"
+	answered "$C" $B4 $C4
+	answered "$C" $B6 $C6
+}
+
+# A guest has no socket here: its connections have entries, and their RTT is measured.
+works_as_guest() {
+	"$@"
+	answered "$C" $B4 $C4
+	expect forwarded "$(shown forwarded)" -ge 2
+	answered "$C" $B6 $C6
+	# Its RTT is measured, or it would not be near.
+	fresh forward on peers 1s line_rate 400gbit threshold 10s
+	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 20mbit
+}
+
+# The path is 3 s long, whatever is done; without or_acker.
+held() {
+	bridged
+	acker_start
+	fresh forward on peers all owd synced nobound threshold 500ms ack_timeout 10s \
+		max_pause 10ms
+	acker delay 3000000
+	load "$C" --to $B4 --flows 2 --duration 1
+	shot
+	stop "$ACKER" KILL
+	expect pauses "$(shown pauses)" -gt 5
+	expect "packets held" "$(shown held)" -gt 5
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+}
+
+# One that sends in the name of the host.
+as_the_host() {
+	bridged
+	ip -n "$C" addr flush dev c0
+	ip -n "$C" addr add $V4_A/24 dev c0
+	ip -n "$B" neigh replace $V4_A lladdr $MAC_C dev b0 nud permanent
+	fresh forward on $unpaused peers all
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	shot
+	expect forward_strays "$(shown forward_strays)" -ge 1
+	expect connections "$(shown connections)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+}
+
+# One that sends in the name of another container, which has proven its address.
+as_another() {
+	local strays got
+
+	works bridged
+	fresh forward on $unpaused peers all
+	strays=$(stat forward_strays)
+	got=$(port "$C" RxDelivered)
+	ip -n "$C" link set c0 address $MAC_X
+	resolved $MAC_X
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	shot
+	expect forward_strays "$(shown forward_strays)" -gt "$strays"
+	expect connections "$(shown connections)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+	# And messages to that MAC address are not taken, but go on to it.
+	expect acks "$(shown acks)" -eq 0
+	expect "messages that it got" "$(port "$C" RxDelivered)" -gt "$got"
+}
+
+# A qdisc in the container asks for itself: the host leaves it to that.
+own_qdisc() {
+	"$@"
+	fresh forward on $unpaused peers all
+	tc -n "$C" qdisc replace dev c0 root onramp $unpaused peers all
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 2 \
+		--rate-limit 20mbit --duration 600
+	wait_for 60 stats_reach forward_yields 1
+	wait_for 60 c_has 40
+	stop "$SPAWNED" KILL
+}
+
+c_has() {
+	tc -n "$C" -s -j qdisc show dev c0 >"$KSFT_TMP/shot"
+	[ "$(shown acks)" -ge "$1" ]
+}
+
+off() {
+	bridged
+	probes
+	fresh peers all
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	expect "calls of the hook" "$(calls onramp_forward_in)" -eq 0
+	expect connections "$(stat connections)" -eq 0
+	change forward on
+	load_in_until "$C" acks 10 --to $B4 --flows 2 --rate-limit 20mbit
+	expect "calls of the hook" "$(calls onramp_forward_in)" -ge 10
+	change forward off
+	expect connections "$(stat connections)" -eq 0
+}
+
+# Everything goes while data does: settings, the qdisc, the device, the namespace.
+goes() {
+	local i
+
+	bridged
+	# What sockets still have to send does not keep the namespaces for minutes.
+	ns_set "$B" ipv4/tcp_orphan_retries 1
+	ns_set "$C" ipv4/tcp_orphan_retries 1
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 --duration 600
+	for i in 1 2 3 4 5; do
+		fresh forward on $unpaused peers all
+		wait_for 20 stats_reach acks 1
+		change forward off
+		change forward on
+		tc -n "$A" qdisc replace dev br0 root onramp forward on
+	done
+	ip -n "$A" link set a0 nomaster
+	ip -n "$A" link set a0 netns "$C"
+	ns_del "$A"
+	stop "$SPAWNED" KILL
+}
+
+ksft_plan 13
+need_module sch_onramp
+ksft_case "a pause holds a bridged container's data" held
+need_module nic_ts
+need_module or_acker
+ksft_case "container on a bridge" works bridged
+ksft_case "container in a VLAN of a bridge" works vlan
+ksft_case "macvlan" works macvlan
+ksft_case "ipvlan, l2" works ipvlan l2
+ksft_case "ipvlan, l3" works ipvlan l3
+ksft_case "virtual machine on a tap and a bridge" works_as_guest tap
+ksft_case "virtual machine on a macvtap" works_as_guest macvtap
+ksft_case "one that sends in the name of the host" as_the_host
+ksft_case "one that sends in the name of another" as_another
+ksft_case "a bridged container that asks for itself" own_qdisc bridged
+ksft_case "off, the default, costs nothing" off
+ksft_case "all goes while data does" goes

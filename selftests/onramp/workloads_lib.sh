@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests of "forward on" share, sourced as the first thing they do. C is the container.
+. "$(dirname "${BASH_SOURCE[0]}")/onramp_lib.sh"
+
+C=$(ns_name C)
+
+# Whatever the machine does meanwhile; and veth is faster than the 10 Gbit/s it says.
+unpaused='threshold 10s line_rate 400gbit'
+
+# asked REMOTE LOCAL: A asks it in that name.
+asked() {
+	in_ns "$A" awk -v remote="$1" -v name="$2" '$2 == remote && $1 == name { found = 1 }
+		END { exit !found }' /proc/net/onramp_peers
+}
+
+# all_stats: of the qdisc, if something failed.
+all_stats() {
+	tc -n "$A" -s qdisc show dev a0
+	in_ns "$A" cat /proc/net/onramp_peers
+	in_ns "$B" cat /proc/net/or_acker | awk '$2' | paste -s -d ' ' || :
+	return 1
+}
+
+# port NAME COUNTER: of a namespace's /proc/net/or_port.
+port() {
+	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_port
+}
+
+connections_are() {
+	[ "$(stat connections)" -eq "$1" ]
+}
+
+forwarded_are() {
+	[ "$(stat forwarded)" -eq "$1" ]
+}
+
+# calls FUNCTION: how often the kernel has called it, since probes were set.
+calls() {
+	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' \
+		/sys/kernel/tracing/kprobe_profile
+}
+
+probes() {
+	local events=/sys/kernel/tracing/kprobe_events name
+
+	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
+	for name in onramp_forwarded_packet onramp_forward_in; do
+		echo "p:$name sch_onramp:$name" >>$events
+		echo 1 >/sys/kernel/tracing/events/kprobes/$name/enable
+	done
+}
+
+# answered FROM TO LOCAL: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in the name
+# of LOCAL, and none is refused.
+answered() {
+	local why taken_c taken_d
+
+	taken_c=$(port "$C" RxDelivered)
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	spawn dcload client --netns "$1" --rtt-sample-us 0 --to "$2" --flows 2 --duration 600
+	wait_for 100 stats_reach acks 40 || all_stats
+	stop "$SPAWNED" KILL
+	shot
+	asked "$2" "$3"
+	expect pauses "$(shown pauses)" -eq 0
+	expect subscribe_errors "$(shown subscribe_errors)" -eq 0
+	for why in short long version type reserved protocol value tag no_peer replay \
+			implausible unsynced; do
+		expect "refused, $why" "$(shown "acks_$why")" -eq 0
+	done
+	expect forward_full "$(shown forward_full)" -eq 0
+	# The host took them: none went on to the container.
+	expect "messages that C got" "$(port "$C" RxDelivered)" -eq "$taken_c"
+	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
+}
