@@ -259,13 +259,13 @@ static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay
 	WRITE_ONCE(qref->last_error_ns, d->error_ns);
 	WRITE_ONCE(qref->last_threshold_ns, trust->threshold_ns);
 	WRITE_ONCE(qref->last_beta, conn->ctrl.beta);
-	u64_stats_update_begin(&stats->syncp);
+	onramp_stats_begin(&stats->syncp);
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
 	stats->n[ONRAMP_Q_LIMITED] += trust->limited;
 	stats->n[ONRAMP_Q_LET_GO] += trust->let_go > 0;
 	stats->n[ONRAMP_Q_PAUSE_ENDS] += trust->returned;
 	stats->n[ONRAMP_Q_PAUSE_ENDS_EMPTY] += trust->empty;
-	u64_stats_update_end(&stats->syncp);
+	onramp_stats_end(&stats->syncp);
 }
 
 /*

@@ -282,9 +282,9 @@ void onramp_conn_account(struct onramp_conn *conn, u64 now)
 	length = conn->ctrl.until_ns - conn->pause_from_ns;
 	conn->pause_from_ns = 0;
 	stats = this_cpu_ptr(conn->qref->stats);
-	u64_stats_update_begin(&stats->syncp);
+	onramp_stats_begin(&stats->syncp);
 	stats->pause_max_ns = max(stats->pause_max_ns, length);
-	u64_stats_update_end(&stats->syncp);
+	onramp_stats_end(&stats->syncp);
 }
 
 /**
@@ -719,11 +719,11 @@ void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 no
 	/* The end may have changed by now. */
 	late_ns = now > until_ns ? now - until_ns : 0;
 	stats = this_cpu_ptr(qref->stats);
-	u64_stats_update_begin(&stats->syncp);
+	onramp_stats_begin(&stats->syncp);
 	stats->n[ONRAMP_Q_HELD]++;
 	stats->n[ONRAMP_Q_HELD_LATE_NS] += late_ns;
 	stats->held_late_max_ns = max(stats->held_late_max_ns, late_ns);
-	u64_stats_update_end(&stats->syncp);
+	onramp_stats_end(&stats->syncp);
 	trace_onramp_release(conn, now, until_ns);
 }
 

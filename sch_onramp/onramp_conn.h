@@ -534,23 +534,40 @@ static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 
 /* Statistics --------------------------------------------------------------- */
 
+/*
+ * Begin a change of this CPU's statistics, with BH disabled. With PREEMPT_RT that keeps the CPU,
+ * but lets other tasks of it in, and a count would be lost.
+ */
+static inline void onramp_stats_begin(struct u64_stats_sync *syncp)
+{
+	preempt_disable_nested();
+	u64_stats_update_begin(syncp);
+}
+
+/* onramp_stats_end() - undo onramp_stats_begin() */
+static inline void onramp_stats_end(struct u64_stats_sync *syncp)
+{
+	u64_stats_update_end(syncp);
+	preempt_enable_nested();
+}
+
 static inline void onramp_qref_add(const struct onramp_qref *qref,
 				   unsigned int id, u64 n)
 {
 	struct onramp_qref_stats *stats = this_cpu_ptr(qref->stats);
 
-	u64_stats_update_begin(&stats->syncp);
+	onramp_stats_begin(&stats->syncp);
 	stats->n[id] += n;
-	u64_stats_update_end(&stats->syncp);
+	onramp_stats_end(&stats->syncp);
 }
 
 static inline void onramp_net_count(const struct onramp_net *onet, unsigned int id)
 {
 	struct onramp_net_stats *stats = this_cpu_ptr(onet->stats);
 
-	u64_stats_update_begin(&stats->syncp);
+	onramp_stats_begin(&stats->syncp);
 	stats->n[id]++;
-	u64_stats_update_end(&stats->syncp);
+	onramp_stats_end(&stats->syncp);
 }
 
 /* onramp_conn.c */
