@@ -8,6 +8,9 @@
 # Everything that is downloaded or slow to make lives here, shared by clones.
 : "${CACHE:=${ONRAMP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/onramp}}"
 
+# Cross compilers are there, see tools/setup.
+PATH=$PATH:$CACHE/cross/usr/bin
+
 # say MESSAGE...: a progress line for a person, on stderr.
 say() {
 	printf '%s: %s\n' "$PROG" "$*" >&2

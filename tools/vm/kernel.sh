@@ -43,7 +43,7 @@ vm_choose_arch()
 		arch=aarch64 console=ttyAMA0
 		"$top/tools/setup" --quiet arm64 || exit 125
 		sysroot=$cache/arm64/root
-		cc=(aarch64-linux-gnu-gcc-12 "--sysroot=$sysroot")
+		cc=("$cache/cross/usr/bin/aarch64-linux-gnu-gcc-12" "--sysroot=$sysroot")
 		machine=(-M "virt,gic-version=3" -semihosting-config "enable=on,userspace=on")
 		serial+=" -device pci-serial,chardev=out -device pci-serial,chardev=res"
 	else
