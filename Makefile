@@ -253,6 +253,11 @@ litmus: ## Check protocols without locks by the kernel's memory model, with herd
 	@$(SETUP) lab litmus
 	@selftests/litmus/run
 
+.PHONY: clang
+clang: ## Build the modules with clang and W=1, for 6.12
+	@$(SETUP) build lab debug-kernel clang
+	@tools/clang
+
 .PHONY: check-patches
 check-patches: ## Test the drivers' patches: they apply, build, and run in the VM
 	@$(SETUP) build vm check
