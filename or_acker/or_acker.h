@@ -92,6 +92,8 @@ enum or_acker_stamps {
 			"subscribers whose lifetime ended") \
 	OR_ACKER_STAT(FLOW_NEW, FlowsNew, \
 			"flows added") \
+	OR_ACKER_STAT(FLOW_FORWARD, FlowsForwarded, \
+			"flows added without a socket, since connection tracking knows them") \
 	OR_ACKER_STAT(FLOW_AGED, FlowsAged, \
 			"flows removed after flow_age_s without data") \
 	OR_ACKER_STAT(FLOW_UNSUBSCRIBED, FlowsUnsubscribed, \
@@ -184,6 +186,7 @@ static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH)
  * @clock_error:	code for the message
  * @all:		mode all
  * @hardware:		use timestamps of the NIC
+ * @forward:		ask connection tracking where there is no socket
  * @rcu:		readers are on the packet path
  */
 struct or_acker_conf {
@@ -195,6 +198,7 @@ struct or_acker_conf {
 	u8		clock_error;
 	bool		all;
 	bool		hardware;
+	bool		forward;
 	struct rcu_head	rcu;
 };
 
@@ -517,6 +521,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 void or_acker_age(struct or_acker_net *an);
+void or_acker_tracker_get(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);
 void or_acker_tables_exit(struct or_acker_net *an);
 int or_acker_flow_init(void);

@@ -6,8 +6,9 @@
  *		several in one, or from this very host, and the CPU has no time for an
  *			OR-ACK? ignore it, without a look at it if it can be
  *		flow of its connection; none: is its sender a subscriber, and
- *			is there a socket that takes it? then make one
- *		outside the receive window? ask the socket again
+ *			is there a socket that takes it, or does this host translate it
+ *			for one elsewhere? then make one
+ *		outside the receive window? ask again
  *		or_acker_track_packet()				-> due, or wait
  *
  *	by the timer: or_acker_track_waited()			-> due, wait on, or none
@@ -44,6 +45,11 @@
 #include <linux/timekeeping.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#include <net/netfilter/nf_conntrack_core.h>
+#include <net/netfilter/nf_conntrack_zones.h>
+#endif
 #include <net/route.h>
 #include <net/tcp.h>
 
@@ -142,10 +148,140 @@ static struct sock *or_acker_ask_socket(struct net *net, const struct nic_ts_key
 	return NULL;
 }
 
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+
+/*
+ * nf_conntrack's lookup, from when a namespace first needs it until this module goes. So
+ * or_acker works without that module, and the module stays while it may be asked.
+ */
+static typeof(nf_conntrack_find_get) *or_acker_tracker __read_mostly;
+static DEFINE_MUTEX(or_acker_tracker_lock);
+
+/**
+ * or_acker_tracker_get() - find connection tracking, if the namespace needs it and it is loaded
+ * @an:		namespace
+ *
+ * Context: process, may sleep.
+ */
+void or_acker_tracker_get(struct or_acker_net *an)
+{
+	bool forward;
+
+	rcu_read_lock();
+	forward = rcu_dereference(an->conf)->forward;
+	rcu_read_unlock();
+	if (!forward || READ_ONCE(or_acker_tracker))
+		return;
+	mutex_lock(&or_acker_tracker_lock);
+	if (!or_acker_tracker)
+		WRITE_ONCE(or_acker_tracker, symbol_get(nf_conntrack_find_get));
+	mutex_unlock(&or_acker_tracker_lock);
+}
+
+/* Nobody asks any more. */
+static void or_acker_tracker_put(void)
+{
+	if (or_acker_tracker)
+		symbol_put(nf_conntrack_find_get);
+}
+
+/*
+ * May the data of a tracked connection be believed, and which sequence numbers does its receiver
+ * take? Both ends have been seen, and it is not handled elsewhere than where packets are checked.
+ * Read without its lock, as with a socket.
+ */
+static bool or_acker_tracked_window(const struct nf_conn *ct, enum ip_conntrack_dir dir,
+				    struct or_acker_window *window)
+{
+	const struct ip_ct_tcp_state *to = &ct->proto.tcp.seen[!dir];
+	unsigned long status = READ_ONCE(ct->status);
+	u32 nxt, end;
+
+	/* One that is not translated has a socket here, or is none of this host's addresses. */
+	if (!(status & IPS_NAT_MASK) || !(status & IPS_ASSURED) || status & IPS_OFFLOAD)
+		return false;
+	switch (READ_ONCE(ct->proto.tcp.state)) {
+	case TCP_CONNTRACK_ESTABLISHED:
+	case TCP_CONNTRACK_FIN_WAIT:
+	case TCP_CONNTRACK_CLOSE_WAIT:
+		break;
+	default:
+		return false;
+	}
+	if (!(to->flags & IP_CT_TCP_FLAG_MAXACK_SET))
+		return false;
+	nxt = READ_ONCE(to->td_maxack);
+	end = READ_ONCE(ct->proto.tcp.seen[dir].td_maxend);
+	*window = or_acker_window_of(nxt, max_t(s32, end - nxt, 0));
+	return true;
+}
+
+/* The same as or_acker_ask_socket() for a connection that this host translates. */
+static bool or_acker_ask_tracker(struct net *net, const struct nic_ts_key *key,
+				 struct or_acker_window *window)
+{
+	typeof(nf_conntrack_find_get) *find = READ_ONCE(or_acker_tracker);
+	struct nf_conntrack_tuple_hash *h;
+	struct nf_conntrack_tuple tuple;
+	struct nf_conn *ct;
+	bool known;
+
+	if (!find)
+		return false;
+	memset(&tuple, 0, sizeof(tuple));
+	tuple.src.l3num = key->family;
+	tuple.dst.protonum = IPPROTO_TCP;
+	memcpy(tuple.src.u3.all, key->raddr, sizeof(tuple.src.u3.all));
+	memcpy(tuple.dst.u3.all, key->laddr, sizeof(tuple.dst.u3.all));
+	tuple.src.u.tcp.port = key->rport;
+	tuple.dst.u.tcp.port = key->lport;
+	h = find(net, &nf_ct_zone_dflt, &tuple);
+	if (!h)
+		return false;
+	ct = nf_ct_tuplehash_to_ctrack(h);
+	known = or_acker_tracked_window(ct, NF_CT_DIRECTION(h), window);
+	nf_ct_put(ct);
+	return known;
+}
+#else
+void or_acker_tracker_get(struct or_acker_net *an)
+{
+}
+
+static void or_acker_tracker_put(void)
+{
+}
+
+static bool or_acker_ask_tracker(struct net *net, const struct nic_ts_key *key,
+				 struct or_acker_window *window)
+{
+	return false;
+}
+#endif
+
+/*
+ * Does anybody take data of the connection? @skp: its socket, with a reference for
+ * sock_gen_put(), or NULL.
+ */
+static bool or_acker_ask(struct or_acker_net *an, const struct nic_ts_key *key, int ifindex,
+			 struct or_acker_window *window, struct sock **skp)
+{
+	*skp = or_acker_ask_socket(an->net, key, ifindex, window);
+	return *skp || (rcu_dereference(an->conf)->forward &&
+			or_acker_ask_tracker(an->net, key, window));
+}
+
+/* sock_gen_put(), if there is a socket. */
+static void or_acker_sock_put(struct sock *sk)
+{
+	if (sk)
+		sock_gen_put(sk);
+}
+
 /*
  * Allocate a flow, charged to the cgroup of its socket. A child has the cgroup of its
  * listener before it is accepted. Not GFP_ATOMIC, which succeeds beyond the limit of a
- * cgroup: a connection without a flow works without On-Ramp.
+ * cgroup: a connection without a flow works without On-Ramp. Without a socket it is nobody's.
  */
 static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
 {
@@ -155,7 +291,7 @@ static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
 	struct cgroup_subsys_state *css;
 	struct mem_cgroup *old;
 
-	if (sk->sk_state == TCP_NEW_SYN_RECV)
+	if (sk && sk->sk_state == TCP_NEW_SYN_RECV)
 		sk = inet_reqsk(sk)->rsk_listener;
 	if (sk) {
 		css = cgroup_get_e_css(sock_cgroup_ptr(&sk->sk_cgrp_data),
@@ -197,11 +333,11 @@ struct or_acker_owner {
 	bool			all;	/* mode all: it needs no subscriber */
 	bool			known;	/* there is a subscriber, or it needs none */
 	struct nic_ts_key	pair;	/* key of the subscriber */
-	struct sock		*sk;	/* with a reference */
+	struct sock		*sk;	/* with a reference; NULL: it has none here */
 	struct or_acker_window	window;
 };
 
-/* Return whether subscriber and socket own it. @ifindex: if the subscriber names none. */
+/* Do a subscriber and a receiver own it? @ifindex: if the subscriber names none. */
 static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
 {
 	struct or_acker_sub *sub;
@@ -211,9 +347,7 @@ static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
 	if (!sub && !o->all)
 		return false;
 	o->known = true;
-	o->sk = or_acker_ask_socket(o->an->net, o->key, or_acker_ifindex(sub, ifindex),
-				    &o->window);
-	return o->sk;
+	return or_acker_ask(o->an, o->key, or_acker_ifindex(sub, ifindex), &o->window, &o->sk);
 }
 
 static int or_acker_owner_above(struct net_device *dev, struct netdev_nested_priv *priv)
@@ -249,14 +383,12 @@ static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
 	struct or_acker_window window;
 	struct sock *sk;
 
-	sk = or_acker_ask_socket(f->an->net, &f->key, or_acker_ifindex(f->sub, ifindex),
-				 &window);
-	if (!sk) {
+	if (!or_acker_ask(f->an, &f->key, or_acker_ifindex(f->sub, ifindex), &window, &sk)) {
 		or_acker_refuse(f->an, &f->key, OR_ACKER_NO_SOCKET,
 				OR_ACKER_FLOW_NO_SOCKET);
 		return false;
 	}
-	sock_gen_put(sk);
+	or_acker_sock_put(sk);
 	spin_lock(&f->lock);
 	or_acker_track_set_window(&f->track, &window);
 	spin_unlock(&f->lock);
@@ -331,7 +463,7 @@ static bool or_acker_owner_get(struct or_acker_owner *o, const struct nic_ts_pac
 	if (or_acker_owner_find(o, dev)) {
 		if (or_acker_window_has(&o->window, packet->seq))
 			return true;
-		sock_gen_put(o->sk);
+		or_acker_sock_put(o->sk);
 		or_acker_refuse(o->an, &packet->key, OR_ACKER_OUTSIDE, OR_ACKER_FLOW_OUTSIDE);
 	} else if (o->known) {
 		or_acker_refuse(o->an, &packet->key, OR_ACKER_NO_SOCKET,
@@ -374,7 +506,7 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	if (!or_acker_owner_get(&owner, packet, dev))
 		return NULL;
 	f = or_acker_flow_make(an, &owner);
-	sock_gen_put(owner.sk);
+	or_acker_sock_put(owner.sk);
 	if (!f) {
 		or_acker_flow_refused(an, &packet->key, -ENOMEM);
 		return NULL;
@@ -384,6 +516,8 @@ or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
 	spin_unlock(&an->lock);
 	if (found == f) {
 		or_acker_count(an, OR_ACKER_FLOW_NEW);
+		if (!owner.sk)
+			or_acker_count(an, OR_ACKER_FLOW_FORWARD);
 		trace_or_acker_flow(&f->key, OR_ACKER_FLOW_IS_NEW, READ_ONCE(an->nflows));
 		return f;
 	}
@@ -1130,6 +1264,7 @@ int __init or_acker_flow_init(void)
 /** or_acker_flow_exit() - undo or_acker_flow_init(); no namespace is left */
 void or_acker_flow_exit(void)
 {
+	or_acker_tracker_put();
 	/* or_acker_flow_free() */
 	rcu_barrier();
 	kmem_cache_destroy(or_acker_flow_cache);

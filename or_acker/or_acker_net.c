@@ -60,6 +60,7 @@ static const char * const or_acker_words[OR_ACKER_P_MAX][2] = {
 		[OR_ACKER_STAMPS_SOFTWARE]	= "software",
 		[OR_ACKER_STAMPS_HARDWARE]	= "hardware",
 	},
+	[OR_ACKER_P_FORWARD] = { "off", "on" },
 };
 
 /* Derive the settings from conf->raw, whose values are in their ranges. */
@@ -81,6 +82,7 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 			    OR_CLOCK_UNSYNCED;
 	conf->all = raw[OR_ACKER_P_MODE] == OR_ACKER_MODE_ALL;
 	conf->hardware = raw[OR_ACKER_P_STAMPS] == OR_ACKER_STAMPS_HARDWARE;
+	conf->forward = raw[OR_ACKER_P_FORWARD];
 }
 
 /* The initial namespace's values are those of the host. */
@@ -510,6 +512,7 @@ static void or_acker_age_work(struct work_struct *work)
 					       struct or_acker_net, age_work);
 
 	or_acker_open(an);
+	or_acker_tracker_get(an);
 	or_acker_age(an);
 	if (READ_ONCE(an->nsubs) || READ_ONCE(an->nflows))
 		schedule_delayed_work(&an->age_work, HZ);

@@ -48,6 +48,9 @@ OR_ACKER_PARAM(CPU_RATE, cpu_rate, 1, 10000000, 1000000, "1/s", \
 	       "8 packets each, 100 Gbit/s") \
 OR_ACKER_PARAM(BUSY_SHARE, busy_share, 0, 65536, 512, "1/n", \
 	       "OR-ACKs for batches and own packets: at most 1/n of a busy CPU; 0: no limit", \
+	       "not in the paper") \
+OR_ACKER_PARAM(FORWARD, forward, 0, 1, 0, "off|on", \
+	       "OR-ACKs also about connections that this host translates (NAT): off or on", \
 	       "not in the paper")
 
 enum or_acker_param_id {

@@ -158,6 +158,63 @@ ipvlan() {
 	resolved $MAC_A
 }
 
+# overlay TYPE OPTION...: C and D are in one network, by a tunnel between A and B.
+overlay() {
+	local name
+
+	! [ -e "/run/netns/$D" ] || ns_del "$D"
+	hosts
+	ns_add "$D"
+	overlay_end "$A" $V4_A $B4 "$C" c0 10.77.8.3 fd77:8::3 "$@"
+	overlay_end "$B" $B4 $V4_A "$D" d0 10.77.8.4 fd77:8::4 "$@"
+	serve "$D"
+}
+
+# overlay_end HOST ADDRESS REMOTE GUEST DEVICE V4 V6 TYPE OPTION...
+overlay_end() {
+	local host=$1 local=$2 remote=$3 guest=$4 dev=$5 v4=$6 v6=$7 type=$8
+	shift 8
+
+	ns_set "$guest" ipv6/conf/all/disable_ipv6 0 ipv6/conf/default/disable_ipv6 0
+	ip link add "$dev" netns "$guest" type veth peer "h$dev" netns "$host"
+	# shellcheck disable=SC2086
+	ip -n "$host" -batch - <<-END
+		link add br1 type bridge mcast_snooping 0
+		link add tun0 type $type local $local remote $remote $@
+		link set tun0 master br1 up
+		link set h$dev master br1 up
+		link set br1 up
+	END
+	ip -n "$guest" -batch - <<-END
+		link set $dev mtu 1400
+		addr add $v4/24 dev $dev
+		addr add $v6/64 dev $dev nodad
+		link set $dev up
+	END
+	in_one_order "$host" "h$dev"
+	in_one_order "$guest" "$dev"
+}
+
+# The qdisc is on the tunnel, where the container's packets are not yet in another one.
+works_on_tunnel() {
+	overlay "$@"
+	DEV=tun0
+	answered "$C" 10.77.8.4 10.77.8.3
+	answered "$C" fd77:8::4 fd77:8::3
+}
+
+# On the NIC the connection is hidden: nothing is followed, and nothing is lost.
+hidden() {
+	overlay "$@"
+	fresh forward on $unpaused peers all
+	load "$C" --to 10.77.8.4 --flows 2 --rate-limit 20mbit --duration 1
+	shot
+	expect connections "$(shown connections)" -eq 0
+	expect forwarded "$(shown forwarded)" -eq 0
+	expect subscribes "$(shown subscribes)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+}
+
 # works TOPOLOGY...: OR-ACKs count, for IPv4 and IPv6.
 works() {
 	"$@"
@@ -279,8 +336,9 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 13
+ksft_plan 15
 need_module sch_onramp
+D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
 need_module nic_ts
 need_module or_acker
@@ -291,6 +349,11 @@ ksft_case "ipvlan, l2" works ipvlan l2
 ksft_case "ipvlan, l3" works ipvlan l3
 ksft_case "virtual machine on a tap and a bridge" works_as_guest tap
 ksft_case "virtual machine on a macvtap" works_as_guest macvtap
+vxlan='vxlan id 7 dstport 4789'
+# shellcheck disable=SC2086
+ksft_case "containers in a VXLAN, the qdisc on the tunnel" works_on_tunnel $vxlan
+# shellcheck disable=SC2086
+ksft_case "containers in a VXLAN, the qdisc on the NIC" hidden $vxlan
 ksft_case "one that sends in the name of the host" as_the_host
 ksft_case "one that sends in the name of another" as_another
 ksft_case "a bridged container that asks for itself" own_qdisc bridged

@@ -233,6 +233,55 @@ snat() {
 	in_ns "$A" nft delete table ip nat
 }
 
+# A published port, as kube-proxy and container runtimes make it: B translates it to D's.
+dnat() {
+	local family to
+
+	in_ns "$B" nft -f - <<-END
+		table inet nat {
+			chain in {
+				type nat hook prerouting priority dstnat;
+				ip daddr $B4 tcp dport 7000 dnat ip to $D4:5001
+				ip6 daddr $B6 tcp dport 7000 dnat ip6 to [$D6]:5001
+			}
+		}
+	END
+	# shellcheck disable=SC2086
+	fresh $unpaused peers all
+	load "$A" --to $B4 --port 7000 --flows 2 --rate-limit 20mbit --duration 1
+	expect "OR-ACKs with forward off" "$(stat acks)" -eq 0
+	expect PacketNoSocket "$(acker_of "$B" PacketNoSocket)" -ge 1
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -eq 0
+	ns_set "$B" or_acker/forward on
+	answered "$A" $B4 $V4_A --port 7000
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -ge 2
+	answered "$A" $B6 $A6 --port 7000
+	# From one container to the other, between two translations.
+	answered "$C" $B4 $C4 --port 7000
+	ns_set "$B" or_acker/forward off
+	in_ns "$B" nft delete table inet nat
+}
+
+acker_of() {
+	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_acker
+}
+
+# The qdisc is on the tunnel, where the container's packets are not yet in another one.
+ipip() {
+	ip -n "$A" link add ip0 type ipip local $V4_A remote $B4
+	ip -n "$B" link add ip0 type ipip local $B4 remote $V4_A
+	ip -n "$A" link set ip0 up
+	ip -n "$B" link set ip0 up
+	ip -n "$A" route replace 10.77.4.0/24 dev ip0
+	ip -n "$B" route replace 10.77.3.0/24 dev ip0
+	DEV=ip0
+	answered "$C" $D4 $C4
+	ip -n "$A" link del ip0
+	ip -n "$B" link del ip0
+	ip -n "$B" route replace 10.77.3.0/24 via $V4_A
+	ip -n "$A" route replace 10.77.4.0/24 via $B4
+}
+
 # A qdisc in the container asks for itself: the host leaves it to that.
 own_qdisc() {
 	fresh forward on $unpaused peers all
@@ -250,7 +299,7 @@ c_has() {
 	[ "$(shown acks)" -ge "$1" ]
 }
 
-ksft_plan 15
+ksft_plan 17
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -280,6 +329,8 @@ ksft_case "host to routed container, IPv4" answered "$A" $D4 $V4_A
 ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
 ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
+ksft_case "host to a published port" dnat
+ksft_case "container behind IPIP, the qdisc on the tunnel" ipip
 ksft_case "a container that asks for itself" own_qdisc
 ksft_case "the table is full" full
 ksft_case "connections that are closed" closed

@@ -52,19 +52,21 @@ probes() {
 	done
 }
 
-# answered FROM TO LOCAL: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in the name
-# of LOCAL, and none is refused.
+# answered FROM TO LOCAL [OPTION...]: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in
+# the name of LOCAL, and none is refused. With options for dcload.
 answered() {
-	local why taken_c taken_d
+	local why taken_c from=$1 to=$2 name=$3
+	shift 3
 
 	taken_c=$(port "$C" RxDelivered)
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers all
-	spawn dcload client --netns "$1" --rtt-sample-us 0 --to "$2" --flows 2 --duration 600
+	spawn dcload client --netns "$from" --rtt-sample-us 0 --to "$to" --flows 2 --duration 600 \
+		"$@"
 	wait_for 100 stats_reach acks 40 || all_stats
 	stop "$SPAWNED" KILL
 	shot
-	asked "$2" "$3"
+	asked "$to" "$name"
 	expect pauses "$(shown pauses)" -eq 0
 	expect subscribe_errors "$(shown subscribe_errors)" -eq 0
 	for why in short long version type reserved protocol value tag no_peer replay \
