@@ -38,13 +38,13 @@ traffic() {
 original() {
 	timely_set "$A" mode original
 	traffic --flows 2 --start-gap 500 --duration 8
-	replay "$KSFT_TMP/trace" 400 "low high increase hai decrease"
+	replay "$KSFT_TMP/trace" 250 "low high increase hai decrease"
 }
 
 patched() {
 	timely_set "$A" mode patched
 	traffic --flows 2 --start-gap 500 --duration 8
-	replay "$KSFT_TMP/trace" 400 "low high weighted"
+	replay "$KSFT_TMP/trace" 250 "low high weighted"
 }
 
 # The queue-size controller of TIMELY section 4.4.
@@ -94,7 +94,7 @@ shape 20
 ack_delay 5
 tc -n "$A" qdisc replace dev a0 root fq
 timely_slow "$A" 20
-timely_set "$A" t_low_ns 12000000 t_high_ns 25000000 hai_thresh 3
+timely_set "$A" t_low_ns 12000000 t_high_ns 25000000 hai_thresh 2
 serve "$B"
 ksft_case "every decision of the original mode follows from its inputs" original
 cp "$KSFT_TMP/trace" "$KSFT_TMP/good"
