@@ -234,7 +234,10 @@ figures: ## Draw the figures of the documentation from the tables of results
 	@Documentation/figures/draw
 
 .PHONY: style
-style: ## Run the kernel's checkpatch, and look for licence lines
+style: checkpatch sparse clang cocci ## Run all that looks at sources: these four, in a quarter of an hour
+
+.PHONY: checkpatch
+checkpatch: ## Run the kernel's checkpatch, and look for licence lines
 	@$(SETUP) check
 	@tools/style
 
