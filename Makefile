@@ -214,7 +214,7 @@ deb: ## Build Debian packages: build/deb/*.deb
 	@packaging/deb
 
 .PHONY: rpm
-rpm: ## Build RPM packages: build/rpm/*.rpm; not tested on a distribution that has them
+rpm: ## Build RPM packages: build/rpm/*.rpm; tested with Debian's rpm only
 	@$(SETUP) packages
 	@packaging/rpm
 
