@@ -57,7 +57,7 @@ static const char intro_help[] =
 "\n";
 
 static const char server_help[] =
-"server: accept connections and discard what they bring, until SIGINT or SIGTERM\n"
+"server: accept connections and discard received data, until SIGINT or SIGTERM\n"
 "  --bind ADDR           listen on this address only (default: all, IPv4 and IPv6)\n"
 "  --port P              1..65535 (default 5001)\n"
 "  --netns NAME          listen in this network namespace (a path if it has a /)\n"
@@ -149,7 +149,7 @@ static const char get_help[] =
 "\n";
 
 static const char status_help[] =
-"Exit status: 0 done (also when interrupted: the result covers what ran), 1 failed.\n";
+"Exit status: 0 done (also when interrupted: the result ends there), 1 failed.\n";
 
 /**
  * usage() - print the help text

@@ -483,7 +483,7 @@ json_t *facts_twice(const struct ctl *ctl)
 		if (!facts)
 			unknown("%s, line %d: %s", ctl->facts, error.line, error.text);
 		if (!json_is_object(json_object_get(facts, "now")))
-			unknown("%s has no facts: expected what 'onrampctl facts' writes",
+			unknown("%s has no facts: expected the output of 'onrampctl facts'",
 				ctl->facts);
 		return facts;
 	}

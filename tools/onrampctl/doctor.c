@@ -1253,7 +1253,7 @@ static void check_mixed_cc(struct doctor *d)
 		.summary = text("%" PRId64 " busy connection%s with %s beside timely", n, plural(n),
 				l.s).s,
 		.why = "they fill the queue that timely keeps empty, and take its share",
-		.action = "sysctl net.ipv4.tcp_congestion_control=timely, and restart what uses them",
+		.action = "sysctl net.ipv4.tcp_congestion_control=timely, and restart programs that use another one",
 	});
 }
 

@@ -99,8 +99,8 @@ static void ignore(json_t *row, void *arg)
 static _Noreturn void refused(int err, const char *module, const char *what)
 {
 	if (err == -EPERM)
-		unknown("%s: it takes CAP_NET_ADMIN: run it as root", what);
-	unknown("%s: this release of %s does not tell, or it is not loaded", what, module);
+		unknown("%s: needs CAP_NET_ADMIN: run it as root", what);
+	unknown("%s: not reported: %s is not loaded, or of another release", what, module);
 }
 
 static int show_subscribers(const struct ctl *ctl)

@@ -365,7 +365,7 @@ static int parse_offload_horizon(int argc, char **argv)
 			     "expected a time in s, ms or us, such as 40ms");
 	if (horizon)
 		return wrong("offload_horizon", argv[1],
-			     "not supported: the qdisc paces and not the NIC, 0 is all that is taken");
+			     "not supported, the qdisc paces and not the NIC: expected 0");
 	return 2;
 }
 
@@ -635,7 +635,7 @@ static int onramp_print(const struct qdisc_util *qu, FILE *f, struct rtattr *opt
 	if (tb[TCA_ONRAMP_VERSION] && RTA_PAYLOAD(tb[TCA_ONRAMP_VERSION]) >= sizeof(version))
 		memcpy(&version, RTA_DATA(tb[TCA_ONRAMP_VERSION]), sizeof(version));
 	if (version > ONRAMP_UAPI_VERSION)
-		fprintf(stderr, "onramp: the module's interface is version %u, this plugin knows %u: what is newer is not shown\n",
+		fprintf(stderr, "onramp: the module's interface is version %u, this plugin knows %u: newer settings and statistics are not shown\n",
 			version, ONRAMP_UAPI_VERSION);
 	for (i = 0; i < ARRAY_SIZE(fq_order); i++) {
 		if (fq_order[i] == TCA_ONRAMP_QUANTUM)
