@@ -174,7 +174,7 @@ static void __net_exit cc_net_pre_exit(struct net *net)
 	struct cc_conf *old;
 
 	remove_proc_entry(CC_NAME, net->proc_net);
-	/* Nobody sets a parameter any more. */
+	/* No parameter can be set any more. */
 	net_params_unregister(&cn->params);
 	mutex_lock(&cn->lock);
 	old = rcu_replace_pointer(cn->conf, &cc_gone_conf, lockdep_is_held(&cn->lock));

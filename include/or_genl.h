@@ -76,7 +76,7 @@ static inline bool or_genl_matches(const struct or_genl_filter *filter, u32 fami
 				 (const struct in6_addr *)filter->raddr, filter->rbits);
 }
 
-/* What or_genl_object.put() returns for an object that the filter is not for. */
+/* or_genl_object.put() returns this for an object that the filter excludes. */
 #define OR_GENL_SKIP	1
 
 /**

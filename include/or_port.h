@@ -62,7 +62,7 @@ static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struc
 }
 
 /**
- * struct or_way - how the packets of a workload leave that this host carries and does not route for
+ * struct or_way - how packets of a workload leave for which this host does not route
  * @ifindex:	of the device, Ethernet; 0: this host routes for it
  * @vlan_proto:	of the frame's VLAN tag, ETH_P_8021Q or ETH_P_8021AD; 0: it has none
  * @vlan_id:	of the tag

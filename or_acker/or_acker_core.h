@@ -86,7 +86,7 @@
 #define OR_ACKER_GAP_MAX_NS	50000000U
 
 /*
- * What an OR-ACK takes of this host if it goes to a sender on this host, in units of the time to
+ * The cost of an OR-ACK for this host if it goes to a sender on this host, in units of the time to
  * send it: of 17,000 instructions a third is spent on that.
  */
 #define OR_ACKER_LOCAL_COST	3
@@ -572,11 +572,11 @@ static inline u64 or_acker_load_ages(const struct or_acker_load *l, u64 now_ns)
 }
 
 /**
- * or_acker_cost_ns() - return what an OR-ACK takes of this host
+ * or_acker_cost_ns() - return the time that an OR-ACK takes of this host
  * @ns:		time that it took to send it
  * @local:	it went to a sender on this host, which takes time as well
  *
- * Return: ns, at most OR_ACKER_BURST_NS: what interrupted it is no part of its cost.
+ * Return: ns, at most OR_ACKER_BURST_NS: an interrupt meanwhile is no part of its cost.
  */
 static inline u32 or_acker_cost_ns(u64 ns, bool local)
 {

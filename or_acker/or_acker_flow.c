@@ -178,7 +178,7 @@ void or_acker_tracker_get(struct or_acker_net *an)
 	mutex_unlock(&or_acker_tracker_lock);
 }
 
-/* Nobody asks any more. */
+/* No packet is processed any more. */
 static void or_acker_tracker_put(void)
 {
 	if (or_acker_tracker)
@@ -186,8 +186,8 @@ static void or_acker_tracker_put(void)
 }
 
 /*
- * May the data of a tracked connection be believed, and which sequence numbers does its receiver
- * take? Both ends have been seen, and it is not handled elsewhere than where packets are checked.
+ * Return whether to believe data of a tracked connection, and set the sequence numbers that its
+ * receiver takes. Both ends have been seen, and no hardware or flowtable bypasses the checks.
  * Read without its lock, as with a socket.
  */
 static bool or_acker_tracked_window(const struct nf_conn *ct, enum ip_conntrack_dir dir,
@@ -197,7 +197,7 @@ static bool or_acker_tracked_window(const struct nf_conn *ct, enum ip_conntrack_
 	unsigned long status = READ_ONCE(ct->status);
 	u32 nxt, end;
 
-	/* One that is not translated has a socket here, or is none of this host's addresses. */
+	/* Without translation it has a socket here, or another address than this host's. */
 	if (!(status & IPS_NAT_MASK) || !(status & IPS_ASSURED) || status & IPS_OFFLOAD)
 		return false;
 	switch (READ_ONCE(ct->proto.tcp.state)) {
@@ -260,7 +260,7 @@ static bool or_acker_ask_tracker(struct net *net, const struct nic_ts_key *key,
 #endif
 
 /*
- * Does anybody take data of the connection? @skp: its socket, with a reference for
+ * Return whether a receiver takes data of the connection. @skp: its socket, with a reference for
  * sock_gen_put(), or NULL.
  */
 static bool or_acker_ask(struct or_acker_net *an, const struct nic_ts_key *key, int ifindex,
@@ -281,7 +281,7 @@ static void or_acker_sock_put(struct sock *sk)
 /*
  * Allocate a flow, charged to the cgroup of its socket. A child has the cgroup of its
  * listener before it is accepted. Not GFP_ATOMIC, which succeeds beyond the limit of a
- * cgroup: a connection without a flow works without On-Ramp. Without a socket it is nobody's.
+ * cgroup: a connection without a flow works without On-Ramp. Without a socket no cgroup is charged.
  */
 static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
 {
@@ -337,7 +337,7 @@ struct or_acker_owner {
 	struct or_acker_window	window;
 };
 
-/* Do a subscriber and a receiver own it? @ifindex: if the subscriber names none. */
+/* Return whether a subscriber and a receiver own it. @ifindex: if the subscriber names none. */
 static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
 {
 	struct or_acker_sub *sub;
@@ -699,7 +699,7 @@ static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
 		before = atomic_read_acquire(&or_acker_tai_steps);
 		tai_ns = ktime_to_ns(ktime_mono_to_any(ns_to_ktime(stamp_ns), TK_OFFS_TAI));
 		offset = tai_ns - stamp_ns;
-		/* Whoever finds the new offset here finds its step below. */
+		/* A CPU that finds the new offset here finds its step below. */
 		if (likely(offset == atomic64_read_acquire(&or_acker_tai_offset)))
 			continue;
 		if (atomic_cmpxchg(&or_acker_tai_steps, before, before + 1) != before)
@@ -742,7 +742,7 @@ static void or_acker_stamp(const struct or_acker_net *an,
 		which = 0;
 		or_acker_count(an, OR_ACKER_STAMP_SOFTWARE);
 	}
-	/* Nobody compares it with a time: it need not tell how long this host has been up. */
+	/* Only compared with itself, so it need not reveal how long this host has been up. */
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
 		ack->rx_ns += an->rx_offset_ns;
 	ack->domain = (u8)(an->domain_base + which);

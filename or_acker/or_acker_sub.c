@@ -185,7 +185,7 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 		or_acker_count(an, OR_ACKER_SUBSCRIBE_NOTHING);
 		return OR_OK;
 	}
-	/* Nothing is kept of an address that is not proven. */
+	/* An address that is not proven leaves no state. */
 	if (!renewal && !proven)
 		return OR_ERR_COOKIE;
 	if (!sub) {

@@ -402,7 +402,7 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 }
 #endif
 
-/* What became of a message: count it. @err: of the stack. */
+/* Count a message that was sent or dropped. @err: of the stack. */
 static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
 {
 	if (err < 0)
@@ -458,7 +458,7 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, co
 }
 EXPORT_SYMBOL_GPL(or_port_send);
 
-/* The IP header of a message that no route is looked up for. */
+/* Add the IP header of a message that needs no route. */
 static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)
 {
 	struct iphdr *iph;

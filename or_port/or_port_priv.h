@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * or_port: what its two files share.
+ * or_port: shared by its two files.
  */
 #ifndef _OR_PORT_PRIV_H
 #define _OR_PORT_PRIV_H

@@ -682,7 +682,7 @@ static inline void onramp_peer_tell(struct onramp_peer *peer)
  * onramp_skb_sk() - return the TCP socket of a packet of a connection
  * @skb: the packet
  *
- * What a virtual machine sends may belong to the socket of its tap or macvtap, of no family.
+ * A packet of a virtual machine may belong to the socket of its tap or macvtap, of no family.
  *
  * Return: the socket; NULL: a forwarded connection.
  */
@@ -735,8 +735,8 @@ static inline u64 onramp_cum_ns(const struct onramp_conn *conn, u64 now)
 }
 
 /*
- * Is new data from @seq on the first of a burst? The qdisc also asks without the connection's
- * lock: if it sees old values, one packet waits, or does not, that should.
+ * Return whether new data from @seq on is the first of a burst. The qdisc also asks without the
+ * connection's lock: if it sees old values, one packet waits that should not, or the reverse.
  */
 static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
 {
@@ -769,7 +769,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	u64 tx_ns, cum_ns;
 	bool first;
 
-	/* Nobody answers, so a record would be of no use. */
+	/* Without answers a record is of no use. */
 	if (READ_ONCE(conn->peer->silent))
 		return;
 	spin_lock(&conn->lock);

@@ -113,7 +113,7 @@ static const struct rhashtable_params onramp_forwarded_table = {
 
 /* Entries ------------------------------------------------------------------ */
 
-/* What is read of a TCP packet. */
+/* Fields of a TCP packet. */
 struct onramp_forwarded_packet {
 	struct onramp_forwarded_key key;
 	u32	seq;
@@ -306,7 +306,7 @@ static void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *s
 	struct or_way way;
 	const u8 *msg;
 
-	/* What has no such header is not from or_port either. */
+	/* or_port puts more than this into one piece. */
 	if (offset < 0 || offset + sizeof(struct ipv6hdr) > skb_headlen(skb))
 		return;
 	switch (skb_protocol(skb, true)) {
@@ -367,10 +367,10 @@ struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struc
 	if (skb->encapsulation)
 		return NULL;
 	onramp_forward_asks(onet, skb, dev);
-	/* What this host sends itself has come in by no device. A tap's socket has no family. */
+	/* This host's own packets came in by no device. A tap's socket has no family. */
 	if (skb->sk ? skb->sk->sk_family != AF_UNSPEC : !skb->skb_iif)
 		return NULL;
-	/* Set by IP, also a guest's. Those who read headers expect them in one piece. */
+	/* Set by IP, also a guest's. Functions below expect headers in one piece. */
 	if (!skb_transport_header_was_set(skb) ||
 	    skb_network_header_len(skb) < sizeof(struct iphdr) ||
 	    skb_transport_offset(skb) + (int)sizeof(struct tcphdr) > (int)skb_headlen(skb))
@@ -495,8 +495,8 @@ static void onramp_forwarded_age(struct work_struct *work)
 #if IS_ENABLED(CONFIG_NETFILTER) && IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 
 /*
- * Behind what an administrator drops in chains with the priority "filter", 0. So also behind
- * flowtables with that priority, which take what they forward.
+ * Behind an administrator's chains with the priority "filter", 0, which may drop packets. So also
+ * behind flowtables with that priority, which keep the packets that they forward.
  */
 #define ONRAMP_HOOK_PRIORITY	1
 
@@ -549,7 +549,7 @@ static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *
 	spin_unlock_bh(&e->lock);
 }
 
-/* What a datagram contains, if its length and checksum are right, else NULL. */
+/* Return a datagram's payload, or NULL if its length or checksum is wrong. */
 static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset, u8 pf,
 					u8 *buf, unsigned int *len)
 {
@@ -557,7 +557,7 @@ static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset
 
 	uh = skb_header_pointer(skb, offset, sizeof(hdr), &hdr);
 	*len = uh ? ntohs(uh->len) : 0;
-	/* A packet of several is left to whom it is for. */
+	/* A packet of several datagrams goes to its receiver. */
 	if (*len <= sizeof(hdr) || skb->len != offset + *len || skb_is_gso(skb))
 		return NULL;
 	if (uh->check && nf_checksum(skb, NF_INET_PRE_ROUTING, offset, IPPROTO_UDP, pf))

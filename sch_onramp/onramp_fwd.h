@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a qdisc learns of a TCP connection that has no socket here, from its packets alone:
+ * A TCP connection that has no socket here, as a qdisc learns of it from its packets alone:
  * pure functions on integers.
  *
  *	data comes to the qdisc:
@@ -41,7 +41,7 @@
 #define ONRAMP_FWD_METER_MAX_NS	(1ULL << 26)
 
 /**
- * struct onramp_fwd - what is known of a connection from its packets
+ * struct onramp_fwd - state of a connection, from its packets
  * @seen_ns:	when data, FIN or RST last came; 0: none has
  * @timed_ns:	when the packet came whose RTT is being measured; 0: none is
  * @looked_ns:	when the last measurement ended
@@ -150,7 +150,7 @@ static inline void onramp_fwd_end(struct onramp_fwd *f, u64 now_ns)
  * @ack: sequence number of the next byte that the receiver expects
  * @now_ns: current time
  *
- * An ACK of what was never sent is none of this connection's.
+ * An ACK of data that was never sent is not of this connection.
  *
  * Return: it has ended a measurement, and f->rtt_us is known.
  */

@@ -51,7 +51,7 @@ static int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs)
 
 /* Peers -------------------------------------------------------------------- */
 
-/* What is shown of a peer, of one moment. */
+/* The values of a peer that are shown, all of one moment. */
 struct onramp_path_view {
 	u64	acks;
 	u64	acks_counted;
@@ -191,7 +191,7 @@ static int onramp_genl_put_peer(struct sk_buff *msg, const void *object,
 
 /* Connections -------------------------------------------------------------- */
 
-/* What is shown of a connection, of one moment. */
+/* The values of a connection that are shown, all of one moment. */
 struct onramp_flow_view {
 	u64	now;
 	u64	until_ns;

@@ -108,9 +108,9 @@ bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes)
 
 		completed = READ_ONCE(dql->num_completed);
 		/*
-		 * Not to be read before that. Pairs with what orders the driver's queueing of a
-		 * packet before its completion, its lock or the device's. That suffices where a
-		 * store is seen by all other CPUs at once, as on x86-64 and arm64.
+		 * Not to be read before that. Pairs with the driver's or the device's lock, which
+		 * orders the queueing of a packet before its completion. That suffices
+		 * where all other CPUs see a store at once, as on x86-64 and arm64.
 		 */
 		smp_rmb();
 		queued = READ_ONCE(dql->num_queued);

@@ -130,7 +130,7 @@ static void onramp_peer_rekey(struct onramp_peer *peer)
 	memcpy(peer->key, key, sizeof(key));
 }
 
-/* Is the local address one that this host does not own? */
+/* Return whether the local address is not this host's. */
 static bool onramp_addrs_foreign(struct net *net, const struct or_addrs *addrs)
 {
 	if (addrs->family == AF_INET)

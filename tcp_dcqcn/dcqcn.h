@@ -172,7 +172,7 @@ void dcqcn_dev_put(struct line_dev *dev);
 int dcqcn_net_register(void);
 void dcqcn_net_unregister(void);
 
-/* What became of a CNP of a switch. */
+/* Verdicts about a CNP of a switch. */
 enum dcqcn_cnp_verdict {
 	DCQCN_CNP_TAKEN,
 	DCQCN_CNP_TAG,		/* wrong tag, or no key */

@@ -124,7 +124,7 @@ struct dcqcn_flow {
 	u8	limited;
 };
 
-/* What an increase is. */
+/* Kinds of increases. */
 enum dcqcn_stage {
 	DCQCN_RECOVERY,
 	DCQCN_ADDITIVE,

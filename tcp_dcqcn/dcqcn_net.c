@@ -22,7 +22,7 @@ static const struct net_param dcqcn_params[DCQCN_P_MAX] = {
 #undef DCQCN_PARAM
 };
 
-/* None of them has words. */
+/* All are numbers: no words. */
 static const char * const dcqcn_words[DCQCN_P_MAX][2];
 
 /* Any combination of values that are in their ranges can be used. */

@@ -54,7 +54,7 @@ enum onramp_path_state {
 	ONRAMP_PATH_SILENT,	/* "silent": no answer to the last SUBSCRIBEs; no pauses */
 };
 
-/* What is known of the delay of the empty path, with owd relative. */
+/* States of the estimate of the empty path's delay, with owd relative. */
 enum onramp_baseline_state {
 	ONRAMP_BASELINE_UNKNOWN,	/* no OR-ACK yet */
 	ONRAMP_BASELINE_LEARNING,	/* too few OR-ACKs: no pauses */
