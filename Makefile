@@ -210,7 +210,7 @@ dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
 
 .PHONY: deb
 deb: ## Build Debian packages: build/deb/*.deb
-	@$(SETUP) packages
+	@$(SETUP) deb
 	@packaging/deb
 
 .PHONY: rpm
