@@ -12,6 +12,7 @@ _onrampctl() {
 
 	COMPREPLY=()
 	case $last in
+	--color)	_onrampctl_words 'always never auto'; return ;;
 	-n|--netns)	_onrampctl_words "$(ip netns list 2>/dev/null | cut -d ' ' -f 1)"; return ;;
 	-i|--interval|--count|--duration|--timeout)	return ;;
 	-o|--output|--facts|--state)
@@ -28,14 +29,14 @@ _onrampctl() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		-n|-i|-o|--netns|--interval|--count|--duration|--timeout|--output|--facts|--state|\
-		--root) i=$((i + 1)) ;;
+		--root|--color) i=$((i + 1)) ;;
 		-*) ;;
 		*) words+=("$word") ;;
 		esac
 	done
 	if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
 		_onrampctl_words '--json --netns --verbose --interval --count --duration --timeout --output --facts --http --root
-			--state --version --help'
+			--state --color --version --help'
 		return
 	fi
 	case ${words[*]} in

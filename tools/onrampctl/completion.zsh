@@ -39,6 +39,7 @@ _onrampctl() {
 		'--http[answer a request of HTTP on stdin]' \
 		'--root[files of /proc and /sys are below it]:directory:_files -/' \
 		'--state[muted checks]:file:_files' \
+		'--color[colours]:when:(always never auto)' \
 		'(- *)'{-V,--version}'[version of this program]' \
 		'(- *)'{-h,--help}'[help]' \
 		'1:command:->command' \

@@ -63,6 +63,12 @@ struct ctl {
 /* die() with status 3: it is not known how this host is. */
 _Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
 
+/* term.c: colours of a terminal. */
+enum term_style { TERM_PLAIN, TERM_TITLE, TERM_CRITICAL, TERM_WARNING, TERM_NOTE };
+
+bool term_init(const char *when);
+const char *term(enum term_style style);
+
 /* json.c: values by path, keys separated by slashes. */
 const json_t *j_get(const json_t *o, const char *path);
 bool j_int(const json_t *o, const char *path, int64_t *out);

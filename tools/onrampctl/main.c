@@ -88,6 +88,8 @@ static void print_help(FILE *f)
 	      "      --facts FILE	read facts that 'onrampctl facts' wrote, not this host's\n"
 	      "      --root DIR	read /proc and /sys below DIR, and nothing else\n"
 	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
+	      "      --color WHEN	always, never, or auto (default): on a terminal, unless\n"
+	      "			NO_COLOR is set\n"
 	      "  -h, --help		print this text\n"
 	      "  -V, --version		print the version\n"
 	      "\n"
@@ -209,7 +211,7 @@ static void join_netns(const char *name)
 }
 
 /* Options without a letter. */
-enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP, TIMEOUT };
+enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP, TIMEOUT, COLOR };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -220,6 +222,7 @@ static const struct option options[] = {
 	{ "count", required_argument, NULL, COUNT },
 	{ "duration", required_argument, NULL, DURATION },
 	{ "timeout", required_argument, NULL, TIMEOUT },
+	{ "color", required_argument, NULL, COLOR },
 	{ "facts", required_argument, NULL, FACTS },
 	{ "http", no_argument, NULL, HTTP },
 	{ "root", required_argument, NULL, ROOT },
@@ -282,6 +285,10 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 		case TIMEOUT:
 			read_number(c, ctl);
 			break;
+		case COLOR:
+			if (!term_init(optarg))
+				unknown("color '%s': expected always, never or auto", optarg);
+			break;
 		case FACTS:
 			ctl->facts = optarg;
 			break;
@@ -323,6 +330,7 @@ int main(int argc, char **argv)
 	/* A link to this program. */
 	if (!strcmp(name ? name + 1 : argv[0] ? argv[0] : "", "nic_ts"))
 		return nic_ts_main(argc, argv);
+	term_init("auto");
 	status = read_options(argc, argv, &ctl);
 	if (status >= 0)
 		return status;

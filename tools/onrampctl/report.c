@@ -12,6 +12,12 @@ static const char *mark(const char *severity)
 	       "note";
 }
 
+static enum term_style style(const char *severity)
+{
+	return !strcmp(severity, "critical") ? TERM_CRITICAL :
+	       !strcmp(severity, "warning") ? TERM_WARNING : TERM_NOTE;
+}
+
 static void left_text(char *s, size_t size, int64_t left_s)
 {
 	if (left_s >= 86400)
@@ -32,7 +38,8 @@ static size_t findings(const json_t *list, const char *severity, bool verbose)
 		if (!j_is(f, "severity", severity))
 			continue;
 		n++;
-		printf("%s %-18s %s\n", mark(severity), j_str(f, "code"), j_str(f, "summary"));
+		printf("%s%s %-18s%s %s\n", term(style(severity)), mark(severity),
+		       j_str(f, "code"), term(TERM_PLAIN), j_str(f, "summary"));
 		if (j_str(f, "why"))
 			printf("     why: %s\n", j_str(f, "why"));
 		printf("     do:  %s\n", j_str(f, "do"));

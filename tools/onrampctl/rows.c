@@ -85,6 +85,7 @@ void show_table(const json_t *rows, const struct column *columns, size_t n)
 		}
 	for (k = 0; k <= json_array_size(rows); k++) {
 		row = k ? json_array_get(rows, k - 1) : NULL;
+		fputs(k ? "" : term(TERM_TITLE), stdout);
 		for (i = 0; i < n; i++) {
 			if (row)
 				show_value(s, sizeof(s), j_get(row, columns[i].key),
@@ -92,11 +93,12 @@ void show_table(const json_t *rows, const struct column *columns, size_t n)
 			else
 				snprintf(s, sizeof(s), "%s", columns[i].title);
 			if (i + 1 == n && columns[i].look == LOOK_TEXT)
-				printf("%s\n", s);
+				fputs(s, stdout);
 			else
 				printf("%*s%s", columns[i].look == LOOK_TEXT ? -(int)width[i] :
-				       (int)width[i], s, i + 1 == n ? "\n" : "  ");
+				       (int)width[i], s, i + 1 == n ? "" : "  ");
 		}
+		printf("%s\n", k ? "" : term(TERM_PLAIN));
 	}
 	free(width);
 }

@@ -225,16 +225,15 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 		putchar('\n');
 		json_decref(screen);
 	} else {
-		/* Home, and clear below, so that nothing flickers. */
+		/* Home, and clear below: nothing flickers. Long lines are cut, not wrapped. */
 		if (terminal)
-			fputs("\033[H\033[J", stdout);
+			fputs("\033[H\033[J\033[?7l", stdout);
 		print_devices(devices);
 		printf("%zu connection%s%s\n", now->n, now->n == 1 ? "" : "s",
 		       now->hidden ? "; pauses are for root to see" : "");
 		if (json_array_size(rows))
 			print_flows(rows);
-		if (!terminal)
-			putchar('\n');
+		fputs(terminal ? "\033[?7h" : "\n", stdout);
 	}
 	json_decref(rows);
 	if (fflush(stdout) || ferror(stdout))
