@@ -59,6 +59,8 @@ struct flow {
 	uint16_t local_port;
 	char cc[CC_NAME_MAX];
 	struct rng rng;
+	struct timer on_off;		/* end of its ON or OFF time */
+	struct rng on_off_rng;
 };
 
 /* Callbacks of a mode; all but name may be NULL. */

@@ -91,6 +91,7 @@ void flow_close(struct flow *f, bool abort)
 			   sizeof(linger));
 	close(f->watch.fd);
 	timer_cancel(&f->client->loop, &f->timer);
+	timer_cancel(&f->client->loop, &f->on_off);
 	f->connect_ns = 0;
 	f->state = FLOW_IDLE;
 }
@@ -353,6 +354,9 @@ void flow_connect(struct flow *f)
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 	if (lowat < NOTSENT_LOWAT_MIN)
 		lowat = NOTSENT_LOWAT_MIN;
+	/* What waits in the socket is sent after the ON time. */
+	if (o->on_ns)
+		lowat = o->chunk;
 	set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)lowat,
 		   "TCP_NOTSENT_LOWAT");
 	len = endpoint_sockaddr(f->to, (uint16_t)o->port, &ss);
@@ -387,4 +391,5 @@ void flow_init(struct flow *f, struct client *c, unsigned int index)
 	f->watch.ready = flow_ready;
 	f->timer.expired = flow_expired;
 	f->rng.state = o->seed + ((uint64_t)index << 32);
+	rng_seed(&f->on_off_rng, o->seed, index, 0);
 }

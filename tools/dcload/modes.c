@@ -64,6 +64,29 @@ static uint64_t rate_portion(const struct client_options *o)
 	return portion ? portion : 1;
 }
 
+/* The next ON or OFF time of a flow begins at @at_ns. */
+static void on_off_arm(struct flow *f, uint64_t at_ns)
+{
+	const struct client_options *o = f->client->opt;
+	double mean = (double)(f->paused ? o->off_ns : o->on_ns);
+
+	timer_arm(&f->client->loop, &f->on_off,
+		  at_ns + (uint64_t)rng_exponential(&f->on_off_rng, mean));
+}
+
+static void on_off_expired(struct timer *t)
+{
+	struct flow *f = container_of(t, struct flow, on_off);
+	const struct client_options *o = f->client->opt;
+
+	if (f->paused && o->on_cc) {
+		set_cc(f->watch.fd, o->on_cc);
+		set_cc(f->watch.fd, o->cc);
+	}
+	flow_pause(f, !f->paused);
+	on_off_arm(f, t->at_ns);
+}
+
 /*
  * Bytes that the network could not take are not sent later, so the offered load never
  * exceeds the limit by more than RATE_BACKLOG portions.
@@ -75,6 +98,10 @@ static void bulk_expired(struct flow *f)
 
 	if (!o->rate_limit_bit_s) {
 		flow_allow(f, UINT64_MAX);
+		if (o->on_ns) {
+			f->on_off.expired = on_off_expired;
+			on_off_arm(f, now_ns());
+		}
 		return;
 	}
 	if (!f->paused && f->limit - f->written < RATE_BACKLOG * portion)

@@ -85,6 +85,11 @@ static const char client_help[] =
 "  --cc NAME             congestion control; a flow that gets another is an error\n"
 "  --rate-limit BITRATE  each flow's application offers no more than this\n"
 "  --idle S1:S2[:...]    send for S1, idle for S2, send for S3 ...; then over again\n"
+"  --on-off ON:OFF       each flow sends for a random time, then idles for one, over and\n"
+"                        over: exponential, with these means in seconds. Of the data\n"
+"                        written when it stops, a --chunk at most is not sent yet\n"
+"  --on-cc NAME          before each ON time, change to this congestion control and back\n"
+"                        to --cc, which so begins anew\n"
 "  --size BYTES          rounds: every flow sends this; the next round begins when\n"
 "                        all flows' data is acknowledged\n"
 "  --flow-churn N        N cycles of connect, send --size (default 16K), close\n"
@@ -382,6 +387,29 @@ static void read_idle(void *options)
 	o->phases_ns = need_phases(&o->n_phases);
 }
 
+static void read_on_off(void *options)
+{
+	struct client_options *o = options;
+	char **items;
+	size_t n;
+
+	items = parse_list(optarg, ':', &n);
+	if (!items || n != 2 || !parse_seconds(items[0], 0.00001, 3600, &o->on_ns) ||
+	    !parse_seconds(items[1], 0.00001, 3600, &o->off_ns))
+		die("--on-off %s: expected two numbers of seconds from 0.00001 to 3600, such as 0.001:0.001",
+		    optarg);
+	free(items[0]);
+	free(items[1]);
+	free(items);
+}
+
+static void read_on_cc(void *options)
+{
+	struct client_options *o = options;
+
+	o->on_cc = need_cc();
+}
+
 static void read_rtt_sample(void *options)
 {
 	struct client_options *o = options;
@@ -419,6 +447,8 @@ static const struct option_row client_rows[] = {
 	OTHER("parallel", read_parallel),
 	OTHER("cc", read_client_cc),
 	OTHER("idle", read_idle),
+	OTHER("on-off", read_on_off),
+	OTHER("on-cc", read_on_cc),
 	OTHER("rtt-sample-us", read_rtt_sample),
 	OTHER("rtt-origin", read_rtt_origin),
 	OTHER("dscp", read_dscp),
@@ -464,6 +494,10 @@ static void client_check(struct client_options *o)
 				die("--size excludes --idle, --rate-limit and --start-gap");
 		}
 	}
+	if (o->on_ns && (o->mode != MODE_BULK || o->n_phases || o->rate_limit_bit_s))
+		die("--on-off goes with long flows only, without --idle and --rate-limit");
+	if (o->on_cc && (!o->on_ns || !o->cc))
+		die("--on-cc goes with --on-off and --cc");
 	if (o->connect_first && o->mode != MODE_BULK)
 		die("--connect-first goes with long flows only");
 	if (o->csv && !o->interval_ns)

@@ -41,6 +41,9 @@ struct client_options {
 	uint64_t seed;
 	uint64_t *phases_ns;	/* send, idle, send, ... */
 	size_t n_phases;
+	uint64_t on_ns;		/* mean of a flow's ON times, 0: always ON */
+	uint64_t off_ns;	/* and of its OFF times */
+	const char *on_cc;	/* NULL, or set for a moment before each ON time */
 	int dscp;		/* -1: left alone */
 	bool rtt_from_qdisc;
 	bool flows_given;

@@ -99,6 +99,9 @@ static void put_parameters(struct json_writer *w, const struct client *c)
 	for (i = 0; i < o->n_phases; i++)
 		json_double(w, NULL, (double)o->phases_ns[i] / 1e9);
 	json_close(w, ']');
+	json_double(w, "on_s", (double)o->on_ns / 1e9);
+	json_double(w, "off_s", (double)o->off_ns / 1e9);
+	json_string(w, "on_cc", o->on_cc ? o->on_cc : "");
 	json_u64(w, "chunk_bytes", o->chunk);
 	json_double(w, "rtt_sample_us", (double)o->rtt_sample_ns / 1e3);
 	json_string(w, "rtt_origin", o->rtt_from_qdisc ? "qdisc" : "driver");
