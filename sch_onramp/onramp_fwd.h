@@ -209,6 +209,13 @@ static inline bool onramp_fwd_in_flight(u32 una, u32 next, u32 seq)
 
 /* Rate --------------------------------------------------------------------- */
 
+/*
+ * Highest rate after a pause, in times of the measured one. A rate grows by 1/16 of the gap to
+ * it, see onramp_release_bps(): so it nearly doubles in the time that an OR-ACK takes, as with
+ * TCP's sk_pacing_rate, which is several times a connection's share of the path.
+ */
+#define ONRAMP_FWD_PACING	16
+
 /**
  * struct onramp_fwd_meter - rate at which a connection's data leaves
  * @from_ns:	begin of the present measurement; 0: there was no data
@@ -249,7 +256,7 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
  * @m: meter
  * @line_bps: of the link; 0: unknown
  *
- * In place of TCP's sk_pacing_rate, which is up to twice the rate that it had.
+ * In place of TCP's sk_pacing_rate.
  *
  * Return: the rate; U64_MAX: no limit, since none was measured.
  */
@@ -257,7 +264,8 @@ static inline u64 onramp_fwd_pacing_bps(const struct onramp_fwd_meter *m, u64 li
 {
 	if (!m->bps)
 		return ~0ULL;
-	return line_bps ? min_t(u64, 2 * m->bps, line_bps) : 2 * m->bps;
+	/* Below 2^63, see above. */
+	return min_t(u64, ONRAMP_FWD_PACING * m->bps, line_bps ?: ~0ULL);
 }
 
 #endif /* _ONRAMP_FWD_H */

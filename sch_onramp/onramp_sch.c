@@ -380,7 +380,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 
 	if (!q->cfg.pacing)
 		return;
-	late = f->conn && onramp_cb(skb)->headers && departure > skb->tstamp;
+	late = f->conn && onramp_cb(skb)->headers && departure > onramp_cb(skb)->time_to_send;
 	/* All packets that a pause held have left. */
 	if (!late)
 		f->rate = 0;

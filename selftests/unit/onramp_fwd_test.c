@@ -223,8 +223,8 @@ static void meter__rates(void)
 	for (i = 0; i < 1000; i++, now += 12 * US)
 		onramp_fwd_meter_add(&m, 1500, now);
 	CHECK_EQ(m.bps, 125000000);
-	CHECK_EQ(onramp_fwd_pacing_bps(&m, 0), 250000000);
-	CHECK_EQ(onramp_fwd_pacing_bps(&m, 1250000000), 250000000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 0), 2000000000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 12500000000), 2000000000);
 	CHECK_EQ(onramp_fwd_pacing_bps(&m, 200000000), 200000000);
 	/* A pause of 20 ms counts. */
 	now += 20 * MS - 12 * US;
