@@ -160,6 +160,9 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--real-time --mem 8192 selftests/onramp/bench/onramp-cost
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
+		--real-time --mem 8192 --case forwarded --out build/lab/onramp-cost-forwarded \
+		selftests/onramp/bench/onramp-cost
+	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--mem 8192 selftests/onramp/bench/onramp-cpu
 	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
 

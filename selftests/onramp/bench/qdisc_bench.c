@@ -2,11 +2,12 @@
 /*
  * qdisc_bench: what it costs to take a packet through a qdisc
  *
- *	echo "DEVICE FLOWS BATCHES" >/sys/module/qdisc_bench/parameters/run
+ *	echo "DEVICE FLOWS BATCHES [forwarded]" >/sys/module/qdisc_bench/parameters/run
  *	cat /sys/module/qdisc_bench/parameters/run	nanoseconds, packets, bytes of memory
  *	cat /sys/module/qdisc_bench/parameters/clock	nanoseconds, of the clock below
  *
- * It plays TCP with FLOWS established connections. A batch is QDISC_BENCH_BATCH packets of
+ * It plays TCP with FLOWS established connections; "forwarded": of other hosts, for which this one
+ * routes, so packets have neither a socket nor an EDT. A batch is QDISC_BENCH_BATCH packets of
  * random flows, which are queued and then taken out again; nothing is sent. Only these
  * two calls are measured, of the qdisc that the device has at that time, under its lock
  * and with softirqs off, as the stack makes them.
@@ -114,7 +115,10 @@ static struct sk_buff *qdisc_bench_skb(struct net_device *dev)
 	skb_set_transport_header(skb, ETH_HLEN + sizeof(*ip));
 	skb->protocol = htons(ETH_P_IP);
 	eth_hdr(skb)->h_proto = skb->protocol;
+	ether_addr_copy(eth_hdr(skb)->h_source, dev->dev_addr);
 	skb->dev = dev;
+	/* By which a forwarded packet has come in: not this one. */
+	skb->skb_iif = LOOPBACK_IFINDEX;
 	ip = ip_hdr(skb);
 	ip->version = 4;
 	ip->ihl = 5;
@@ -126,15 +130,15 @@ static struct sk_buff *qdisc_bench_skb(struct net_device *dev)
 	return skb;
 }
 
-/* Make a packet that has been through a qdisc the next one of a flow, with TCP's EDT. */
-static void qdisc_bench_address(struct sk_buff *skb, struct sock *sk, u32 *seq)
+/* Make a packet that was in a qdisc the next one of a flow; not @forwarded: with an EDT. */
+static void qdisc_bench_address(struct sk_buff *skb, struct sock *sk, u32 *seq, bool forwarded)
 {
 	struct tcphdr *th = tcp_hdr(skb);
 
 	skb->next = NULL;
 	skb->prev = NULL;
-	skb->tstamp = ktime_get_ns();
-	skb->sk = sk;
+	skb->tstamp = forwarded ? 0 : ktime_get_ns();
+	skb->sk = forwarded ? NULL : sk;
 	skb_set_hash(skb, sk->sk_hash, PKT_HASH_TYPE_L4);
 	ip_hdr(skb)->saddr = sk->sk_rcv_saddr;
 	ip_hdr(skb)->daddr = sk->sk_daddr;
@@ -168,7 +172,7 @@ static void qdisc_bench_batch(struct Qdisc *q, struct sk_buff **skbs, u32 n)
 	lost += n - i;
 }
 
-static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches)
+static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches, bool forwarded)
 {
 	struct sk_buff *skbs[QDISC_BENCH_BATCH] = {};
 	struct net *net = dev_net(dev);
@@ -204,7 +208,7 @@ static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches)
 	si_meminfo(&before);
 	for (i = 0; i < flows && !lost; i += n) {
 		for (n = 0; n < QDISC_BENCH_BATCH && i + n < flows; n++)
-			qdisc_bench_address(skbs[n], sk[i + n], &seq[i + n]);
+			qdisc_bench_address(skbs[n], sk[i + n], &seq[i + n], forwarded);
 		qdisc_bench_batch(q, skbs, n);
 		cond_resched();
 	}
@@ -215,7 +219,7 @@ static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches)
 	while (batches-- && !lost) {
 		for (n = 0; n < QDISC_BENCH_BATCH; n++) {
 			i = qdisc_bench_random(flows);
-			qdisc_bench_address(skbs[n], sk[i], &seq[i]);
+			qdisc_bench_address(skbs[n], sk[i], &seq[i], forwarded);
 		}
 		qdisc_bench_batch(q, skbs, n);
 		cond_resched();
@@ -238,18 +242,18 @@ free:
 static int qdisc_bench_run(const char *val, const struct kernel_param *kp)
 {
 	struct net_device *dev;
-	char name[IFNAMSIZ];
+	char name[IFNAMSIZ], kind[16] = "";
 	u32 flows, batches;
 	int err;
 
-	if (sscanf(val, "%15s %u %u", name, &flows, &batches) != 3 || !flows ||
-	    flows > QDISC_BENCH_FLOWS)
+	if (sscanf(val, "%15s %u %u %15s", name, &flows, &batches, kind) < 3 || !flows ||
+	    flows > QDISC_BENCH_FLOWS || (*kind && strcmp(kind, "forwarded")))
 		return -EINVAL;
 	dev = dev_get_by_name(current->nsproxy->net_ns, name);
 	if (!dev)
 		return -ENODEV;
 	mutex_lock(&qdisc_bench_lock);
-	err = qdisc_bench(dev, flows, batches);
+	err = qdisc_bench(dev, flows, batches, *kind);
 	mutex_unlock(&qdisc_bench_lock);
 	dev_put(dev);
 	return err;
@@ -275,7 +279,7 @@ static const struct kernel_param_ops qdisc_bench_clock_ops = {
 };
 
 module_param_cb(run, &qdisc_bench_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "DEVICE FLOWS BATCHES; read: nanoseconds, packets, bytes of memory");
+MODULE_PARM_DESC(run, "DEVICE FLOWS BATCHES [forwarded]; read: nanoseconds, packets, bytes of memory");
 module_param_cb(clock, &qdisc_bench_clock_ops, NULL, 0400);
 MODULE_PARM_DESC(clock, "nanoseconds");
 
