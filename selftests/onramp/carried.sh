@@ -107,6 +107,29 @@ vlan() {
 	END
 }
 
+# redirected: C's packets do not go through the bridge, but by tc's mirred to the NIC, as with
+# bpf_redirect().
+redirected() {
+	bridged
+	tc -n "$A" qdisc add dev hc clsact
+	tc -n "$A" filter add dev hc ingress matchall action mirred egress redirect dev a0
+}
+
+# And so does what comes in for it: the hook does not see that.
+redirected_both() {
+	redirected
+	tc -n "$A" qdisc add dev a0 clsact
+	tc -n "$A" filter add dev a0 ingress protocol all u32 match ether dst $MAC_C \
+		action mirred egress redirect dev hc
+	fresh forward on $unpaused peers all
+	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	shot
+	expect connections "$(shown connections)" -ge 2
+	expect acks "$(shown acks)" -eq 0
+	expect pauses "$(shown pauses)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+}
+
 # tap: C is a guest on a tap that is a port of the bridge.
 tap() {
 	bridge
@@ -336,7 +359,7 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 15
+ksft_plan 17
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
@@ -347,6 +370,8 @@ ksft_case "container in a VLAN of a bridge" works vlan
 ksft_case "macvlan" works macvlan
 ksft_case "ipvlan, l2" works ipvlan l2
 ksft_case "ipvlan, l3" works ipvlan l3
+ksft_case "container whose packets tc takes to the NIC" works redirected
+ksft_case "and back, past the hook" redirected_both
 ksft_case "virtual machine on a tap and a bridge" works_as_guest tap
 ksft_case "virtual machine on a macvtap" works_as_guest macvtap
 vxlan='vxlan id 7 dstport 4789'

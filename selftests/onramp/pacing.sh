@@ -86,9 +86,21 @@ slowest() {
 	expect pacing_capped "$(stat pacing_capped)" -ge 2
 }
 
-ksft_plan 4
+# TCP paces by departure times. Each packet comes alone, and waits for its time all the same.
+of_tcp() {
+	fresh mode final
+	tc -n "$B" qdisc replace dev b0 root netem delay 10ms limit 10000
+	load "$A" --to "$B4" --flows 1 --duration 0.5
+	tc -n "$B" qdisc del dev b0 root
+	expect throttled "$(stat throttled)" -ge 10
+	echo "measured: $(stat throttled) of $(stat packets) packets waited"
+}
+
+ksft_plan 5
 ready
+serve "$B"
 ksft_case "a flow leaves at the rate of its socket" socket_rate
 ksft_case "or at maxrate, if that is lower" max_rate
 ksft_case "nopacing lets them go at once" no_pacing
 ksft_case "a pause lasts for a second at most" slowest
+ksft_case "data of TCP leaves at its departure times" of_tcp

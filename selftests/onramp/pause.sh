@@ -101,6 +101,18 @@ now_ms() {
 	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
 }
 
+# Data that finds the qdisc empty waits as well.
+alone() {
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10s
+	acker delay 9000000
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 60
+	wait_for 20 stats_reach flows_throttled 1
+	expect pauses "$(stat pauses)" -ge 1
+	acker delay 0
+	stop "$SPAWNED" KILL
+}
+
 # What B sends is acknowledged by A, whose data is paused.
 pure_acks() {
 	# shellcheck disable=SC2086
@@ -171,7 +183,7 @@ let_go() {
 	acker delay 0
 }
 
-ksft_plan 8
+ksft_plan 9
 ready
 acker_start
 serve "$B"
@@ -180,6 +192,7 @@ ksft_case "a path below the threshold pauses nothing" below
 ksft_case "one above it pauses data for max_pause, no longer" above
 ksft_case "a pause ends, and all goes on in order" resumes
 ksft_case "mode off ends all pauses at once" changed
+ksft_case "data that is alone is held, too" alone
 ksft_case "who sends only ACKs is not held" pure_acks
 ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative
