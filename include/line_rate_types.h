@@ -5,9 +5,11 @@
 #ifndef _LINE_RATE_TYPES_H
 #define _LINE_RATE_TYPES_H
 
+#include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/refcount.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -45,6 +47,10 @@ struct line_dev {
 	atomic_t	active ____cacheline_aligned_in_smp;
 	refcount_t	ref;
 };
+
+static_assert(!IS_ENABLED(CONFIG_SMP) ||
+	      offsetof(struct line_dev, active) / SMP_CACHE_BYTES >
+	      offsetof(struct line_dev, line_mbit) / SMP_CACHE_BYTES);
 
 /**
  * struct line_rates - the devices of a namespace

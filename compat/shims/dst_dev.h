@@ -12,7 +12,11 @@
 #endif
 
 #ifndef COMPAT_HAS_DST_DEV_RCU
-#define dst_dev_rcu(dst)	dst_dev(dst)
+/* With lockdep, a caller outside of RCU is reported, as it is where the kernel has this. */
+#define dst_dev_rcu(dst) ({							\
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "dst_dev_rcu() without RCU");	\
+	dst_dev(dst);								\
+})
 #endif
 
 #endif /* _ONRAMP_COMPAT_DST_DEV_H */
