@@ -572,14 +572,46 @@ lab_mercury_net() {
 		done)
 		$(for _h in $2; do echo "host $_h"; echo "link $_h s3"; done)
 	EOT
+	lab_switches="s1 s2 s3"
+	lab_mercury_up "${2%% *}"
+}
+
+# lab_mercury_clos LEAVES SPINES HOSTS RATE UPLINK_RATE DELAY "LABQ...": HOSTS at each of the first
+# switches s1 ..., which have one link to each of the SPINES that follow.
+lab_mercury_clos() {
+	LAB_QDISC="fq timer_slack 0 limit 100000 flow_limit 100000"
+	lab_module tcp_dcqcn
+	lab_module tcp_timely
+	lab_topology "$4" "$6" <<-EOT
+		default switch labq "$7"
+		$(_l=1
+		while [ $_l -le $(($1 + $2)) ]; do echo "switch s$_l"; _l=$((_l + 1)); done
+		_l=1
+		while [ $_l -le "$1" ]; do
+			lab_attach s$_l $(((_l - 1) * $3 + 1)) $((_l * $3))
+			_s=$(($1 + 1))
+			while [ $_s -le $(($1 + $2)) ]; do
+				echo "link s$_l s$_s rate $5"
+				_s=$((_s + 1))
+			done
+			_l=$((_l + 1))
+		done)
+	EOT
+	lab_numbers 1 $(($1 + $2)) s
+	lab_switches=$numbers
+	lab_mercury_up h$(($1 * $3))
+}
+
+# lab_mercury_up HOST: keys, base RTT (from h1 to that host) and parameters, once the network is there.
+lab_mercury_up() {
 	lab_hosts_all=$(sed -n 's/^10\.0*[^ ]* [^ ]* \(h[0-9]*\)$/\1/p' $lab_table)
-	_rtt=$(lab_base_rtt_ns h1 "${2%% *}")
+	_rtt=$(lab_base_rtt_ns h1 "$1")
 	# shellcheck disable=SC2086
-	lab_sysctl "net.or_port.fabric_key=000102030405060708090a0b0c0d0e0f" s1 s2 s3 $lab_hosts_all
+	lab_sysctl "net.or_port.fabric_key=000102030405060708090a0b0c0d0e0f" $lab_switches $lab_hosts_all
 	# shellcheck disable=SC2086
 	lab_sysctl "net.ipv4.dcqcn.base_rtt_ns=$_rtt net.ipv4.dcqcn.segment_bytes=1448
 		net.ipv4.timely.profile=paper net.ipv4.tcp_notsent_lowat=131072" $lab_hosts_all
-	for _s in s1 s2 s3; do
+	for _s in $lab_switches; do
 		echo "-n $_s labq set dev $(lab_ports $_s | head -n 1) signal_rtt ${_rtt}ns signal_switch ${_s#s}"
 	done | labnic batch -
 	lab_port_nr=5000
@@ -592,7 +624,7 @@ lab_ports() {
 
 # lab_mercury_switches "LABQ...": these parameters on all ports, after none of marks and signals.
 lab_mercury_switches() {
-	for _s in s1 s2 s3; do
+	for _s in $lab_switches; do
 		for _p in $(lab_ports $_s); do
 			echo "-n $_s labq set dev $_p signal 0 red_max 0 red_min 0 ecn_step 0 $1"
 			echo "-n $_s labq reset dev $_p"
@@ -617,7 +649,7 @@ lab_mercury_load() {
 	began=$now
 	lab_mesh "$_run" --port $lab_port_nr --duration "$time" --drain 0.01 --connect-first "$@"
 	[ -z "${lab_traced:-}" ] || lab_trace_to "$_run.trace"
-	pauses=$(for _s in s1 s2 s3; do
+	pauses=$(for _s in $lab_switches; do
 		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
 	done | grep -o '"pauses": [0-9]*' | awk '{ n += $2 } END { print n + 0 }')
 }
@@ -645,7 +677,7 @@ lab_mercury_queue() {
 # lab_mercury_dropped: packets that any of the switches dropped for want of room. RED drops what has no
 # ECN, such as ACKs.
 lab_mercury_dropped() {
-	for _s in s1 s2 s3; do
+	for _s in $lab_switches; do
 		for _p in $(lab_ports $_s); do labnic -n $_s labq show dev "$_p"; done
 	done | grep -o '"dropped_[a-z]*": [0-9]*' |
 		awk '!/dropped_red/ { n += $2 } END { print n + 0 }'
