@@ -24,8 +24,8 @@
  * burst get no OR-ACK. So bytes also leave the sum with the first OR-ACK about a packet that was
  * sent later to the same host, and after two trips in any case.
  *
- * A burst that waits asks again, as an OR-ACK does not know who waits, in which qdisc. No burst
- * waits for longer than max_pause, or before the first OR-ACK of the path.
+ * A burst that waits asks again, since an OR-ACK does not know the qdiscs in which bursts wait. No
+ * burst waits for longer than max_pause, or before the first OR-ACK of the path.
  *
  * Source: none; the paper has one connection for each pair of hosts.
  */
@@ -224,8 +224,8 @@ static inline u64 onramp_window_bytes(const struct onramp_window *w, u64 now_ns)
  * @most_ns: longest time that it waits
  * @now_ns: current time, > 0
  *
- * Return: 0: it may; else ns after which to ask again. Who does not ask for two trips loses
- * its place.
+ * Return: 0: it may; else ns after which to ask again. A burst that does not ask for two trips
+ * loses its place.
  */
 static inline u64 onramp_window_ask(struct onramp_window *w, struct onramp_burst *b, u32 len,
 				    u32 una, u64 most_ns, u64 now_ns)
@@ -241,7 +241,7 @@ static inline u64 onramp_window_ask(struct onramp_window *w, struct onramp_burst
 	if (onramp_window_since(now_ns, w->asked_ns) > 2 * w->trip_ns)
 		w->first_ns = 0;
 	on_way = w->now + w->before;
-	/* Nobody else's, or it fits. */
+	/* No other connection's bytes are on the way, or it fits. */
 	fits = on_way <= onramp_window_own(w, b) || on_way + len <= onramp_window_bytes(w, now_ns);
 	waited_ns = onramp_window_since(now_ns, since_ns);
 	first = !w->first_ns || since_ns <= w->first_ns;
@@ -259,6 +259,16 @@ static inline u64 onramp_window_ask(struct onramp_window *w, struct onramp_burst
 	return min_t(u64, onramp_window_ask_ns(w, first), most_ns - waited_ns);
 }
 
+/* A burst has begun, also one that did not ask: it waits no longer, and gives up its place. */
+static inline void onramp_window_begun(struct onramp_window *w, struct onramp_burst *b)
+{
+	if (!b->since_ns)
+		return;
+	if (b->since_ns == w->first_ns)
+		w->first_ns = 0;
+	b->since_ns = 0;
+}
+
 /**
  * onramp_window_sent() - count data that leaves
  * @w: window
@@ -274,6 +284,8 @@ static inline void onramp_window_sent(struct onramp_window *w, struct onramp_bur
 {
 	onramp_window_age(w, now_ns);
 	onramp_window_una(w, b, una);
+	if (first)
+		onramp_window_begun(w, b);
 	if (first && !onramp_window_own(w, b)) {
 		b->una = start;
 		b->end = start;

@@ -260,6 +260,29 @@ static void sent__after_an_ack(void)
 	CHECK_EQ(w.now, 0x80);
 }
 
+/* A burst that began without asking again, as with many packets of a container, has not waited. */
+static void sent__without_asking(void)
+{
+	setup();
+	sent(&a, 0, 65536, true, AT);
+	CHECK(!may(&b, 65536, AT + US));
+	CHECK(!may(&c, 65536, AT + 2 * US));
+	sent(&b, 0, 1000, true, AT + 3 * US);
+	CHECK_EQ(b.since_ns, 0);
+	/* c is the first one now. */
+	onramp_window_una(&w, &a, 65536);
+	CHECK(may(&c, 40000, AT + 4 * US));
+	/* One that waits behind another leaves that its place. */
+	sent(&c, 0, 65536, true, AT + 5 * US);
+	CHECK(!may(&a, 65536, AT + 6 * US));
+	CHECK(!may(&b, 65536, AT + 7 * US));
+	sent(&b, 1000, 2000, true, AT + 8 * US);
+	CHECK_EQ(w.first_ns, AT + 6 * US);
+	/* Its next burst waits in full. */
+	sent(&c, 65536, 200000, true, AT + 30000 * US);
+	CHECK(!may(&b, 65536, AT + 30001 * US));
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -278,6 +301,7 @@ int main(void)
 		KTAP_CASE(age__after_two_trips),
 		KTAP_CASE(ack__first_in_first_out),
 		KTAP_CASE(sent__after_an_ack),
+		KTAP_CASE(sent__without_asking),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
