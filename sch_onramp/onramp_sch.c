@@ -478,16 +478,17 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, boo
 }
 
 /*
- * Does the first packet of a burst wait for other bursts to the same host? Return: when to ask
- * again, 0: it may leave. An OR-ACK wakes up nobody, so that it need not know who waits, in
- * which qdisc.
+ * Return the time at which the first packet of a burst asks again whether it may leave, while
+ * other bursts to the same host are on the way; 0: it may leave now. An OR-ACK wakes up no burst,
+ * so it need not know which ones wait, and in which qdiscs.
  */
 static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f,
 			     const struct sk_buff *skb)
 {
 	u64 now, ask_ns;
 
-	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF)
+	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF ||
+	    onramp_flow_spills(f))
 		return 0;
 	if (likely(!onramp_conn_first(f->conn, ntohl(tcp_hdr(skb)->seq))) ||
 	    !onramp_window_known(&f->conn->peer->window))
@@ -679,12 +680,13 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 }
 
 /*
- * A forwarded connection waits with half of the packets that its flow may have. Nothing limits
- * what its host has here but its window: rather than lose packets, have the pause end.
+ * A forwarded connection waits with half of the packets that its flow may have. Only its window
+ * limits the packets that it has here: rather than lose some, end the pause, or its burst's wait.
  */
 static noinline void onramp_spill(struct onramp_sched *q, struct onramp_flow *f)
 {
-	if (!f->conn || (u64)atomic64_read(&f->conn->until) <= onramp_clock(q))
+	if (!f->conn || ((u64)atomic64_read(&f->conn->until) <= onramp_clock(q) &&
+			 !READ_ONCE(f->conn->burst.since_ns)))
 		return;
 	q->stats[ONRAMP_STATS_FORWARD_SPILLS]++;
 	onramp_unthrottle(q, f);

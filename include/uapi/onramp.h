@@ -12,9 +12,9 @@
  *	    ONRAMP_STATS_FLOWS ...	u64 each, ONRAMP_STATS below
  *
  * A request with one bad value changes nothing. Attributes are only ever added, at the
- * end, and then ONRAMP_UAPI_VERSION grows by one: the module refuses requests of a
- * newer version than its own, which it could not carry out. Readers of dumps skip unknown
- * attributes. Attributes are in the byte order of the host.
+ * end, and ONRAMP_UAPI_VERSION grows by one with the first of them after a release: the
+ * module refuses requests of a newer version than its own, which it could not carry out.
+ * Readers of dumps skip unknown attributes. Attributes are in the byte order of the host.
  *
  * Integers only, so that it builds in userspace as it is.
  */
@@ -270,7 +270,8 @@ ONRAMP_X(FORWARD_FULL, forward_full, COUNT, \
 ONRAMP_X(FORWARD_YIELDS, forward_yields, COUNT, \
 	 "SUBSCRIBEs of workloads themselves, to which the namespace leaves their subscriptions") \
 ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
-	 "forwarded packets at which a pause ended early, as half of flow_limit was queued") \
+	 "forwarded packets at which a pause, or a wait for other bursts, ended early, as half of "\
+	 "flow_limit was queued") \
 ONRAMP_X(FORWARD_STRAYS, forward_strays, COUNT, \
 	 "packets of the namespace not followed: their address is another MAC's, or the host's")
 

@@ -216,6 +216,32 @@ spills() {
 	expect goodput "$(loaded goodput_bit_s)" -gt 0
 }
 
+# bursts_of OPTION...: eight connections that begin at once, again and again. Nothing else holds them
+# in the qdisc: they are not paced, and no pause is decided.
+bursts_of() {
+	# shellcheck disable=SC2086
+	fresh $long_path "$@"
+	load "$C" --to $B4 --flows 8 --size 500000 --duration 1
+	shot
+	echo "measured: $(shown throttled) throttled, $(shown forward_spills) spills"
+	expect pauses "$(shown pauses)" -eq 0
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+}
+
+# Bursts wait for one another, and end their wait before it loses a packet.
+bursts() {
+	tc -n "$B" qdisc replace dev b0 root netem delay 9ms limit 10000
+	bursts_of
+	expect throttled "$(shown throttled)" -ge 1000
+	expect forward_spills "$(shown forward_spills)" -eq 0
+	bursts_of flow_limit 8
+	expect throttled "$(shown throttled)" -ge 500
+	expect forward_spills "$(shown forward_spills)" -ge 20
+	bursts_of mode off
+	expect "throttled, mode off" "$(shown throttled)" -eq 0
+	tc -n "$B" qdisc del dev b0 root
+}
+
 # Masquerading, as by container runtimes: on the wire the host sends.
 snat() {
 	in_ns "$A" nft -f - <<-END
@@ -299,7 +325,7 @@ c_has() {
 	[ "$(shown acks)" -ge "$1" ]
 }
 
-ksft_plan 17
+ksft_plan 18
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -309,6 +335,7 @@ acker_start
 ksft_case "forged OR-ACKs change nothing" forged
 ksft_case "a pause holds a container's data" pauses
 ksft_case "a pause ends rather than lose packets" spills
+ksft_case "bursts wait for one another" bursts
 ksft_case "OR-ACKs that begin late" late
 # Forget what has been.
 stop "$ACKER" KILL
