@@ -172,7 +172,7 @@ static int or_acker_stats_show(struct seq_file *seq, void *v)
 
 	for (i = 0; i < OR_ACKER_STAT_MAX; i++)
 		seq_printf(seq, "%s %lu\n", or_acker_stat_names[i], percpu_sum(&an->stats->cnt[i]));
-	/* What there is now. Read locklessly. */
+	/* Current numbers, read locklessly. */
 	seq_printf(seq, "Subscribers %u\n", READ_ONCE(an->nsubs));
 	seq_printf(seq, "Flows %u\n", READ_ONCE(an->nflows));
 	seq_printf(seq, "Devices %u\n", READ_ONCE(an->ndevs));
@@ -355,7 +355,7 @@ static void or_acker_dev_hardware(struct or_acker_dev *ad, bool on)
 {
 	struct net *net = ad->net;
 
-	/* Who administers the namespace below decides there. */
+	/* The administrator of the namespace below decides there. */
 	if (ad->hw == on || net != ad->an->net)
 		return;
 	if (!on)
@@ -373,6 +373,25 @@ static void or_acker_dev_unregister(struct or_acker_dev *ad)
 	or_acker_dev_free(ad);
 }
 
+/* Register at a device that was found, and put the reference to its namespace. */
+static int or_acker_sync_dev(struct or_acker_net *an, struct or_acker_dev *ad)
+{
+	struct net *net = ad->net;
+	int err = or_acker_dev_register(ad);
+
+	put_net(net);
+	if (err == -EOPNOTSUPP) {
+		or_acker_count(an, OR_ACKER_NO_STAMPS);
+		pr_notice_once("no timestamps before GRO, so no OR-ACKs: nic_ts is not loaded, or this kernel lacks its tracepoints\n");
+	} else if (err) {
+		/* -ENODEV: it is gone, or nic_ts lacked memory for it. */
+		if (err == -ENOMEM)
+			or_acker_count(an, OR_ACKER_DEVICE_MEMORY);
+		an->incomplete = true;
+	}
+	return err;
+}
+
 /**
  * or_acker_sync() - register at the wanted devices, and at no others
  * @an:		namespace
@@ -385,7 +404,6 @@ void or_acker_sync(struct or_acker_net *an)
 	struct or_acker_dev *ad, *next;
 	struct net_device *dev;
 	unsigned int n = 0;
-	int err;
 
 	list_for_each_entry(ad, &an->devs, list)
 		ad->keep = false;
@@ -406,24 +424,9 @@ void or_acker_sync(struct or_acker_net *an)
 			or_acker_dev_unregister(ad);
 			continue;
 		}
-		if (!ad->tap) {
-			struct net *net = ad->net;
-
-			err = or_acker_dev_register(ad);
-			put_net(net);
-			if (err == -EOPNOTSUPP) {
-				or_acker_count(an, OR_ACKER_NO_STAMPS);
-				pr_notice_once("no timestamps before GRO, so no OR-ACKs: nic_ts is not loaded, or this kernel lacks its tracepoints\n");
-			} else if (err) {
-				/* -ENODEV: it is gone, or nic_ts lacked memory for it. */
-				if (err == -ENOMEM)
-					or_acker_count(an, OR_ACKER_DEVICE_MEMORY);
-				an->incomplete = true;
-			}
-			if (err) {
-				or_acker_dev_free(ad);
-				continue;
-			}
+		if (!ad->tap && or_acker_sync_dev(an, ad)) {
+			or_acker_dev_free(ad);
+			continue;
 		}
 		or_acker_dev_hardware(ad, or_acker_wants_hardware(an));
 		n++;
@@ -522,22 +525,14 @@ static void or_acker_age_work(struct work_struct *work)
 		or_acker_sync_soon(an);
 }
 
-static int __net_init or_acker_net_init(struct net *net)
+/* Allocate the default settings of a new namespace; NULL: no memory. */
+static __net_init struct or_acker_conf *or_acker_conf_default(struct net *net)
 {
-	struct or_acker_net *an = or_acker_net(net);
-	struct or_acker_conf *conf;
-	int err = -ENOMEM;
+	struct or_acker_conf *conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	int i;
 
-	an->net = net;
-	mutex_init(&an->conf_lock);
-	INIT_LIST_HEAD(&an->devs);
-	INIT_DELAYED_WORK(&an->sync_work, or_acker_sync_work);
-	INIT_DELAYED_WORK(&an->age_work, or_acker_age_work);
-
-	conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	if (!conf)
-		return -ENOMEM;
+		return NULL;
 	for (i = 0; i < OR_ACKER_P_MAX; i++)
 		conf->raw[i] = or_acker_params[i].def;
 	conf->granted = net_eq(net, &init_net) ? ~0UL : 0;
@@ -545,6 +540,24 @@ static int __net_init or_acker_net_init(struct net *net)
 	/* The first namespace there is. */
 	if (net_eq(net, &init_net))
 		or_acker_host_set(conf);
+	return conf;
+}
+
+static int __net_init or_acker_net_init(struct net *net)
+{
+	struct or_acker_net *an = or_acker_net(net);
+	struct or_acker_conf *conf;
+	int err = -ENOMEM;
+
+	an->net = net;
+	mutex_init(&an->conf_lock);
+	INIT_LIST_HEAD(&an->devs);
+	INIT_DELAYED_WORK(&an->sync_work, or_acker_sync_work);
+	INIT_DELAYED_WORK(&an->age_work, or_acker_age_work);
+
+	conf = or_acker_conf_default(net);
+	if (!conf)
+		return -ENOMEM;
 	RCU_INIT_POINTER(an->conf, conf);
 
 	an->stats = alloc_percpu_gfp(struct or_acker_stats,

@@ -279,6 +279,22 @@ static u32 onramp_conn_payload(const struct onramp_conn *conn, const struct onra
 	return conn->mss ? ((seq - tx->start - 1) % conn->mss) + 1 : 1;
 }
 
+/* Return the record of the data that ends at @seq; NULL: it has none, or is not in flight. */
+static const struct onramp_tx *onramp_conn_tx(struct onramp_conn *conn, u32 seq)
+{
+	const struct onramp_tx *tx = onramp_tx_covering(&conn->ring, seq);
+
+	if (!READ_ONCE(conn->forwarded))
+		return tx;
+	/* It has no snd_una by which a ring forgets data that was ACKed. */
+	if (!onramp_fwd_in_flight(conn->una, conn->ring.next, seq))
+		return NULL;
+	/* It was sent, and not recorded. */
+	if (!tx)
+		conn->una = seq;
+	return tx;
+}
+
 /* Decide by an OR-ACK whose tag and count are right. */
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
@@ -295,15 +311,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 
 	settings = rcu_dereference(conn->qref->settings);
 	core = settings->core;
-	tx = onramp_tx_covering(&conn->ring, ack->seq);
-	if (READ_ONCE(conn->forwarded)) {
-		/* There is no snd_una that would make a ring forget what was ACKed. */
-		if (!onramp_fwd_in_flight(conn->una, conn->ring.next, ack->seq))
-			tx = NULL;
-		else if (!tx)
-			/* It was sent, and not recorded. */
-			conn->una = ack->seq;
-	}
+	tx = onramp_conn_tx(conn, ack->seq);
 	if (!tx) {
 		verdict = ONRAMP_Q_NOT_IN_FLIGHT;
 		goto out;

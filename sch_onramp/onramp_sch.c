@@ -148,7 +148,7 @@ static noinline struct onramp_list *onramp_next_band(struct onramp_sched *q)
 		empty = idle ? empty + 1 : 0;
 		q->turn = (q->turn + 1) % ONRAMP_BANDS;
 		band = &q->bands[q->turn];
-		/* What an idle band has not used is no credit for later. */
+		/* An idle band saves no credit for later. */
 		band->credit = min_t(s64, band->credit, 0) + q->cfg.weight[q->turn];
 	}
 	return NULL;
@@ -180,7 +180,7 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  * term of the maximum. It is asked before each packet leaves, and again when a flow
  * that was throttled has its turn, so a time that has moved on while the flow waited
  * is seen. To have a flow go on earlier than it was told, call onramp_unthrottle().
- * What it returns is also what lateness is measured from, for pacing and marks.
+ * Lateness is measured from the time that it returns, for pacing and marks.
  *
  * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so
  * that the time and the reason for it belong together: a flow that is taken for one that
@@ -298,7 +298,7 @@ static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departu
 		q->stats[ONRAMP_STATS_CE_MARK]++;
 }
 
-/* What TCP saw delivered lately, bytes/s; 0 if it had no more to send, or has seen none. */
+/* Return TCP's last delivery rate, bytes/s; 0 if it had no more to send, or has no rate. */
 static u64 onramp_delivered_bps(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -367,6 +367,31 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 }
 
 /*
+ * Return the rate at which the flow's next packet follows @skb, bytes/s; U64_MAX: no limit.
+ * @late: a pause held @skb.
+ */
+static u64 onramp_next_bps(struct onramp_sched *q, struct onramp_flow *f,
+			   const struct sk_buff *skb, bool late)
+{
+	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), own;
+	const struct sock *sk = onramp_skb_sk(skb);
+
+	if ((!skb->tstamp || late) && sk) {
+		own = READ_ONCE(sk->sk_pacing_rate);
+		if (late)
+			own = onramp_release_bps(f, sk, len, own, q->line_bps,
+						 onramp_clock(q));
+		if (own != ~0UL)
+			rate = min_t(u64, rate, own);
+	} else if (late) {
+		own = onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
+		rate = min(rate, onramp_release_bps(f, NULL, len, own, q->line_bps,
+						    onramp_clock(q)));
+	}
+	return rate;
+}
+
+/*
  * A packet has left: set the time of the flow's next packet. If the sender sets EDTs it
  * paces itself, and only maxrate is enforced here. But during a pause those times pass, so
  * the packets that it held leave at a rate, not in one burst.
@@ -374,8 +399,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 			const struct sk_buff *skb, u64 departure)
 {
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), gap, credit = 0, now;
-	const struct sock *sk;
+	u64 rate, len = qdisc_pkt_len(skb), gap, credit = 0, now;
 	bool late;
 
 	if (!q->cfg.pacing)
@@ -384,21 +408,7 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 	/* All packets that a pause held have left. */
 	if (!late)
 		f->rate = 0;
-	sk = onramp_skb_sk(skb);
-	if ((!skb->tstamp || late) && sk) {
-		u64 own = READ_ONCE(sk->sk_pacing_rate);
-
-		if (late)
-			own = onramp_release_bps(f, sk, len, own, q->line_bps,
-						 onramp_clock(q));
-		if (own != ~0UL)
-			rate = min_t(u64, rate, own);
-	} else if (late) {
-		rate = min(rate, onramp_release_bps(f, NULL, len,
-						    onramp_fwd_pacing_bps(&f->conn->meter,
-									  q->line_bps),
-						    q->line_bps, onramp_clock(q)));
-	}
+	rate = onramp_next_bps(q, f, skb, late);
 	if (!skb->tstamp) {
 		if (rate <= q->cfg.low_rate_threshold) {
 			f->credit = 0;
@@ -724,7 +734,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 
 	f = onramp_classify(sch, skb);
 	if (f != &q->fast) {
-		/* What TCP has here it limits itself, and a pause must lose nothing of it. */
+		/* TCP limits the data that it has here, and a pause must lose none of it. */
 		if (unlikely(f->qlen >= q->cfg.flow_limit) &&
 		    (!f->conn || onramp_flow_forwarded(f))) {
 			q->stats[ONRAMP_STATS_FLOWS_PLIMIT]++;
@@ -863,7 +873,7 @@ static u64 onramp_on_the_way(struct onramp_sched *q, const struct Qdisc *sch, u3
 	return bytes;
 }
 
-/* The model's end is at most that of what is really in flight. */
+/* The model's end is at most that of the bytes really in flight. */
 static noinline u64 onramp_wire_bound(struct onramp_sched *q, u64 on_the_way, u64 end_q, u64 now)
 {
 	u64 bytes, bound_q;
@@ -874,7 +884,7 @@ static noinline u64 onramp_wire_bound(struct onramp_sched *q, u64 on_the_way, u6
 	bound_q = onramp_fifo_bound(q->byte_ns, bytes + on_the_way, now);
 	if ((s64)(end_q - bound_q) <= 0)
 		return end_q;
-	/* What others add meanwhile is not lost: then it is bound the next time. */
+	/* If others add packets meanwhile, none is lost: the next call bounds it. */
 	return atomic64_try_cmpxchg(&q->link->fifo_q, (s64 *)&end_q, bound_q) ? bound_q : end_q;
 }
 
@@ -897,7 +907,7 @@ static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 l
 	return start_q;
 }
 
-/* A packet leaves: what it adds to the wire. Return: when it starts on it. */
+/* A packet leaves: add its time on the wire. Return the time at which that begins. */
 static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdisc *sch,
 				       const struct sk_buff *skb, u64 now, u64 *time_q)
 {
