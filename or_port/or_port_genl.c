@@ -118,7 +118,7 @@ static const struct or_genl_object *or_genl_object_of(const struct or_genl_user 
 	return NULL;
 }
 
-/* What a command is for, with a reference of its module; NULL: that is not loaded. */
+/* Return the object of a command, with a reference of its module; NULL: that is not loaded. */
 static const struct or_genl_object *or_genl_object_get(u8 cmd, struct module **owner,
 						       struct netlink_ext_ack *extack)
 {
@@ -178,7 +178,7 @@ static int or_genl_parse_addr(const struct nlattr *attr, const struct nlattr *pr
 	return 0;
 }
 
-/* Which attributes a request has, and those of addresses. */
+/* Attributes of a request, and those of addresses. */
 static int or_genl_parse_addrs(struct nlattr **attrs, unsigned int max, struct or_genl_filter *f,
 			       struct netlink_ext_ack *extack)
 {
@@ -430,7 +430,7 @@ static int or_genl_get(struct sk_buff *msg, struct genl_info *info,
 		err = object->put(msg, found, NULL);
 	rcu_read_unlock();
 	if (!found)
-		NL_SET_ERR_MSG(info->extack, "nothing of this name");
+		NL_SET_ERR_MSG(info->extack, "unknown path, flow or subscriber");
 	return err;
 }
 
@@ -597,7 +597,7 @@ EXPORT_SYMBOL_GPL(or_genl_has_listeners);
  * @put:	write its attributes; 0 or -EMSGSIZE
  * @event:	for @put
  *
- * An event that there is no memory for is lost; those who listen are told: ENOBUFS.
+ * An event that there is no memory for is lost; listeners get ENOBUFS.
  *
  * Context: any but NMI and hard interrupts.
  */

@@ -201,7 +201,7 @@ flows() {
 	expect_same "one connection" "$(genl flow "local=$V4_A" "remote=$B4" \
 		"lport=$(field lport <<<"$line")" rport=5001 | field lport)" \
 		"$(field lport <<<"$line")"
-	says "error -2 nothing of this name" flow "local=$V4_A" "remote=$B4" lport=1 rport=5001
+	says "error -2 unknown path, flow or subscriber" flow "local=$V4_A" "remote=$B4" lport=1 rport=5001
 	stop "$LOAD" KILL
 	acker delay 0
 	acker answer 1
@@ -261,7 +261,7 @@ errors() {
 	says "error -22" dump path raw=60:00
 	says "error -22" dump path raw=14:0000000000000000
 	says "error -22" info raw=2:00000000
-	says "error -2 nothing of this name" path "local=$V4_A" remote=10.99.0.1
+	says "error -2 unknown path, flow or subscriber" path "local=$V4_A" remote=10.99.0.1
 }
 
 # What shows connections is for those who administer the namespace.
