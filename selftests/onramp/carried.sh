@@ -195,15 +195,18 @@ overlay() {
 
 # overlay_end HOST ADDRESS REMOTE GUEST DEVICE V4 V6 TYPE OPTION...
 overlay_end() {
-	local host=$1 local=$2 remote=$3 guest=$4 dev=$5 v4=$6 v6=$7 type=$8
+	local host=$1 ends="local $2 remote $3" guest=$4 dev=$5 v4=$6 v6=$7 type=$8
 	shift 8
+
+	# It has no other.
+	[ "$type" != geneve ] || ends=${ends#local * }
 
 	ns_set "$guest" ipv6/conf/all/disable_ipv6 0 ipv6/conf/default/disable_ipv6 0
 	ip link add "$dev" netns "$guest" type veth peer "h$dev" netns "$host"
 	# shellcheck disable=SC2086
 	ip -n "$host" -batch - <<-END
 		link add br1 type bridge mcast_snooping 0
-		link add tun0 type $type local $local remote $remote $@
+		link add tun0 type $type $ends $@
 		link set tun0 master br1 up
 		link set h$dev master br1 up
 		link set br1 up
@@ -359,7 +362,7 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 17
+ksft_plan 18
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
@@ -379,6 +382,7 @@ vxlan='vxlan id 7 dstport 4789'
 ksft_case "containers in a VXLAN, the qdisc on the tunnel" works_on_tunnel $vxlan
 # shellcheck disable=SC2086
 ksft_case "containers in a VXLAN, the qdisc on the NIC" hidden $vxlan
+ksft_case "containers in Geneve, the qdisc on the tunnel" works_on_tunnel geneve id 7
 ksft_case "one that sends in the name of the host" as_the_host
 ksft_case "one that sends in the name of another" as_another
 ksft_case "a bridged container that asks for itself" own_qdisc bridged

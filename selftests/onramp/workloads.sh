@@ -259,6 +259,22 @@ snat() {
 	in_ns "$A" nft delete table ip nat
 }
 
+# A program sees each packet before it is forwarded.
+queued() {
+	in_ns "$A" nft -f - <<-END
+		table ip seen {
+			chain by {
+				type filter hook forward priority filter;
+				iifname "h0" queue num 7
+			}
+		}
+	END
+	spawn "$KSFT_DIR/nfqueue_helper" "$A" 7
+	answered "$C" $B4 $C4
+	expect forwarded "$(stat forwarded)" -ge 2
+	in_ns "$A" nft delete table ip seen
+}
+
 # A published port, as kube-proxy and container runtimes make it: B translates it to D's.
 dnat() {
 	local family to
@@ -325,7 +341,7 @@ c_has() {
 	[ "$(shown acks)" -ge "$1" ]
 }
 
-ksft_plan 18
+ksft_plan 19
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -356,6 +372,7 @@ ksft_case "host to routed container, IPv4" answered "$A" $D4 $V4_A
 ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
 ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
+ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_case "host to a published port" dnat
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip
 ksft_case "a container that asks for itself" own_qdisc
