@@ -105,6 +105,10 @@ lost_acks() {
 		}' "$KSFT_TMP/trace"
 }
 
+fin_acked() {
+	[ -z "$(in_ns "$A" ss -Htn state fin-wait-1)" ]
+}
+
 # Single packets, a millisecond apart, each with an ACK of its own, half of which are lost: an
 # ACK ends several segments, and no part of the next one, which has left since.
 singles() {
@@ -114,6 +118,8 @@ singles() {
 	in_ns "$A" "$KSFT_DIR/timely_helper" trickle "$V4_B" 5001 timely 1448 1 400 0
 	trace_off "$KSFT_TMP/trace"
 	ack_delay 20
+	# The ACK of the FIN may be lost as well, and the socket keeps the module until it comes.
+	wait_for 10 fin_acked
 	awk "$TRACE_AWK"'
 		/timely_update/ {
 			n++
