@@ -186,7 +186,7 @@ struct timely_params {
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
  * @doubted:	profile auto: the cuts since @before were for RTTs
- * @win_sent:	bytes sent in it; while @starting, what is left of a message, see
+ * @win_sent:	bytes sent in it; while @starting, the rest of a message, see
  *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @neg_count:	completions in a row with gradient < 0, saturating; profile auto: time below
@@ -423,8 +423,8 @@ static inline void timely_restart(struct timely_flow *f,
  * @cap_bps: line rate, bytes/s
  * @now_ns: current time, ns
  *
- * Never raises the rate. Who was idle was application limited: the rate may
- * rise again once a window says otherwise.
+ * Never raises the rate. An idle flow was application limited: its rate may
+ * rise again after a window in which it was not.
  */
 static inline void timely_restart_idle(struct timely_flow *f,
 				       const struct timely_params *p, u64 bps,
@@ -440,8 +440,8 @@ static inline void timely_restart_idle(struct timely_flow *f,
  * @p: parameters
  * @cap_bps: line rate, bytes/s
  *
- * Not in the paper, whose fabric is lossless. The caller makes sure that it is
- * called at most once per round trip.
+ * The paper has no such rule, since its fabric is lossless. To be called at most once per
+ * round trip.
  */
 static inline void timely_loss(struct timely_flow *f,
 			       const struct timely_params *p, u64 cap_bps)
@@ -552,6 +552,55 @@ static inline void timely_decrease(struct timely_flow *f, u64 cut, u32 scale)
 	f->rate_q -= q30_mul(f->rate_q, (u32)cut);
 }
 
+/* rtt_diff += alpha * (new difference - rtt_diff), |.| < 2^51. */
+static inline void timely_average_diff(struct timely_flow *f, const struct timely_params *p,
+				       u64 rtt_ns)
+{
+	s64 step_q;
+
+	step_q = ((s64)rtt_ns - (s64)f->prev_rtt_ns) * (1LL << TIMELY_DIFF_SHIFT);
+	step_q -= f->rtt_diff_q;
+	if (step_q < 0)
+		f->rtt_diff_q -= (s64)q30_mul((u64)-step_q, p->alpha);
+	else
+		f->rtt_diff_q += (s64)q30_mul((u64)step_q, p->alpha);
+}
+
+/* Return the absolute value of the normalised gradient, Q30, and its sign in @neg. */
+static inline u64 timely_gradient(const struct timely_flow *f, const struct timely_params *p,
+				  bool *neg)
+{
+	u64 gradient;
+
+	*neg = f->rtt_diff_q <= -TIMELY_DIFF_ZERO;
+	gradient = f->rtt_diff_q < 0 ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
+	if (gradient < TIMELY_DIFF_ZERO)
+		gradient = 0;
+	gradient = div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT),
+			     p->min_rtt_ns);
+	return gradient;
+}
+
+/* Patched TIMELY between Tlow and Thigh: increase and decrease, weighted by the gradient. */
+static inline void timely_weighted(struct timely_flow *f, const struct timely_params *p,
+				   u64 rtt_ns, u64 gradient, bool neg, u32 scale,
+				   struct timely_result *res)
+{
+	u64 weight, error;
+
+	/* w(g): 0 up to -1/4, 1 from 1/4 on. */
+	if (gradient >= TIMELY_ONE / 4)
+		weight = neg ? 0 : TIMELY_ONE;
+	else
+		weight = neg ? TIMELY_ONE / 2 - 2 * gradient :
+			       TIMELY_ONE / 2 + 2 * gradient;
+	error = div64_u64((rtt_ns - p->t_low_ns) << TIMELY_FRAC_SHIFT,
+			  max_t(u64, p->t_low_ns, 1));
+	/* Cut first: the decrease does not apply to the increase. */
+	timely_decrease(f, q30_mul(q30_mul(error, (u32)weight), p->beta_patched), scale);
+	timely_increase(f, p, 1, q30_mul(TIMELY_ONE - weight, scale), res);
+}
+
 /**
  * timely_update() - process one completion event
  * @f: flow
@@ -569,8 +618,7 @@ static inline void timely_update(struct timely_flow *f,
 {
 	bool no_queue = rtt_ns < p->rtt_floor_ns;
 	u32 scale = timely_scale(f, p, now_ns);
-	u64 gradient, weight, error, cut;
-	s64 step_q;
+	u64 gradient, cut;
 	bool neg;
 
 	if (no_queue) {
@@ -581,23 +629,11 @@ static inline void timely_update(struct timely_flow *f,
 	if (!f->prev_rtt_ns)
 		f->prev_rtt_ns = rtt_ns;
 
-	/* rtt_diff += alpha * (new difference - rtt_diff), |.| < 2^51. */
-	step_q = ((s64)rtt_ns - (s64)f->prev_rtt_ns) * (1LL << TIMELY_DIFF_SHIFT);
-	step_q -= f->rtt_diff_q;
-	if (step_q < 0)
-		f->rtt_diff_q -= (s64)q30_mul((u64)-step_q, p->alpha);
-	else
-		f->rtt_diff_q += (s64)q30_mul((u64)step_q, p->alpha);
+	timely_average_diff(f, p, rtt_ns);
 	f->prev_rtt_ns = no_queue ? 0 : max_t(u64, rtt_ns, 1);
 	f->last_ns = max_t(u64, f->last_ns, now_ns);
 
-	neg = f->rtt_diff_q <= -TIMELY_DIFF_ZERO;
-	gradient = f->rtt_diff_q < 0 ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
-	if (gradient < TIMELY_DIFF_ZERO)
-		gradient = 0;
-	gradient = div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT),
-			     p->min_rtt_ns);
-
+	gradient = timely_gradient(f, p, &neg);
 	if (!neg)
 		f->neg_count = 0;
 	else if (f->neg_count < 255)
@@ -622,19 +658,7 @@ static inline void timely_update(struct timely_flow *f,
 		timely_decrease(f, q30_mul(cut, p->beta), scale);
 	} else if (p->mode == TIMELY_MODE_PATCHED) {
 		res->branch = TIMELY_BRANCH_WEIGHTED;
-		/* w(g): 0 up to -1/4, 1 from 1/4 on. */
-		if (gradient >= TIMELY_ONE / 4)
-			weight = neg ? 0 : TIMELY_ONE;
-		else
-			weight = neg ? TIMELY_ONE / 2 - 2 * gradient :
-				       TIMELY_ONE / 2 + 2 * gradient;
-		error = div64_u64((rtt_ns - p->t_low_ns) << TIMELY_FRAC_SHIFT,
-				  max_t(u64, p->t_low_ns, 1));
-		/* Cut first: the decrease does not apply to the increase. */
-		timely_decrease(f, q30_mul(q30_mul(error, (u32)weight), p->beta_patched),
-				scale);
-		timely_increase(f, p, 1, q30_mul(TIMELY_ONE - weight, scale),
-				res);
+		timely_weighted(f, p, rtt_ns, gradient, neg, scale, res);
 	} else if (neg || !gradient) {
 		bool hai = f->neg_count >= p->hai_thresh;
 

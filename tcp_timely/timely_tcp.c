@@ -479,6 +479,25 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 		timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 }
 
+/* Count a start, or a restart after idleness, from @old_bps; trace it. */
+static void timely_count_start(struct sock *sk, struct timely_net *tn,
+			       const struct timely_conf *conf, u64 old_bps, u64 cap_bps,
+			       u32 others, u64 idle_ns)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+	u64 bps = timely_rate_bps(&ts->flow);
+
+	if (ts->flags & TIMELY_F_STARTED) {
+		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
+		trace_timely_idle(sk, old_bps, bps, cap_bps, others, idle_ns);
+		return;
+	}
+	timely_count(tn, TIMELY_STAT_STARTS);
+	trace_timely_start(sk, old_bps, bps, cap_bps, others, idle_ns);
+	if (line_rate_unknown(timely_dev_of(ts), conf->line_rate_bps))
+		timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
+}
+
 /*
  * Data after none was in flight: a new flow takes C / (N + 1); one that was
  * idle for long takes it if it had more, or C by the profile auto.
@@ -526,17 +545,7 @@ static void timely_tx_start(struct sock *sk)
 	cap_bps = cc_cap(sk, line_bps);
 	bps = timely_start_bps(cap_bps, others);
 	timely_begin(sk, conf, ts->flags & TIMELY_F_STARTED, bps, cap_bps, now_ns);
-	if (ts->flags & TIMELY_F_STARTED) {
-		timely_count(tn, TIMELY_STAT_IDLE_RESTARTS);
-		trace_timely_idle(sk, old_bps, timely_rate_bps(&ts->flow),
-				  cap_bps, others, idle_ns);
-	} else {
-		timely_count(tn, TIMELY_STAT_STARTS);
-		trace_timely_start(sk, old_bps, timely_rate_bps(&ts->flow),
-				   cap_bps, others, idle_ns);
-		if (line_rate_unknown(timely_dev_of(ts), conf->line_rate_bps))
-			timely_count(tn, TIMELY_STAT_DEFAULT_LINE);
-	}
+	timely_count_start(sk, tn, conf, old_bps, cap_bps, others, idle_ns);
 	ts->flags |= TIMELY_F_STARTED;
 	ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
 	timely_bound_segment(sk, conf);
@@ -871,6 +880,35 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 			   min_t(u64, window, TIMELY_MAX_OUTSTANDING), cap_bps, res);
 }
 
+/* By the profile paper. */
+static void timely_complete_paper(struct sock *sk, const struct timely_conf *conf,
+				  u64 rtt_ns, u64 now_ns, u64 cap_bps,
+				  struct timely_result *res)
+{
+	const struct timely_params *p = &conf->core;
+	struct timely_sock *ts = timely_sk(sk);
+	u32 lowest_ns;
+
+	timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns), timely_sent(sk),
+		      rtt_ns);
+	timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, res);
+	/* get_info() reads it without the socket lock. */
+	lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);
+	if (!ts->flow.base_ns || lowest_ns < ts->flow.base_ns)
+		WRITE_ONCE(ts->flow.base_ns, lowest_ns);
+}
+
+/* Count a decision. */
+static void timely_count_result(struct timely_net *tn, const struct timely_result *res)
+{
+	timely_count(tn, TIMELY_STAT_COMPLETIONS);
+	timely_count(tn, TIMELY_STAT_LOW + res->branch);
+	if (res->held)
+		timely_count(tn, TIMELY_STAT_HELD);
+	if (res->undone)
+		timely_count(tn, TIMELY_STAT_RTT_UNDOS);
+}
+
 /* A completion event: the heart of it. Returns the packets by which the window may open. */
 static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 			   const struct timely_conf *conf, u64 line_bps,
@@ -882,8 +920,8 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	u64 now_ns = tp->tcp_clock_cache;
 	u64 serialisation_ns, prev_rtt_ns, old_bps, cap_bps;
 	struct timely_result res;
-	u32 wire, lowest_ns;
 	s64 rtt_ns;
+	u32 wire;
 
 	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_RETRANS !=
 		     TIMELY_DROP_SACKED);
@@ -921,21 +959,9 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		timely_complete_auto(sk, conf, rtt_ns, now_ns, cap_bps, &res);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
-		timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns),
-			      timely_sent(sk), rtt_ns);
-		timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, &res);
-		/* get_info() reads it without the socket lock. */
-		lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);
-		if (!ts->flow.base_ns || lowest_ns < ts->flow.base_ns)
-			WRITE_ONCE(ts->flow.base_ns, lowest_ns);
+		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);
 	}
-
-	timely_count(tn, TIMELY_STAT_COMPLETIONS);
-	timely_count(tn, TIMELY_STAT_LOW + res.branch);
-	if (res.held)
-		timely_count(tn, TIMELY_STAT_HELD);
-	if (res.undone)
-		timely_count(tn, TIMELY_STAT_RTT_UNDOS);
+	timely_count_result(tn, &res);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
 			    cap_bps, &res, ts->flow.neg_count, done->source);
