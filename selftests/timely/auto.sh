@@ -53,7 +53,19 @@ counters() {
 		"$(in_ns "$A" awk '/^Branch/ { n += $2 } END { print n }' /proc/net/timely)"
 }
 
-ksft_plan 7
+# Each decision has a name in the trace.
+named() {
+	tc -n "$A" qdisc replace dev a0 root fq
+	trace_on timely_update
+	throughput timely "$V4_B" 0.2 0.3 >/dev/null
+	trace_off "$KSFT_TMP/trace"
+	tc -n "$A" qdisc del dev a0 root
+	expect "decisions" "$(grep -c timely_update: "$KSFT_TMP/trace")" -ge 20
+	expect "of the start" "$(grep -c branch=start "$KSFT_TMP/trace")" -ge 1
+	expect "without a name" "$(grep -c branch=0x "$KSFT_TMP/trace")" -eq 0
+}
+
+ksft_plan 8
 need_module
 net_line
 serve "$B"
@@ -65,4 +77,5 @@ ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
 ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
 ksft_case "a path that becomes longer" longer_path
+ksft_case "decisions have names in the trace" named
 ksft_case "counters of the profile" counters
