@@ -11,7 +11,7 @@ without_modules() {
 	ctl 3 show subscribers
 	sentence 'or_acker is not loaded'
 	ctl 3 show timely flows
-	sentence 'it is not loaded'
+	sentence 'tcp_timely is not loaded'
 }
 
 paths() {
