@@ -293,6 +293,46 @@ static struct sk_buff *or_port_skb(const u8 *msg, unsigned int len, unsigned int
 	return skb;
 }
 
+/* Add the IPv4 header, without the length and the checksum of ip_local_out(). */
+static void or_port_push4(struct sk_buff *skb, const struct or_addrs *addrs, u8 tos, u8 ttl)
+{
+	udp_set_csum(false, skb, addrs->laddr[0], addrs->raddr[0], skb->len);
+	skb_push(skb, sizeof(struct iphdr));
+	skb_reset_network_header(skb);
+	*ip_hdr(skb) = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(struct iphdr) / 4,
+		.tos = tos,
+		/* Never cut, so the identification says nothing: RFC 6864. */
+		.frag_off = htons(IP_DF),
+		.ttl = ttl,
+		.protocol = IPPROTO_UDP,
+		.saddr = addrs->laddr[0],
+		.daddr = addrs->raddr[0],
+	};
+	skb->protocol = htons(ETH_P_IP);
+}
+
+/* Add the IPv6 header. */
+static void or_port_push6(struct sk_buff *skb, const struct in6_addr *saddr,
+			  const struct in6_addr *daddr, u8 tos, u8 hop_limit)
+{
+	struct ipv6hdr *ip6h;
+	u16 len = skb->len;
+
+	udp6_set_csum(false, skb, saddr, daddr, len);
+	skb_push(skb, sizeof(*ip6h));
+	skb_reset_network_header(skb);
+	ip6h = ipv6_hdr(skb);
+	ip6_flow_hdr(ip6h, tos, 0);
+	ip6h->payload_len = htons(len);
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = hop_limit;
+	ip6h->saddr = *saddr;
+	ip6h->daddr = *daddr;
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
 static int or_port_send4(struct net *net, struct or_port_net *pn,
 			 const struct or_addrs *addrs, bool foreign, const u8 *msg,
 			 unsigned int len, u8 tos, u32 priority, u32 mark)
@@ -300,7 +340,6 @@ static int or_port_send4(struct net *net, struct or_port_net *pn,
 	struct sk_buff *skb;
 	struct flowi4 fl4;
 	struct rtable *rt;
-	struct iphdr *iph;
 
 	/* Fails if the source is no address of this host, and should be one. */
 	flowi4_init_output(&fl4, 0, mark, tos, RT_SCOPE_UNIVERSE, IPPROTO_UDP,
@@ -317,28 +356,13 @@ static int or_port_send4(struct net *net, struct or_port_net *pn,
 		return -EACCES;
 	}
 	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
-				    rt->dst.header_len + sizeof(*iph));
+				    rt->dst.header_len + sizeof(struct iphdr));
 	if (!skb) {
 		or_port_count(pn, OR_PORT_TX_MEMORY);
 		ip_rt_put(rt);
 		return -ENOMEM;
 	}
-	udp_set_csum(false, skb, addrs->laddr[0], addrs->raddr[0], skb->len);
-	skb_push(skb, sizeof(*iph));
-	skb_reset_network_header(skb);
-	iph = ip_hdr(skb);
-	*iph = (struct iphdr) {
-		.version = 4,
-		.ihl = sizeof(*iph) / 4,
-		.tos = tos,
-		/* Never cut, so the identification says nothing: RFC 6864. */
-		.frag_off = htons(IP_DF),
-		.ttl = ip4_dst_hoplimit(&rt->dst),
-		.protocol = IPPROTO_UDP,
-		.saddr = addrs->laddr[0],
-		.daddr = addrs->raddr[0],
-	};
-	skb->protocol = htons(ETH_P_IP);
+	or_port_push4(skb, addrs, tos, ip4_dst_hoplimit(&rt->dst));
 	skb->priority = priority;
 	skb->mark = mark;
 	skb_dst_set(skb, &rt->dst);
@@ -360,7 +384,6 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 		.flowi6_uid = GLOBAL_ROOT_UID,
 	};
 	struct dst_entry *dst;
-	struct ipv6hdr *ip6h;
 	struct sk_buff *skb;
 
 	memcpy(&fl6.saddr, addrs->laddr, sizeof(fl6.saddr));
@@ -371,23 +394,13 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 		return PTR_ERR(dst);
 	}
 	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
-				    sizeof(*ip6h));
+				    sizeof(struct ipv6hdr));
 	if (!skb) {
 		or_port_count(pn, OR_PORT_TX_MEMORY);
 		dst_release(dst);
 		return -ENOMEM;
 	}
-	udp6_set_csum(false, skb, &fl6.saddr, &fl6.daddr, skb->len);
-	skb_push(skb, sizeof(*ip6h));
-	skb_reset_network_header(skb);
-	ip6h = ipv6_hdr(skb);
-	ip6_flow_hdr(ip6h, tos, 0);
-	ip6h->payload_len = htons(sizeof(struct udphdr) + len);
-	ip6h->nexthdr = IPPROTO_UDP;
-	ip6h->hop_limit = ip6_dst_hoplimit(dst);
-	ip6h->saddr = fl6.saddr;
-	ip6h->daddr = fl6.daddr;
-	skb->protocol = htons(ETH_P_IPV6);
+	or_port_push6(skb, &fl6.saddr, &fl6.daddr, tos, ip6_dst_hoplimit(dst));
 	skb->priority = priority;
 	skb->mark = mark;
 	skb_dst_set(skb, dst);
@@ -458,43 +471,17 @@ int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, co
 }
 EXPORT_SYMBOL_GPL(or_port_send);
 
-/* Add the IP header of a message that needs no route. */
+/* Add the IP header of a message that needs no route, as the workload's kernel would. */
 static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)
 {
-	struct iphdr *iph;
-
-	if (addrs->family == AF_INET) {
-		udp_set_csum(false, skb, addrs->laddr[0], addrs->raddr[0], skb->len);
-		iph = skb_push(skb, sizeof(*iph));
-		*iph = (struct iphdr) {
-			.version = 4,
-			.ihl = sizeof(*iph) / 4,
-			.tot_len = htons(skb->len),
-			.frag_off = htons(IP_DF),
-			.ttl = IPDEFTTL,
-			.protocol = IPPROTO_UDP,
-			.saddr = addrs->laddr[0],
-			.daddr = addrs->raddr[0],
-		};
-		ip_send_check(iph);
-		skb->protocol = htons(ETH_P_IP);
-	} else {
-		const struct in6_addr *saddr = (const struct in6_addr *)addrs->laddr;
-		const struct in6_addr *daddr = (const struct in6_addr *)addrs->raddr;
-		u16 len = skb->len;
-		struct ipv6hdr *ip6h;
-
-		udp6_set_csum(false, skb, saddr, daddr, len);
-		ip6h = skb_push(skb, sizeof(*ip6h));
-		ip6_flow_hdr(ip6h, 0, 0);
-		ip6h->payload_len = htons(len);
-		ip6h->nexthdr = IPPROTO_UDP;
-		ip6h->hop_limit = IPV6_DEFAULT_HOPLIMIT;
-		ip6h->saddr = *saddr;
-		ip6h->daddr = *daddr;
-		skb->protocol = htons(ETH_P_IPV6);
+	if (addrs->family != AF_INET) {
+		or_port_push6(skb, (const struct in6_addr *)addrs->laddr,
+			      (const struct in6_addr *)addrs->raddr, 0, IPV6_DEFAULT_HOPLIMIT);
+		return;
 	}
-	skb_reset_network_header(skb);
+	or_port_push4(skb, addrs, 0, IPDEFTTL);
+	ip_hdr(skb)->tot_len = htons(skb->len);
+	ip_send_check(ip_hdr(skb));
 }
 
 /* The same as or_port_send_by(), under RCU with BH disabled. */
