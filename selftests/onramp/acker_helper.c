@@ -29,7 +29,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
@@ -37,7 +36,6 @@
 #include <netinet/ip6.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +44,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/netns.h"
 #include "or_proto.h"
 
 #define PEERS		64
@@ -495,18 +494,6 @@ static void on_command(int listener)
 	close(fd);
 }
 
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die(path);
-	close(fd);
-}
-
 static struct sockaddr_un unix_address(const char *path)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -524,7 +511,7 @@ static int serve(const char *namespace, const char *device, const char *path)
 	int one = 1, large = 1 << 26, i;
 	struct pollfd fds[4];
 
-	enter(namespace);
+	netns_enter(namespace);
 	udp4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (udp4 < 0 || setsockopt(udp4, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    setsockopt(udp4, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one)) ||

@@ -11,9 +11,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +20,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../lib/netns.h"
+
 static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die(path);
-	close(fd);
 }
 
 static void many_files(void)
@@ -123,7 +111,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	many_files();
 	if (argc == 4 && !strcmp(argv[1], "serve")) {
-		enter(argv[2]);
+		netns_enter(argv[2]);
 		serve(atoi(argv[3]));
 		return 0;
 	}
@@ -131,7 +119,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: see connect_helper.c\n");
 		return 2;
 	}
-	enter(argv[1]);
+	netns_enter(argv[1]);
 	in.sin_port = htons(atoi(argv[3]));
 	count = atoi(argv[4]);
 	each = argc > 5 ? atoi(argv[5]) : 1;

@@ -22,10 +22,8 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../lib/netns.h"
 #include "uapi/nic_ts.h"
 #include "uapi/onramp_genl.h"
 #include "uapi/timely.h"
@@ -581,18 +580,6 @@ static void find_family(void)
 	}
 }
 
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die(path);
-	close(fd);
-}
-
 static long long now_us(void)
 {
 	struct timespec ts;
@@ -623,7 +610,7 @@ int main(int argc, char **argv)
 	while ((opt = getopt(argc, argv, "+n:ucw:t:r:")) != -1) {
 		switch (opt) {
 		case 'n':
-			enter(optarg);
+			netns_enter(optarg);
 			break;
 		case 'u':
 			user = 1;

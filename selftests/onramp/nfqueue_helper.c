@@ -9,17 +9,17 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_queue.h>
 #include <linux/netlink.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "../lib/netns.h"
 
 static unsigned int queue;
 static int sock;
@@ -79,17 +79,12 @@ int main(int argc, char **argv)
 	struct nfqnl_msg_config_params params = { .copy_mode = NFQNL_COPY_META };
 	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
 	static char buf[1 << 16] __attribute__((aligned(8)));
-	char path[128];
-	int fd;
 
 	if (argc != 3) {
 		fputs("usage: nfqueue_helper NAMESPACE QUEUE\n", stderr);
 		return 2;
 	}
-	snprintf(path, sizeof(path), "/run/netns/%s", argv[1]);
-	fd = open(path, O_RDONLY);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die(path);
+	netns_enter(argv[1]);
 	queue = atoi(argv[2]);
 	sock = socket(AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER);
 	if (sock < 0 || connect(sock, (void *)&addr, sizeof(addr)))

@@ -23,11 +23,9 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/net_tstamp.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +34,8 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../lib/netns.h"
 
 #define PORT		7000
 #define GROUPS		256
@@ -77,18 +77,6 @@ static long long now_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
-static void enter(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die("%s", path);
-	close(fd);
 }
 
 static void option(int fd, int level, int name, const void *value, socklen_t len)
@@ -290,9 +278,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	parse(argc - 4, argv + 4);
-	enter(argv[2]);
+	netns_enter(argv[2]);
 	fd = receiver(argv[3]);
-	enter(argv[1]);
+	netns_enter(argv[1]);
 	for (i = 0; i < n_groups; i++)
 		sender(&groups[i], &to);
 	start_ns = now_ns(CLOCK_MONOTONIC);

@@ -14,12 +14,13 @@
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "../lib/netns.h"
 
 static void die(const char *what)
 {
@@ -27,24 +28,12 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void enter(const char *name)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die(path);
-	close(fd);
-}
-
 static int tap(const char *namespace, const char *name, const char *file)
 {
 	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
 	int fd;
 
-	enter(namespace);
+	netns_enter(namespace);
 	fd = open(file, O_RDWR);
 	if (fd < 0)
 		die(file);

@@ -20,7 +20,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +34,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../lib/netns.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP	262
@@ -845,18 +846,6 @@ static int cmd_mptcp(int argc, char **argv)
 	return 0;
 }
 
-static void enter_netns(const char *name)
-{
-	char path[256];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die("cannot enter namespace %s", name);
-	close(fd);
-}
-
 /*
  * pass NETNS1 NETNS2 ADDR PORT CC BYTES: a socket is born in the first
  * namespace and passed with SCM_RIGHTS to a process in the second, which
@@ -886,7 +875,7 @@ static int cmd_pass(int argc, char **argv)
 	if (pid < 0)
 		die("fork");
 	if (!pid) {
-		enter_netns(argv[0]);
+		netns_enter(argv[0]);
 		fd = cc_socket(&a, argv[4]);
 		cmsg->cmsg_level = SOL_SOCKET;
 		cmsg->cmsg_type = SCM_RIGHTS;
@@ -898,7 +887,7 @@ static int cmd_pass(int argc, char **argv)
 	}
 	if (waitpid(pid, &status, 0) != pid || status)
 		die("the process in %s failed", argv[0]);
-	enter_netns(argv[1]);
+	netns_enter(argv[1]);
 	if (recvmsg(pair[1], &msg, MSG_CMSG_CLOEXEC) != 1 ||
 	    msg.msg_controllen < sizeof(*cmsg))
 		die("recvmsg");
