@@ -324,23 +324,6 @@ ipip() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-# A qdisc in the container asks for itself: the host leaves it to that.
-own_qdisc() {
-	fresh forward on $unpaused peers all
-	tc -n "$C" qdisc replace dev c0 root onramp $unpaused peers all
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 2 \
-		--rate-limit 20mbit --duration 600
-	wait_for 60 stats_reach forward_yields 1
-	wait_for 60 c_has 40
-	stop "$SPAWNED" KILL
-	tc -n "$C" qdisc del dev c0 root
-}
-
-c_has() {
-	tc -n "$C" -s -j qdisc show dev c0 >"$KSFT_TMP/shot"
-	[ "$(shown acks)" -ge "$1" ]
-}
-
 ksft_plan 19
 need_module sch_onramp
 D=$(ns_name D)
