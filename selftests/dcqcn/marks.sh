@@ -243,7 +243,16 @@ qdisc_gone() {
 	expect "taken over" "$(grown "$A" PacedByTcp)" -ge 1
 }
 
-ksft_plan 12
+# Data on its way, and no path any more: the module is not in use for long after the test.
+no_path() {
+	bottleneck
+	spawn load "$A" --to "$V4_B" --cc dcqcn --duration 60
+	wait_for 10 shown
+	ip netns del "$R"
+	expect "uses of the module" "$(cat /sys/module/tcp_dcqcn/refcnt)" -gt 2
+}
+
+ksft_plan 13
 need_module tcp_dcqcn
 net_line
 for ns in "$A" "$B"; do
@@ -265,3 +274,4 @@ ksft_case "a fabric that drops" lossy
 ksft_case "timers run while a flow is idle" idle
 ksft_case "ss shows alpha, marks and the rate" shown_by_ss
 ksft_case "TCP paces where fq goes" qdisc_gone
+ksft_case "what has lost its path ends with the test" no_path

@@ -34,12 +34,23 @@ KSFT_ONLY=${KSFT_ONLY:-}
 : >"$KSFT_TMP/namespaces"
 : >"$KSFT_TMP/undo"
 
+# What a process has closed lives on while it has data to send, 100 s where the path is gone,
+# and its congestion control's module with it.
+ksft_forget_closed() {
+	local name
+
+	while read -r name; do
+		ns_set "$name" ipv4/tcp_orphan_retries 1
+	done <"$KSFT_TMP/namespaces"
+}
+
 ksft_cleanup() {
 	local status=$? pid name line
 
 	trap - EXIT INT TERM HUP
 	# The shell reports what it finds killed.
 	exec 2>/dev/null
+	ksft_forget_closed
 	while read -r pid; do
 		kill -9 -- "-$pid"
 	done <"$KSFT_TMP/pids"
