@@ -84,12 +84,12 @@ quick: ## Run the tests for each commit, in 3 minutes on two cores
 
 .PHONY: check
 check: ## Run the tests, in 25 minutes on two cores
-	@$(SETUP) build vm check trixie
+	@$(SETUP) build vm check trixie promtool
 	@MAKEFLAGS= selftests/run-check
 
 .PHONY: check-all
 check-all: ## And those that take longer: all kselftests on 6.1 too, experiments
-	@$(SETUP) build vm check trixie
+	@$(SETUP) build vm check trixie promtool
 	@MAKEFLAGS= selftests/run-check all
 
 .PHONY: unit
