@@ -326,7 +326,7 @@ enum onramp_peer_flag {
  * @epoch: changes when delays can't be compared with earlier ones
  * @line_bps: of the link that @owd is of, bytes/s; 0: unknown
  * @owd: baseline
- * @last_owd_ns: the path's last delay, for new connections
+ * @last_owd_ns: the path's last delay, for new connections; a decision may not have used it
  * @last_owd_at_ns: when its OR-ACK came; 0: none has
  * @last_owd_tx_ns: when its packet was sent
  * @last_error_ns: its error bound

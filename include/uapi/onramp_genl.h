@@ -133,7 +133,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_ACKS_COUNTED,	/* u64: of those, with a delay that a decision used */
 	ONRAMP_A_PATH_PAUSED_NS,	/* u64: sum of the pauses of all connections, ns */
 
-	/* The last OR-ACK that was counted. */
+	/* The OR-ACK of the packet that left last, even if it came too late for a decision. */
 	ONRAMP_A_PATH_OWD_NS,		/* u64: delay above the empty path, or synced: delay, ns */
 	ONRAMP_A_PATH_OWD_AGE_NS,	/* u64: since it came, ns */
 	ONRAMP_A_PATH_OWD_ERROR_NS,	/* u64: error bound of the delay, ns */
@@ -142,7 +142,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_SWING_NS,		/* u64: swing, a part of the threshold, ns */
 	ONRAMP_A_PATH_LET_GO,		/* u32: share by which pauses are shortened, millionths */
 
-	/* The last 16,000 to 32,000 of them. */
+	/* The last 16,000 to 32,000 OR-ACKs that a decision used. OWD_NS may be above P99. */
 	ONRAMP_A_PATH_OWD_P50_NS,	/* u64: median of their delays, in steps of a quarter, ns */
 	ONRAMP_A_PATH_OWD_P99_NS,	/* u64: 99th percentile likewise, ns */
 
