@@ -113,6 +113,79 @@ alone() {
 	stop "$SPAWNED" KILL
 }
 
+# writes: a connection of A that sends a full packet for each line of its input.
+writes() {
+	# shellcheck disable=SC2016
+	in_ns "$A" bash -c 'exec 3<>"/dev/tcp/$0/5001"
+		while read -r; do printf %01448d 0 >&3; done' "$B4" <"$KSFT_TMP/lines"
+}
+
+# first_pause: each line is a packet, until one of them begins a pause. Then B falls silent.
+first_pause() {
+	local until=$((SECONDS + 20)) i
+
+	while [ "$SECONDS" -le "$until" ]; do
+		echo >&8
+		for i in $(seq 60); do
+			if [ "$(stat pauses)" -ge 1 ]; then
+				acker answer 0
+				return
+			fi
+		done
+	done
+	fail "no pause"
+}
+
+# Two packets of 1500 bytes in flight and 200 ms: 36 KB/s at most after a pause, 40 ms a packet.
+next_is_held() {
+	local before throttled
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 200ms noinherit
+	acker answer 1
+	rm -f "$KSFT_TMP/lines"
+	mkfifo "$KSFT_TMP/lines"
+	spawn writes
+	exec 8>"$KSFT_TMP/lines"
+	first_pause || return
+	before=$(acked data)
+	echo >&8
+	until [ "$(acked data)" -gt "$before" ]; do :; done
+	throttled=$(stat throttled)
+	echo >&8
+	wait_for 5 data_is $((before + 2))
+	throttled=$(($(stat throttled) - throttled))
+	exec 8>&-
+	stop "$SPAWNED" KILL
+	[ "$throttled" -ge 1 ]
+}
+
+data_is() {
+	[ "$(acked data)" -ge "$1" ]
+}
+
+# Data that comes right after the last packet of a pause, and finds the qdisc empty, keeps the
+# rate. If the machine is too busy for that, it comes later: not three times in a row.
+after() {
+	local try held=0
+
+	ip -n "$A" route add "$B4" dev a0 initcwnd 2
+	tc -n "$B" qdisc replace dev b0 root netem delay 200ms limit 10000
+	acker delay 3000000
+	for try in 1 2 3; do
+		if next_is_held; then
+			held=$try
+			break
+		fi
+	done
+	acker answer 1
+	acker delay 0
+	tc -n "$B" qdisc del dev b0 root
+	ip -n "$A" route del "$B4" dev a0
+	expect "held in a try" "$held" -ge 1
+	echo "measured: held in try $held"
+}
+
 # What B sends is acknowledged by A, whose data is paused.
 pure_acks() {
 	# shellcheck disable=SC2086
@@ -183,7 +256,7 @@ let_go() {
 	acker delay 0
 }
 
-ksft_plan 9
+ksft_plan 10
 ready
 acker_start
 serve "$B"
@@ -193,6 +266,7 @@ ksft_case "one above it pauses data for max_pause, no longer" above
 ksft_case "a pause ends, and all goes on in order" resumes
 ksft_case "mode off ends all pauses at once" changed
 ksft_case "data that is alone is held, too" alone
+ksft_case "data that is alone keeps the rate after a pause" after
 ksft_case "who sends only ACKs is not held" pure_acks
 ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative

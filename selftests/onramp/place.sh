@@ -53,7 +53,7 @@ by_default() {
 	tc -n "$A" qdisc del dev a0 root
 }
 
-loaded() {
+module_is_here() {
 	[ -d /sys/module/sch_onramp ]
 }
 
@@ -63,7 +63,7 @@ comes_and_goes() {
 	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
 	wait_for 10 rmmod sch_onramp
 	fresh
-	loaded
+	module_is_here
 	spawn bash -c "while :; do '$KSFT_DIR/onramp_helper' $A $B $B4 wait=0 \
 		group=a n=300 group=b n=300 at=50000; done"
 	sender=$SPAWNED
@@ -100,11 +100,37 @@ nested() {
 	tc -n "$A" qdisc del dev a0 root
 }
 
+# ofo: segments of TCP that B received out of order.
+ofo() {
+	in_ns "$B" nstat -asz TcpExtTCPOFOQueue | awk '/OFOQueue/ { print $2 }'
+}
+
+# The wait for tokens is longer than the times between packets: data comes while other packets
+# are still there, and goes to its flow.
+in_turn() {
+	local before fast packets
+
+	below tbf rate 40mbit burst 5000 limit 1000000
+	in_ns "$A" ethtool -K a0 tso off gso off >/dev/null
+	before=$(ofo)
+	load "$A" --to "$B4" --flows 2 --duration 0.5
+	fast=$(stat fastpath) packets=$(stat packets)
+	echo "measured: $(calc "$(loaded goodput_bit_s) / 1e6") Mbit/s," \
+		"$(($(ofo) - before)) out of order, $fast of $packets fast"
+	expect packets "$packets" -ge 500
+	expect fast "$fast" -le $((packets / 4))
+	expect "out of order" "$(($(ofo) - before))" -eq 0
+	expect "goodput" "$(loaded goodput_bit_s)" -ge 20000000
+	tc -n "$A" qdisc del dev a0 root
+}
+
 C=$(ns_name C)
-ksft_plan 5
+ksft_plan 6
 ready 2
 ksft_case "below mq, a setting of its own for each queue" mq
 ksft_case "below mqprio" mqprio
 ksft_case "as net.core.default_qdisc" by_default
 ksft_case "the module comes when it is asked for, and goes under load" comes_and_goes
 ksft_case "below prio and tbf" nested
+serve "$B"
+ksft_case "data of TCP takes its turn below tbf" in_turn
