@@ -268,15 +268,18 @@ static inline bool onramp_too_early(u16 tried, u16 tick)
 }
 
 /*
- * The highest bit of a key, which is odd: the flow of a forwarded connection, see
- * onramp_forward.c. Keys of hashes do not have it.
+ * Lowest bits of a key. The others are those of a socket's address, a hash, or the address of a
+ * forwarded connection's entry, see onramp_forward.c.
  */
-#define ONRAMP_KEY_FORWARDED	(1UL << (BITS_PER_LONG - 1))
+#define ONRAMP_KEY_SOCKET	0UL
+#define ONRAMP_KEY_HASH		1UL
+#define ONRAMP_KEY_FORWARDED	3UL
+#define ONRAMP_KEY_SHIFT	2
 
 /* onramp_flow_forwarded() - return whether a flow is a forwarded connection */
 static inline bool onramp_flow_forwarded(const struct onramp_flow *f)
 {
-	return (long)f->key < 0 && f->key & 1;
+	return (f->key & ONRAMP_KEY_FORWARDED) == ONRAMP_KEY_FORWARDED;
 }
 
 /* onramp_flow_spills() - return whether a flow has too many packets to be held by a pause */

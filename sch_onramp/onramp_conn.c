@@ -58,6 +58,9 @@ int onramp_conn_cache_create(void)
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) &&
 		     offsetof(struct onramp_conn, cum_ns) !=
 		     offsetof(struct onramp_conn, until) + 64);
+	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) && !IS_ENABLED(CONFIG_LOCKDEP) &&
+		     offsetof(struct onramp_conn, meter) !=
+		     offsetof(struct onramp_conn, until) + 128);
 	onramp_conn_cache = kmem_cache_create("onramp_conn", sizeof(struct onramp_conn), 0,
 					      SLAB_HWCACHE_ALIGN, NULL);
 	return onramp_conn_cache ? 0 : -ENOMEM;
@@ -109,6 +112,7 @@ static void onramp_qref_free(struct rcu_head *rcu)
 
 	kfree(rcu_dereference_protected(qref->settings, true));
 	free_percpu(qref->stats);
+	kvfree(qref->sizes);
 	kfree(qref);
 }
 
@@ -488,18 +492,29 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away)
 }
 
 /**
- * onramp_conn_seen() - note a packet of a forwarded connection
+ * onramp_conn_seen() - note data of a connection that has no socket in this namespace
  * @conn: the connection
- * @closed: its host has closed it
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now)
+void onramp_conn_seen(struct onramp_conn *conn, u64 now)
 {
+	/* onramp_conn_lives() reads it without a lock. */
 	WRITE_ONCE(conn->seen_ns, now);
-	if (conn->closed != closed)
-		WRITE_ONCE(conn->closed, closed);
+}
+
+/**
+ * onramp_conn_closes() - note whether the host of a forwarded connection has closed it
+ * @conn: the connection
+ * @closed: whether it has
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_conn_closes(struct onramp_conn *conn, bool closed)
+{
+	/* As above. */
+	WRITE_ONCE(conn->closed, closed);
 }
 
 /**
@@ -512,7 +527,7 @@ void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now)
  */
 void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now)
 {
-	onramp_conn_seen(conn, false, now);
+	onramp_conn_seen(conn, now);
 	WRITE_ONCE(conn->sk, key);
 	/* Pairs with onramp_conn_lives(), which reads the time of this packet after it. */
 	smp_store_release(&conn->forwarded, true);

@@ -127,7 +127,8 @@ enum onramp_qref_stat {
 	ONRAMP_NET_STAT(CLOSED, CONNECTIONS_CLOSED) \
 	ONRAMP_NET_STAT(FORWARD_FULL, FORWARD_FULL) \
 	ONRAMP_NET_STAT(FORWARD_YIELDS, FORWARD_YIELDS) \
-	ONRAMP_NET_STAT(FORWARD_STRAYS, FORWARD_STRAYS)
+	ONRAMP_NET_STAT(FORWARD_STRAYS, FORWARD_STRAYS) \
+	ONRAMP_NET_STAT(FORWARD_SMALL, FORWARD_SMALL)
 
 enum onramp_net_stat {
 	ONRAMP_N_ERRORS = OR_ERRORS - 1,
@@ -213,6 +214,8 @@ enum onramp_qref_flag {
  * @lock: of @sch
  * @sch: the qdisc; NULL once it is reset, until it has a connection again
  * @recheck: connections whose pause has become shorter
+ * @sizes: of connections without a socket or an entry, for the qdisc alone; NULL: it never had
+ *	"forward on"
  * @settings: replaced as a whole
  * @stats: per CPU
  * @last_owd_ns: of the last OR-ACK that counted. This and the next fields are statistics,
@@ -235,6 +238,7 @@ struct onramp_qref {
 	spinlock_t		lock;		/* sch */
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
+	struct onramp_fwd_sizes	*sizes;
 	struct onramp_settings __rcu	*settings;
 	struct onramp_qref_stats __percpu *stats;
 	u64			last_owd_ns;
@@ -434,6 +438,13 @@ struct onramp_conn_key {
  * @mss: payload of its full packets
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
+ * @seen_ns: forwarded: when its data last left a qdisc; @away: when it was attached
+ * @meter: forwarded: its rate
+ * @acked: jiffies of the last OR-ACK
+ * @una: of a forwarded connection: first sequence number that no OR-ACK has named
+ * @forwarded: it has no socket here
+ * @away: its socket is in another namespace
+ * @closed: forwarded, and its host has closed it; the qdisc's lock
  * @sk: address of its socket, to compare only, and key of its flow. Only its packets hold the
  *	socket, and they may all have left. Of a forwarded one the key of its flow
  * @hash: of the socket
@@ -445,7 +456,6 @@ struct onramp_conn_key {
  * @view: the connection's own measurements of its path
  * @burst: its part of @peer->window, under both locks
  * @replay: counts of OR-ACKs
- * @acked: jiffies of the last OR-ACK
  * @anew: of the peer, when the last OR-ACK came
  * @epoch: of the peer, when the last OR-ACK came
  * @accounted_ns: part of the time paused that is in the statistics
@@ -453,12 +463,6 @@ struct onramp_conn_key {
  * @pause_from_ns: when the pause began; 0: none, or it is in the statistics
  * @pauses: number of pauses
  * @verdicts: number of OR-ACKs by verdict
- * @una: of a forwarded connection: first sequence number that no OR-ACK has named
- * @forwarded: it has no socket here
- * @away: its socket is in another namespace
- * @closed: forwarded, and its host has closed it; the qdisc's lock
- * @seen_ns: forwarded: when its last packet came to a qdisc, its lock; @away: when it was attached
- * @meter: forwarded: its rate
  * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
@@ -481,15 +485,23 @@ struct onramp_conn {
 	struct onramp_peer	*peer;
 	struct onramp_qref	*qref;
 	unsigned long		waiter;
+	u64			seen_ns;
+
+	/* And this one, without a socket. */
+	struct onramp_fwd_meter	meter;
+	unsigned long		acked;
+	u32			una;
+	bool			forwarded;
+	bool			away;
+	bool			closed;
+
 	unsigned long		sk;
 	u32			hash;
 	u32			trip_ns;
-
 	struct onramp_ctrl	ctrl;
 	struct onramp_view	view;
 	struct onramp_burst	burst;
 	struct or_replay	replay;
-	unsigned long		acked;
 	u32			anew;
 	u32			epoch;
 	u64			accounted_ns;
@@ -497,12 +509,6 @@ struct onramp_conn {
 	u64			pause_from_ns;
 	u64			pauses;
 	u64			verdicts[ONRAMP_CONN_VERDICTS];
-	u32			una;
-	bool			forwarded;
-	bool			away;
-	bool			closed;
-	u64			seen_ns;
-	struct onramp_fwd_meter	meter;
 	struct llist_node	recheck;
 	unsigned long		queued;
 	struct rcu_head		rcu;
@@ -585,7 +591,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 					       u64 now);
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away);
 void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now);
-void onramp_conn_seen(struct onramp_conn *conn, bool closed, u64 now);
+void onramp_conn_seen(struct onramp_conn *conn, u64 now);
+void onramp_conn_closes(struct onramp_conn *conn, bool closed);
 void onramp_conn_age(struct work_struct *work);
 void onramp_conn_put(struct onramp_conn *conn);
 struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
@@ -631,15 +638,34 @@ bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int le
 void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
 
 /* onramp_forward.c */
+struct onramp_flow;
 struct onramp_forwarded;
+
+/**
+ * struct onramp_seen - what a packet of a forwarded connection says
+ * @key: of its flow
+ * @flow: its flow in this qdisc; NULL: unknown
+ * @closed: its host has closed the connection
+ * @was_closed: before this packet
+ */
+struct onramp_seen {
+	unsigned long		key;
+	struct onramp_flow	*flow;
+	bool			closed;
+	bool			was_closed;
+};
+
 struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
-						 const struct sk_buff *skb, u64 now,
-						 unsigned long *key, bool *closed);
+						 struct sk_buff *skb, u64 now,
+						 struct onramp_seen *seen);
+void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
+			   struct onramp_flow *f, bool fresh);
+void onramp_forwarded_unbind(const struct onramp_flow *f);
 bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
 bool onramp_forwarded_far(struct onramp_forwarded *e);
 void onramp_forwarded_follow(struct onramp_forwarded *e);
 bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
-int onramp_forward_start(struct onramp_net *onet, struct onramp_link *link);
+int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link);
 void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link);
 int onramp_forward_net_init(struct onramp_net *onet);
 void onramp_forward_net_exit(struct onramp_net *onet);
@@ -769,6 +795,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	u64 tx_ns, cum_ns;
 	bool first;
 
+	/* onramp_conn_lives() reads it without a lock. */
+	if (unlikely(!tp))
+		WRITE_ONCE(conn->seen_ns, now);
 	/* Without answers a record is of no use. */
 	if (READ_ONCE(conn->peer->silent))
 		return;

@@ -107,8 +107,8 @@ unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff 
 
 	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		skb_orphan(skb);
-	return ((unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << 1 | 1) &
-	       ~ONRAMP_KEY_FORWARDED;
+	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << ONRAMP_KEY_SHIFT |
+	       ONRAMP_KEY_HASH;
 }
 
 static int onramp_key_cmp(const void *key, const struct rb_node *node)
@@ -133,6 +133,14 @@ static void onramp_flow_release(struct onramp_flow *f)
 	f->conn = NULL;
 }
 
+static void onramp_flow_free(struct onramp_flow *f)
+{
+	onramp_flow_release(f);
+	if (onramp_flow_forwarded(f))
+		onramp_forwarded_unbind(f);
+	kmem_cache_free(onramp_flow_cache, f);
+}
+
 /* Forget flows on the way to where @key belongs that have been idle for long. */
 static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned long key)
 {
@@ -152,8 +160,7 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 		if (q->last == old[i])
 			q->last = &q->fast;
 		rb_erase(&old[i]->node, root);
-		onramp_flow_release(old[i]);
-		kmem_cache_free(onramp_flow_cache, old[i]);
+		onramp_flow_free(old[i]);
 	}
 	q->stats[ONRAMP_STATS_FLOWS] -= n;
 	q->stats[ONRAMP_STATS_INACTIVE] -= n;
@@ -392,8 +399,7 @@ void onramp_purge(struct Qdisc *sch)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			onramp_flow_purge(sch, f);
-			onramp_flow_release(f);
-			kmem_cache_free(onramp_flow_cache, f);
+			onramp_flow_free(f);
 		}
 		q->table[i] = RB_ROOT;
 	}

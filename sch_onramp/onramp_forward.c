@@ -22,8 +22,13 @@
  *
  *	each second: forget entries that are old
  *
- * An entry is bounded by the module's parameter max_forwarded and by its age. Without an
- * entry a packet belongs to the flow of its hash, as with fq. onramp_fwd.h has the decisions.
+ * An entry is bounded by the module's parameter max_forwarded and by its age. Above few_forwarded
+ * only large connections get one. Without an entry a packet belongs to the flow of its hash, as
+ * with fq. onramp_fwd.h has the decisions.
+ *
+ * With many connections the cost of a packet is that of its cache misses. An entry takes two lines,
+ * and names the flow of its connection in the qdisc that it last went through, so that the flow is
+ * not looked up. A flow holds a reference of its entry: its key is the entry's address.
  *
  * The ingress hook of a device sees incoming packets once, after GRO. It is there only while a
  * qdisc of the device has "forward on". It is called with BH disabled.
@@ -55,8 +60,10 @@ static unsigned int onramp_max_forwarded = 1 << 16;
 module_param_named(max_forwarded, onramp_max_forwarded, uint, 0644);
 MODULE_PARM_DESC(max_forwarded, "forwarded connections of a network namespace, at most (65536)");
 
-/* Numbers of entries: none comes twice, or with 32 bits not within 2^30. */
-static atomic64_t onramp_forwarded_id = ATOMIC64_INIT(0);
+/* With so many there are, small connections get none: their state would take the CPU's caches. */
+static unsigned int onramp_few_forwarded = 1 << 12;
+module_param_named(few_forwarded, onramp_few_forwarded, uint, 0644);
+MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace from which on only large ones are followed (4096)");
 
 /**
  * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
@@ -82,34 +89,90 @@ struct onramp_forwarded_key {
  * struct onramp_forwarded - a connection without a socket here
  * @node: in onramp_net.forwarded
  * @key: addresses as they are on the wire
- * @flow_key: of its flow in any qdisc
+ * @refs: the table, and flows of qdiscs
  * @lock: of all below
  * @dead: it is out of the table
  * @fresh: an RTT was measured since a qdisc last tried to have it followed
  * @followed: On-Ramp follows it, so its RTT is not measured any more
  * @far: it was counted as one to a far host
  * @track: what its packets say
+ * @qref: not @dead: of the qdisc that @flow is of, to compare
+ * @flow: not @dead: its flow in that qdisc; NULL: unknown
  * @rcu: to free it
+ *
+ * It has two cache lines.
  */
 struct onramp_forwarded {
 	struct rhash_head	node;
 	struct onramp_forwarded_key key;
-	unsigned long		flow_key;
+	refcount_t		refs;
 	spinlock_t		lock;		/* the next ones */
 	bool			dead;
 	bool			fresh;
 	bool			followed;
 	bool			far;
 	struct onramp_fwd	track;
-	struct rcu_head		rcu;
+	union {
+		struct {
+			const struct onramp_qref *qref;
+			struct onramp_flow	*flow;
+		};
+		struct rcu_head	rcu;
+	};
 };
+
+/* As jhash2() of the whole key, without the words of an address that IPv4 does not have. */
+static u32 onramp_forwarded_hash(const void *data, u32 len, u32 seed)
+{
+	const struct onramp_forwarded_key *key = data;
+	u32 words[4] = {
+		(__force u32)key->saddr[0], (__force u32)key->daddr[0],
+		(__force u32)key->sport << 16 | (__force u32)key->dport,
+		get_unaligned((const u32 *)key->src),
+	};
+
+	seed += get_unaligned((const u16 *)(key->src + 4)) << 16 | key->vlan;
+	if (key->family == AF_INET6) {
+		seed = jhash2((__force const u32 *)key->saddr + 1, 3, seed);
+		seed = jhash2((__force const u32 *)key->daddr + 1, 3, seed);
+	}
+	return jhash2(words, ARRAY_SIZE(words), seed);
+}
+
+/* Return 0 if it is the entry's key. */
+static int onramp_forwarded_differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct onramp_forwarded_key *a = arg->key;
+	const struct onramp_forwarded_key *b = &((const struct onramp_forwarded *)obj)->key;
+	const unsigned long *x = (const unsigned long *)a, *y = (const unsigned long *)b;
+	unsigned long differ = 0;
+	unsigned int i;
+
+	BUILD_BUG_ON(sizeof(*a) % sizeof(*x));
+	for (i = 0; i < sizeof(*a) / sizeof(*x); i++)
+		differ |= x[i] ^ y[i];
+	return differ != 0;
+}
 
 static const struct rhashtable_params onramp_forwarded_table = {
 	.key_len		= sizeof(struct onramp_forwarded_key),
 	.key_offset		= offsetof(struct onramp_forwarded, key),
 	.head_offset		= offsetof(struct onramp_forwarded, node),
+	.hashfn			= onramp_forwarded_hash,
+	.obj_cmpfn		= onramp_forwarded_differs,
 	.automatic_shrinking	= true,
 };
+
+/* The key of an entry's flow, and back: see ONRAMP_KEY_FORWARDED. */
+static unsigned long onramp_forwarded_flow_key(const struct onramp_forwarded *e)
+{
+	return (unsigned long)e | ONRAMP_KEY_FORWARDED;
+}
+
+static struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
+{
+	return (struct onramp_forwarded *)(f->key & ~ONRAMP_KEY_FORWARDED);
+}
 
 /* Entries ------------------------------------------------------------------ */
 
@@ -260,8 +323,7 @@ static struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
 	if (!e)
 		goto no_memory;
 	e->key = *key;
-	e->flow_key = (unsigned long)atomic64_inc_return(&onramp_forwarded_id) << 1 | 1 |
-		      ONRAMP_KEY_FORWARDED;
+	refcount_set(&e->refs, 1);
 	spin_lock_init(&e->lock);
 	onramp_fwd_init(&e->track);
 	/* Another queue was faster, or the table is growing: the next packet tries again. */
@@ -276,6 +338,62 @@ no_memory:
 uncount:
 	atomic_dec(&onet->n_forwarded);
 	return NULL;
+}
+
+static void onramp_forwarded_put(struct onramp_forwarded *e)
+{
+	if (refcount_dec_and_test(&e->refs))
+		kfree_rcu(e, rcu);
+}
+
+/**
+ * onramp_forwarded_bind() - note the flow of an entry
+ * @e: the entry, with a reference
+ * @qref: of the flow's qdisc
+ * @f: the flow; NULL: there is no memory for it
+ * @fresh: it is a new one, and keeps the reference
+ *
+ * Context: the qdisc's lock.
+ */
+void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
+			   struct onramp_flow *f, bool fresh)
+{
+	spin_lock(&e->lock);
+	if (!e->dead && f) {
+		e->qref = qref;
+		e->flow = f;
+	}
+	spin_unlock(&e->lock);
+	if (!fresh)
+		onramp_forwarded_put(e);
+}
+
+/**
+ * onramp_forwarded_unbind() - undo that, for a flow that is freed
+ * @f: the flow, of a forwarded connection
+ *
+ * Context: the qdisc's lock, or a qdisc that is not in use.
+ */
+void onramp_forwarded_unbind(const struct onramp_flow *f)
+{
+	struct onramp_forwarded *e = onramp_forwarded_of(f);
+
+	spin_lock_bh(&e->lock);
+	/* It may have one in another qdisc by now. */
+	if (!e->dead && e->flow == f)
+		e->flow = NULL;
+	spin_unlock_bh(&e->lock);
+	onramp_forwarded_put(e);
+}
+
+/* May a connection without an entry have one? */
+static bool onramp_forwarded_may(struct onramp_qref *qref, struct sk_buff *skb, u64 now)
+{
+	if (atomic_read(&qref->onet->n_forwarded) < (int)READ_ONCE(onramp_few_forwarded) ||
+	    onramp_fwd_is_large(qref->sizes, skb_get_hash(skb), skb->len, now))
+		return true;
+	onramp_net_count(qref->onet, ONRAMP_N_FORWARD_SMALL);
+	return false;
 }
 
 /* Count the measurements of RTTs that are under way. */
@@ -342,27 +460,54 @@ static void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *s
 	rcu_read_unlock();
 }
 
+/* Note a packet in its entry; return false: the entry has gone meanwhile. */
+static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwarded *e,
+				  const struct onramp_forwarded_packet *p, u64 now,
+				  struct onramp_seen *seen)
+{
+	bool timed, dead;
+
+	spin_lock(&e->lock);
+	dead = e->dead;
+	if (!dead) {
+		timed = e->track.timed_ns;
+		seen->was_closed = e->track.closed;
+		if (p->payload)
+			onramp_fwd_data(&e->track, p->seq, p->seq + p->payload, !e->followed, now);
+		if (p->end)
+			onramp_fwd_end(&e->track, now);
+		onramp_forwarded_timed(qref->onet, timed, e->track.timed_ns);
+		seen->closed = e->track.closed;
+		seen->key = onramp_forwarded_flow_key(e);
+		/* Flows of another qdisc may go at any time. */
+		seen->flow = e->qref == qref ? e->flow : NULL;
+		if (!seen->flow)
+			refcount_inc(&e->refs);
+	}
+	spin_unlock(&e->lock);
+	return !dead;
+}
+
 /**
  * onramp_forwarded_packet() - find or make the entry of a packet, and note the packet
  * @qref: of the qdisc
  * @dev: its device
  * @skb: the packet, of no connection's socket
  * @now: CLOCK_MONOTONIC, ns
- * @key: set to that of its flow, if there is an entry
- * @closed: set to whether its host has closed the connection, if there is an entry
+ * @seen: set, if there is an entry
  *
  * Context: the qdisc's lock.
- * Return: the entry, valid while BHs are disabled; NULL: it has none.
+ * Return: the entry, valid while BHs are disabled, and with a reference for
+ *	onramp_forwarded_bind() if its flow is unknown; NULL: it has none.
  */
 struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
-						 const struct sk_buff *skb, u64 now,
-						 unsigned long *key, bool *closed)
+						 struct sk_buff *skb, u64 now,
+						 struct onramp_seen *seen)
 {
 	struct onramp_net *onet = qref->onet;
 	struct onramp_forwarded_packet p;
 	struct onramp_forwarded *e;
 	struct or_way way;
-	bool timed;
 
 	if (skb->encapsulation)
 		return NULL;
@@ -380,21 +525,10 @@ struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struc
 	onramp_forwarded_via(&p.key, &way);
 	rcu_read_lock();
 	e = onramp_forwarded_find(onet, &p.key);
-	if (!e && p.payload && !p.end)
+	if (!e && p.payload && !p.end && onramp_forwarded_may(qref, skb, now))
 		e = onramp_forwarded_create(onet, &p.key);
-	if (e) {
-		spin_lock(&e->lock);
-		timed = e->track.timed_ns;
-		if (p.payload)
-			onramp_fwd_data(&e->track, p.seq, p.seq + p.payload,
-					!e->followed && !e->dead, now);
-		if (p.end)
-			onramp_fwd_end(&e->track, now);
-		onramp_forwarded_timed(onet, timed, e->track.timed_ns);
-		*closed = e->track.closed;
-		spin_unlock(&e->lock);
-		*key = e->flow_key;
-	}
+	if (e && !onramp_forwarded_note(qref, e, &p, now, seen))
+		e = NULL;
 	rcu_read_unlock();
 	return e;
 }
@@ -459,7 +593,7 @@ static void onramp_forwarded_age_one(struct onramp_net *onet, struct onramp_forw
 		return;
 	rhashtable_remove_fast(&onet->forwarded, &e->node, onramp_forwarded_table);
 	atomic_dec(&onet->n_forwarded);
-	kfree_rcu(e, rcu);
+	onramp_forwarded_put(e);
 }
 
 static void onramp_forwarded_age(struct work_struct *work)
@@ -706,21 +840,25 @@ static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_lin
 
 /**
  * onramp_forward_start() - begin to look at packets that come in: a qdisc forwards
- * @onet: namespace
- * @link: of the qdisc's device
+ * @qref: of the qdisc
+ * @link: of its device
  *
- * Calls are counted.
+ * Calls are counted. The qdisc does not use @qref->sizes before.
  *
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
  */
-int onramp_forward_start(struct onramp_net *onet, struct onramp_link *link)
+int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
 {
 	int err = 0;
 
 	ASSERT_RTNL();
+	if (!qref->sizes)
+		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
+	if (!qref->sizes)
+		return -ENOMEM;
 	if (!link->forwards)
-		err = onramp_forward_register(onet, link);
+		err = onramp_forward_register(qref->onet, link);
 	if (!err)
 		link->forwards++;
 	return err;

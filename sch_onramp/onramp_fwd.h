@@ -15,6 +15,8 @@
  *
  *	data leaves: the rate of the connection, pauses included
  *
+ *	there are many connections, and it has no state: is it large?
+ *
  * Nothing in this file depends on the kernel but fixed-size integers: it is compiled into the
  * module and the unit tests.
  */
@@ -35,6 +37,18 @@
 /* A connection is old after this time without data, ns: open, and after FIN or RST. */
 #define ONRAMP_FWD_AGE_NS	30000000000ULL
 #define ONRAMP_FWD_CLOSED_NS	2000000000ULL
+
+/*
+ * With many connections only large ones get state: those with this share of the bytes of all that
+ * have none, since the time below began, and with this many bytes, a batch, so that a share
+ * means something.
+ */
+#define ONRAMP_FWD_SHARE	1024
+#define ONRAMP_FWD_LARGE	(1U << 16)
+#define ONRAMP_FWD_SIZES_NS	(1ULL << 28)
+
+/* Counters of those bytes: each is that of the connections with some of the hashes. */
+#define ONRAMP_FWD_SIZES	4096
 
 /* The rate is measured over this time at least; a longer one than the second is a break; ns. */
 #define ONRAMP_FWD_METER_NS	(1ULL << 20)
@@ -178,6 +192,48 @@ static inline bool onramp_fwd_is_old(u64 seen_ns, bool closed, u64 now_ns)
 	if ((s64)(now_ns - seen_ns) < 0)
 		return false;
 	return now_ns - seen_ns > (closed ? ONRAMP_FWD_CLOSED_NS : ONRAMP_FWD_AGE_NS);
+}
+
+/* Large ones --------------------------------------------------------------- */
+
+/**
+ * struct onramp_fwd_sizes - bytes of connections without state, by their hash
+ * @from_ns:	since when they are counted
+ * @all:	of all of them
+ * @bytes:	of those with the same hash, up to U32_MAX
+ *
+ * A filter with one stage, see Estan and Varghese, "New Directions in Traffic Measurement and
+ * Accounting" (SIGCOMM 2002): no large connection is missed, and a small one gets state only if
+ * those with its hash are large together. At most ONRAMP_FWD_SHARE can be large at a time.
+ */
+struct onramp_fwd_sizes {
+	u64	from_ns;
+	u64	all;
+	u32	bytes[ONRAMP_FWD_SIZES];
+};
+
+/**
+ * onramp_fwd_is_large() - count a packet of a connection without state
+ * @s: counters
+ * @hash: of the connection, 32 random bits
+ * @len: bytes
+ * @now_ns: current time
+ *
+ * Return: its connection is large.
+ */
+static inline bool onramp_fwd_is_large(struct onramp_fwd_sizes *s, u32 hash, u32 len, u64 now_ns)
+{
+	u32 *bytes = &s->bytes[hash % ONRAMP_FWD_SIZES], i;
+
+	if (now_ns - s->from_ns > ONRAMP_FWD_SIZES_NS) {
+		for (i = 0; i < ONRAMP_FWD_SIZES; i++)
+			s->bytes[i] = 0;
+		s->all = 0;
+		s->from_ns = now_ns;
+	}
+	s->all += len;
+	*bytes += min_t(u32, len, U32_MAX - *bytes);
+	return *bytes >= max_t(u64, ONRAMP_FWD_LARGE, div_u64(s->all, ONRAMP_FWD_SHARE));
 }
 
 /* In flight ---------------------------------------------------------------- */

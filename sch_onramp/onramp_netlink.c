@@ -211,7 +211,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	}
 	forward = q->cfg.forward;
 	if (cfg->forward && !forward) {
-		err = onramp_forward_start(q->qref->onet, q->link);
+		err = onramp_forward_start(q->qref, q->link);
 		if (err) {
 			NL_SET_ERR_MSG(extack, "forward on needs netfilter's ingress hook, and memory for it");
 			onramp_table_free(table);

@@ -570,7 +570,7 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	if (conn->sk && conn->sk != f->key)
 		onramp_flow_detach(q, conn);
 	if (away)
-		onramp_conn_seen(conn, false, onramp_clock(q));
+		onramp_conn_seen(conn, onramp_clock(q));
 	onramp_conn_own(conn, skb->sk, away);
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
@@ -613,6 +613,52 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 	f->slot = onramp_conn_slot(conn);
 }
 
+/* Data of a connection that On-Ramp follows has come to its flow. */
+static void onramp_is_followed(const struct onramp_flow *f, struct sk_buff *skb, u32 headers)
+{
+	onramp_cb(skb)->headers = headers;
+	/* Both are next needed when the packet leaves. */
+	onramp_conn_prefetch(f->conn);
+	prefetchw(&f->conn->rec[f->slot]);
+}
+
+/* The same for a packet of a forwarded connection, with its entry. */
+static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
+							      struct sk_buff *skb,
+							      struct onramp_forwarded *e,
+							      const struct onramp_seen *seen)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	u32 headers = onramp_tcp_headers(skb);
+	struct onramp_flow *f = seen->flow;
+	bool followed;
+
+	if (!f) {
+		f = onramp_flow_find_or_create(q, seen->key, NULL);
+		/* A new one has no limit yet. */
+		onramp_forwarded_bind(e, q->qref, f, f && !f->spill);
+		if (unlikely(!f)) {
+			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
+			return &q->fast;
+		}
+	}
+	f->spill = max_t(u64, q->cfg.flow_limit / 2, 1);
+	followed = f->conn;
+	if (headers && !followed)
+		onramp_attach_forwarded(sch, f, skb, e);
+	if (f->conn && (!followed || seen->closed != seen->was_closed))
+		onramp_conn_closes(f->conn, seen->closed);
+	if (headers && f->conn) {
+		onramp_is_followed(f, skb, headers);
+		prefetchw(&f->conn->meter);
+	}
+	if (headers && onramp_data_is_fast(sch, f, skb)) {
+		q->stats[ONRAMP_STATS_FASTPATH]++;
+		return &q->fast;
+	}
+	return f;
+}
+
 /*
  * The flow of a packet, or the fast queue, also for lack of memory.
  *
@@ -621,24 +667,26 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_forwarded *e = NULL;
+	struct onramp_forwarded *e;
+	struct onramp_seen seen;
 	struct onramp_flow *f;
-	bool closed = false;
 	unsigned long key;
 	u32 headers = 0;
 	struct sock *sk;
 
 	key = onramp_flow_key(q, skb, &sk);
-	if (unlikely(q->forwards) && !sk)
-		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_clock(q), &key,
-					    &closed);
+	if (unlikely(q->forwards) && !sk) {
+		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_clock(q), &seen);
+		/* The flow of a forwarded ACK may hold data that came before. */
+		if (e)
+			return onramp_classify_forwarded(sch, skb, e, &seen);
+	}
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
-	if (unlikely(e) || (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk)))
+	if (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk))
 		headers = onramp_tcp_headers(skb);
-	/* The flow of a forwarded ACK may hold data that came before. */
-	if (likely(!e) && !onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
+	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
@@ -647,25 +695,12 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
-	if (headers && !f->conn) {
-		if (unlikely(e))
-			onramp_attach_forwarded(sch, f, skb, e);
-		else
-			onramp_attach(sch, f, skb);
-	}
-	if (unlikely(e)) {
-		f->spill = max_t(u64, q->cfg.flow_limit / 2, 1);
-		if (f->conn)
-			onramp_conn_seen(f->conn, closed, onramp_clock(q));
-	}
 	if (!headers)
 		return f;
-	if (f->conn) {
-		onramp_cb(skb)->headers = headers;
-		/* Both are next needed when the packet leaves. */
-		onramp_conn_prefetch(f->conn);
-		prefetchw(&f->conn->rec[f->slot]);
-	}
+	if (!f->conn)
+		onramp_attach(sch, f, skb);
+	if (f->conn)
+		onramp_is_followed(f, skb, headers);
 	if (onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;

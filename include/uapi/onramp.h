@@ -273,7 +273,9 @@ ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
 	 "forwarded packets at which a pause, or a wait for other bursts, ended early, as half of "\
 	 "flow_limit was queued") \
 ONRAMP_X(FORWARD_STRAYS, forward_strays, COUNT, \
-	 "packets of the namespace not followed: their address is another MAC's, or the host's")
+	 "packets of the namespace not followed: their address is another MAC's, or the host's") \
+ONRAMP_X(FORWARD_SMALL, forward_small, COUNT, \
+	 "packets of the namespace that got no entry there: small connections, of many")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

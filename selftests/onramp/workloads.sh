@@ -112,6 +112,29 @@ full() {
 	wait_for 20 forwarded_are 0
 }
 
+# There are many connections: further ones get an entry if they are large.
+many() {
+	local of=/sys/module/sch_onramp/parameters/few_forwarded
+
+	undo "[ ! -e $of ] || echo 4096 >$of"
+	echo 2 >$of
+	fresh forward on $unpaused peers all
+	wait_for 40 forwarded_are 0
+	# 7 KB of each in the time that counts are of; 64 KB are large.
+	load "$C" --to $B4 --flows 8 --rate-limit 200kbit --duration 1
+	shot
+	expect "connections in the table" "$(shown forwarded)" -eq 2
+	expect "packets of small ones" "$(shown forward_small)" -ge 6
+	expect forward_full "$(shown forward_full)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 800000
+	load "$C" --to $B4 --flows 1 --duration 1
+	shot
+	expect "connections with a large one" "$(shown forwarded)" -ge 3
+	echo 4096 >$of
+	echo "measured: $(shown forward_small) packets of small ones"
+	wait_for 20 forwarded_are 0
+}
+
 # Off, the default, nothing of it is called, neither at the qdisc nor for what comes in.
 off() {
 	local name before asked
@@ -324,7 +347,7 @@ ipip() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-ksft_plan 19
+ksft_plan 20
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -360,6 +383,7 @@ ksft_case "host to a published port" dnat
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip
 ksft_case "a container that asks for itself" own_qdisc
 ksft_case "the table is full" full
+ksft_case "many connections" many
 ksft_case "connections that are closed" closed
 ksft_case "hosts that are far" far
 ksft_case "off, the default, costs nothing" off

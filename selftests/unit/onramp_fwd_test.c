@@ -212,6 +212,44 @@ static void flight__between_or_acks_and_what_left(void)
 	CHECK(!onramp_fwd_in_flight(0xffffff00, 0x100, 0xffffff00));
 }
 
+/* Nobody is large at first, and only who has a share is later. */
+static void large__share_of_all(void)
+{
+	static struct onramp_fwd_sizes s;
+	u32 i;
+
+	CHECK(!onramp_fwd_is_large(&s, 7, 65535, 5 * MS));
+	CHECK(onramp_fwd_is_large(&s, 7, 1, 5 * MS));
+	/* Its hash is not that of another. */
+	CHECK(!onramp_fwd_is_large(&s, 8, 1000, 5 * MS));
+	CHECK(onramp_fwd_is_large(&s, 7 + 4096, 1, 5 * MS));
+	/* 100 MB of others: 100000 bytes are a share of it, 65540 are none. */
+	for (i = 0; i < 1000; i++)
+		onramp_fwd_is_large(&s, 100 + i, 100000, 6 * MS);
+	CHECK_EQ(s.all, 100066537);
+	CHECK(!onramp_fwd_is_large(&s, 7, 3, 6 * MS));
+	CHECK(onramp_fwd_is_large(&s, 7, 40000, 6 * MS));
+	/* Over 2^28 ns, and from the first packet after that. */
+	CHECK(onramp_fwd_is_large(&s, 7, 1, 1 << 28));
+	CHECK_EQ(s.from_ns, 0);
+	CHECK(!onramp_fwd_is_large(&s, 7, 1000, 1 + (1 << 28)));
+	CHECK_EQ(s.all, 1000);
+	CHECK_EQ(s.from_ns, 1 + (1 << 28));
+	CHECK(!onramp_fwd_is_large(&s, 100, 60000, 2 + (1 << 28)));
+}
+
+/* A counter does not wrap. */
+static void large__at_any_rate(void)
+{
+	static struct onramp_fwd_sizes s;
+
+	onramp_fwd_is_large(&s, 1, U32_MAX - 1, 5 * MS);
+	CHECK(onramp_fwd_is_large(&s, 1, 1, 5 * MS));
+	CHECK(onramp_fwd_is_large(&s, 1, 70000, 5 * MS));
+	CHECK_EQ(s.bytes[1], U32_MAX);
+	CHECK_EQ(s.all, 70000 + (u64)U32_MAX);
+}
+
 static void meter__rates(void)
 {
 	struct onramp_fwd_meter m = {};
@@ -261,6 +299,8 @@ int main(void)
 		KTAP_CASE(data__of_another_connection),
 		KTAP_CASE(age__of_connections),
 		KTAP_CASE(flight__between_or_acks_and_what_left),
+		KTAP_CASE(large__share_of_all),
+		KTAP_CASE(large__at_any_rate),
 		KTAP_CASE(meter__rates),
 	};
 
