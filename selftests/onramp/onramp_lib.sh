@@ -242,7 +242,7 @@ load_until() {
 # Where connect_helper serves.
 PORT=5700
 
-# connect ADDRESS COUNT [EACH]: connections that A keeps open, see connect_helper.c; sets
+# connect ADDRESS COUNT [EACH]: connections that A, or FROM, keeps open, see connect_helper.c; sets
 # CLIENT. To send a byte on each of them: again.
 connect() {
 	rm -f "$KSFT_TMP/in" "$KSFT_TMP/out"
@@ -254,7 +254,7 @@ connect() {
 }
 
 connected() {
-	exec "$KSFT_DIR/connect_helper" "$A" "$1" $PORT "$2" "$3" \
+	exec "$KSFT_DIR/connect_helper" "${FROM:-$A}" "$1" $PORT "$2" "$3" \
 		<"$KSFT_TMP/in" >"$KSFT_TMP/out"
 }
 

@@ -268,6 +268,49 @@ full() {
 	exec 7>&- 8>&- 9>&-
 }
 
+# The same for the connections of a container, X, which this host forwards: they take no more
+# than there is room for, and make room for others.
+forwarded() {
+	local of=/sys/module/sch_onramp/parameters/max_peers forgotten first
+
+	# Forget what has been.
+	ns_del "$A"
+	ns_del "$B"
+	ns_del "$C"
+	three_hosts
+	ns_add "$X"
+	veth_pair "$X" x0 10.77.3.2 "$A" h0 10.77.3.1
+	ip -n "$X" route add default via 10.77.3.1
+	ip -n "$B" route add 10.77.3.0/24 via "$V4_A"
+	ns_set "$A" ipv4/ip_forward 1
+	fresh forward on peers all
+	undo "[ ! -e $of ] || echo 16384 >$of"
+	echo $MOST >$of
+	forgotten=$(stat peers_evicted)
+	FROM=$X connect "$SILENT" $((MOST + 64))
+	shot
+	expect "entries" "$(shown forwarded)" -ge $((MOST + 64))
+	expect peers "$(shown peers)" -le "$MOST"
+	expect peers "$(shown peers)" -ge $((MOST * 9 / 10))
+	first=$CLIENT
+	exec 8>&9
+	wait_for 30 listed_as 10.78.0.200 state silent
+	FROM=$X connect 10.79.0.1 $((MOST / 2))
+	again
+	wait_for 60 grep -q sent "$KSFT_TMP/out"
+	expect peers "$(stat peers)" -le "$MOST"
+	expect "hosts that made room" $(($(stat peers_evicted) - forgotten)) -ge $((MOST / 4))
+	echo "measured: $(stat peers) peers, $(stat peers_evicted) evicted, $(
+		stat connections) connections"
+	stop "$CLIENT" KILL
+	stop "$first" KILL
+	wait_for 20 stat_is connections 0
+	wait_for 20 stat_is forwarded 0
+	echo 16384 >$of
+	ns_del "$X"
+	exec 8>&- 9>&-
+}
+
 # The list: of the namespace, and of no other.
 list() {
 	# Forget what has been.
@@ -297,9 +340,10 @@ list() {
 	exec 8>&- 9>&-
 }
 
-ksft_plan 9
+ksft_plan 10
 need_module sch_onramp
 C=$(ns_name C)
+X=$(ns_name X)
 three_hosts
 ksft_case "hosts that are far are not asked" far
 ksft_case "a queue makes no host far" queue
@@ -309,4 +353,5 @@ ksft_case "connections that are reset" closes by_reset
 ksft_case "connections of two queues" queues
 ksft_case "connections of a class" class
 ksft_case "more hosts than there is room for" full
+ksft_case "more hosts than there is room for, of forwarded connections" forwarded
 ksft_case "the list of peers" list

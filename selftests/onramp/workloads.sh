@@ -327,6 +327,23 @@ dnat() {
 	in_ns "$B" nft delete table inet nat
 }
 
+# A program of XDP on the qdisc's device, which passes all.
+xdp() {
+	local program
+
+	spawn "$KSFT_DIR/xdp_helper" "$A" a0
+	program=$SPAWNED
+	wait_for 10 xdp_is_there
+	answered "$C" $B4 $C4
+	expect forwarded "$(stat forwarded)" -ge 2
+	xdp_is_there
+	stop "$program" KILL
+}
+
+xdp_is_there() {
+	ip -n "$A" link show a0 | grep -q xdpgeneric
+}
+
 acker_of() {
 	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_acker
 }
@@ -347,7 +364,7 @@ ipip() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-ksft_plan 20
+ksft_plan 21
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -380,6 +397,7 @@ ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_case "host to a published port" dnat
+ksft_case "container, with a program of XDP on the NIC" xdp
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip
 ksft_case "a container that asks for itself" own_qdisc
 ksft_case "the table is full" full
