@@ -327,6 +327,52 @@ dnat() {
 	in_ns "$B" nft delete table inet nat
 }
 
+# A container whose connections are masqueraded, and which receives: B's conntrack has the reply's
+# direction, and A sends to B's address.
+snat_receiver() {
+	local before giver
+
+	in_ns "$B" nft -f - <<-END
+		table ip nat {
+			chain out {
+				type nat hook postrouting priority srcnat;
+				ip saddr 10.77.4.0/24 oifname "b0" masquerade
+			}
+		}
+	END
+	ns_set "$B" or_acker/forward on
+	before=$(acker_of "$B" FlowsForwarded)
+	# shellcheck disable=SC2086
+	fresh $unpaused peers all
+	spawn gives
+	giver=$SPAWNED
+	wait_for 20 has_listener
+	spawn takes
+	wait_for 100 stats_reach acks 40 || all_stats
+	stop "$SPAWNED" KILL
+	stop "$giver" KILL
+	shot
+	asked $B4 $V4_A
+	expect pauses "$(shown pauses)" -eq 0
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -gt "$before"
+	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
+	ns_set "$B" or_acker/forward off
+	in_ns "$B" nft delete table ip nat
+}
+
+# gives, takes: A sends all that it can to who connects, and D connects.
+gives() {
+	exec ip netns exec "$A" busybox nc -l -p 6001 </dev/zero >/dev/null
+}
+
+takes() {
+	exec ip netns exec "$D" busybox nc "$V4_A" 6001 < <(exec sleep 600) >/dev/null
+}
+
+has_listener() {
+	in_ns "$A" ss -Hltn 'sport = :6001' | grep -q LISTEN
+}
+
 # A program of XDP on the qdisc's device, which passes all.
 xdp() {
 	local program
@@ -364,7 +410,39 @@ ipip() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-ksft_plan 21
+# On the NIC there are only UDP packets between the hosts: nothing is followed, and nothing lost. On
+# the tunnel's device packets are not encrypted yet.
+wireguard() {
+	ip -n "$A" link add wg0 type wireguard
+	ip -n "$B" link add wg0 type wireguard
+	"$KSFT_DIR/wg_helper" "$A" wg0 0 $B4
+	"$KSFT_DIR/wg_helper" "$B" wg0 1 $V4_A
+	ip -n "$A" link set wg0 up
+	ip -n "$B" link set wg0 up
+	ip -n "$C" link set c0 mtu 1400
+	ip -n "$D" link set d0 mtu 1400
+	ip -n "$A" route replace 10.77.4.0/24 dev wg0
+	ip -n "$B" route replace 10.77.3.0/24 dev wg0
+	fresh forward on $unpaused peers all
+	wait_for 60 forwarded_are 0
+	wait_for 60 connections_are 0
+	load "$C" --to $D4 --flows 2 --rate-limit 2mbit --duration 1
+	shot
+	expect connections "$(shown connections)" -eq 0
+	expect forwarded "$(shown forwarded)" -eq 0
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 2000000
+	DEV=wg0
+	answered "$C" $D4 $C4
+	ip -n "$A" link del wg0
+	ip -n "$B" link del wg0
+	ip -n "$C" link set c0 mtu 1500
+	ip -n "$D" link set d0 mtu 1500
+	ip -n "$B" route replace 10.77.3.0/24 via $V4_A
+	ip -n "$A" route replace 10.77.4.0/24 via $B4
+}
+
+ksft_plan 23
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -397,8 +475,10 @@ ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_case "host to a published port" dnat
+ksft_case "host to a container behind SNAT" snat_receiver
 ksft_case "container, with a program of XDP on the NIC" xdp
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip
+ksft_case "container behind WireGuard, the qdisc on the NIC, and on the tunnel" wireguard
 ksft_case "a container that asks for itself" own_qdisc
 ksft_case "the table is full" full
 ksft_case "many connections" many
