@@ -114,22 +114,22 @@ full() {
 
 # There are many connections: further ones get an entry if they are large.
 many() {
-	local of=/sys/module/sch_onramp/parameters/few_forwarded
+	local of=/sys/module/sch_onramp/parameters/few_forwarded small
 
 	undo "[ ! -e $of ] || echo 4096 >$of"
 	echo 2 >$of
 	fresh forward on $unpaused peers all
 	wait_for 40 forwarded_are 0
 	# 7 KB of each in the time that counts are of; 64 KB are large.
-	load "$C" --to $B4 --flows 8 --rate-limit 200kbit --duration 1
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 8 \
+		--rate-limit 200kbit --duration 600
+	small=$SPAWNED
+	wait_for 60 stats_reach forward_small 100
 	shot
 	expect "connections in the table" "$(shown forwarded)" -eq 2
-	expect "packets of small ones" "$(shown forward_small)" -ge 6
 	expect forward_full "$(shown forward_full)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 800000
-	load "$C" --to $B4 --flows 1 --duration 1
-	shot
-	expect "connections with a large one" "$(shown forwarded)" -ge 3
+	load_in_until "$C" forwarded 3 --to $B4 --flows 1
+	stop "$small" KILL
 	echo 4096 >$of
 	echo "measured: $(shown forward_small) packets of small ones"
 	wait_for 20 forwarded_are 0
