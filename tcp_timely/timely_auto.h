@@ -7,8 +7,10 @@
  * 10 Gbit/s; an RTT of 50 us is a queue of 40 us on one path and none on the next. Here
  * the law is the same, and its parameters are computed from the state of a flow: C, the
  * payload that its line carries; R, its own rate; D, the lowest RTT of the path; v, the
- * mean difference of successive RTTs; S, the size of a segment, and q = S / C.
+ * mean difference of successive RTTs; S, the size of a segment, and q = S / C; and L, the
+ * payload that the slowest link of the path carries, R to C.
  *
+ *	RTT      = max(D, measured RTT - S / L + S / C)
  *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
  *	base     = max(D, 23 us, q)
  *	w        = (4 us + 0.15 q) x
@@ -28,6 +30,9 @@
  *	cuts of a run are undone if the next RTT is below Tlow, and below the one before
  *	           by more than twice w plus the part that the cuts explain: time between
  *	           updates * (1 - R / rate before them)
+ *
+ *	L        = C / max(1, r - 1), r: how much longer the time between two ACKs of one
+ *		   segment is than these bytes take at C, smoothed
  *
  * with alpha = 1/4, N = 5 once RTTs were below Tlow for seven updates and a millisecond,
  * where the RTT is in the first sixth from D to Thigh, else 1. No update takes more than half.
@@ -56,6 +61,17 @@
  *    difference of its input and its output. If the RTT falls by much more, there was no
  *    queue, or other flows have ended. So a cut need not wait for a second RTT to confirm
  *    it, which would be dead time: 100 Gbit/s would be used to 84 % instead of 100 %.
+ *
+ *  - L. A host knows the speed of its own link. If another one of the path is slower, a
+ *    segment takes longer there, S / L in place of S / C, and this is no queue: a segment of
+ *    16 KB takes 131 us at 1 Gbit/s, of which 118 us would be delay to get rid of, and one flow
+ *    of hosts with 10 Gbit/s would use 63 % of the link. The packets of a segment leave a slow
+ *    link that far apart, and so do their ACKs. Others' packets get between them, but in the
+ *    time S / C in which the segment arrives, no more than S L / C on average: hence r - 1,
+ *    and L is C where all links are alike. A receiver that acknowledges a whole segment at once
+ *    tells nothing: then L remains as it is, C at first. L is not below R, so that no more than
+ *    the time from one segment to the next is ever taken from an RTT; and D is the lowest one
+ *    as measured, so that an L too low cannot make D too low.
  *
  * D is the lowest RTT of the last 4 to 6 s. If none came within an eighth of it for that
  * long, the path may have become longer, or other flows keep the queue full: D becomes the
@@ -168,6 +184,22 @@
 #define TIMELY_AUTO_FLOOR_SHARE	1000U
 #define TIMELY_AUTO_FLOOR_BPS	1250000U
 
+/* timely_flow.slow: one octave of r has 16 steps, and 255 are 2^15.9. */
+#define TIMELY_AUTO_SLOW_SHIFT	4
+#define TIMELY_AUTO_SLOW_ONE	(1U << TIMELY_AUTO_SLOW_SHIFT)
+#define TIMELY_AUTO_SLOW_MOST	255U
+
+/*
+ * Of a gap's excess over the known r, 1/8 octave / 16 is learnt; half of that step where the gap
+ * and the one before are four times what r explains: the noise of a host makes one gap longer and
+ * the next one shorter. A gap counts for 32 times that, and for 1.05 ms, at most.
+ */
+#define TIMELY_AUTO_GAP_SHIFT	3
+#define TIMELY_AUTO_FAR_SHIFT	1
+#define TIMELY_AUTO_FAR		(4U << TIMELY_AUTO_SLOW_SHIFT)
+#define TIMELY_AUTO_GAP_MOST	(32U << TIMELY_AUTO_SLOW_SHIFT)
+#define TIMELY_AUTO_GAP_MAX_NS	(1U << 20)
+
 /* A segment has the bytes that the rate sends in this time, ns. */
 #define TIMELY_AUTO_SEGMENT_NS	250000U
 
@@ -213,6 +245,20 @@ struct timely_auto {
 	u64	t_low_ns;
 	u64	t_high_ns;
 	u64	chance_ns;
+};
+
+/**
+ * struct timely_event - a completion
+ * @rtt_ns:	RTT without serialisation at C, ns; above 2^32 - 1 it counts as that
+ * @now_ns:	its time
+ * @bytes:	payload that was sent in that RTT, < 2^24
+ * @window:	window of the flow at the moment, bytes, < 2^31
+ */
+struct timely_event {
+	u64	rtt_ns;
+	u64	now_ns;
+	u32	bytes;
+	u32	window;
 };
 
 /* Square root, rounded down: a bit of the result at a time, 32 of them at most. */
@@ -341,6 +387,92 @@ static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_by
 static inline u64 timely_auto_idle_ns(const struct timely_flow *f)
 {
 	return max_t(u64, (u64)f->base_ns * TIMELY_AUTO_IDLE_RTTS, TIMELY_AUTO_IDLE_NS);
+}
+
+/* r in sixteenths: it is piecewise linear in timely_flow.slow, 1, 17/16, ... 31/16, 2, 34/16 ... */
+static inline u32 timely_auto_ratio_q4(const struct timely_flow *f)
+{
+	return (TIMELY_AUTO_SLOW_ONE + (f->slow & (TIMELY_AUTO_SLOW_ONE - 1))) <<
+	       (f->slow >> TIMELY_AUTO_SLOW_SHIFT);
+}
+
+/**
+ * timely_auto_link_bps() - return L, the payload that the slowest link of the path carries
+ * @f: flow, with a rate
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ *
+ * Return: C / max(1, r - 1), but not less than the flow's own rate; bytes/s.
+ * C < 2^38, shifted by 4.
+ */
+static inline u64 timely_auto_link_bps(const struct timely_flow *f, u64 cap_bps)
+{
+	u32 ratio_q4 = timely_auto_ratio_q4(f);
+
+	/* As a rule: no division. */
+	if (ratio_q4 <= 2 * TIMELY_AUTO_SLOW_ONE)
+		return cap_bps;
+	return max_t(u64, div64_u64(cap_bps << TIMELY_AUTO_SLOW_SHIFT,
+				    ratio_q4 - TIMELY_AUTO_SLOW_ONE),
+		     max_t(u64, timely_rate_bps(f), 1));
+}
+
+/**
+ * timely_auto_gap() - learn from two ACKs of parts of one segment how slow a link of the path is
+ * @f: flow
+ * @bytes: payload that the second one acknowledges beyond the first, 1 to 2^24
+ * @gap_ns: time between them, ns
+ * @now_ns: time of the second one, ns
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ *
+ * The steps are in proportion to the excess, so that those of all ACKs of a segment add up to
+ * what its first and last one tell, whatever delays the ones between them.
+ *
+ * Overflow: 2^38 bytes/s, shifted by 4, times 2^20 ns.
+ */
+static inline void timely_auto_gap(struct timely_flow *f, u32 bytes, u64 gap_ns, u64 now_ns,
+				   u64 cap_bps)
+{
+	u64 sent_q4, expected;
+	u32 gap_q4, shift = TIMELY_AUTO_SLOW_SHIFT, chance;
+	bool far;
+	s32 steps;
+
+	gap_ns = min_t(u64, gap_ns, TIMELY_AUTO_GAP_MAX_NS);
+	sent_q4 = div64_u64((cap_bps << TIMELY_AUTO_SLOW_SHIFT) * gap_ns, 1000000000);
+	/* The bytes that C sends while the slow link sends these. */
+	expected = (u64)bytes * timely_auto_ratio_q4(f) >> TIMELY_AUTO_SLOW_SHIFT;
+	gap_q4 = (u32)min_t(u64, div64_u64(sent_q4, max_t(u64, expected, 1)),
+			    TIMELY_AUTO_GAP_MOST);
+	far = gap_q4 >= TIMELY_AUTO_FAR;
+	shift += far && f->apart ? TIMELY_AUTO_FAR_SHIFT : TIMELY_AUTO_GAP_SHIFT;
+	f->apart = far;
+	/* Rounded by chance, or small excesses would never count. */
+	chance = (u32)(now_ns >> 4) & ((1U << shift) - 1);
+	steps = (s32)(gap_q4 + chance - TIMELY_AUTO_SLOW_ONE) >> shift;
+	f->slow = (u8)clamp_t(s32, f->slow + steps, 0, TIMELY_AUTO_SLOW_MOST);
+}
+
+/* What a segment's serialisation at L is longer than at C, ns. */
+static inline u64 timely_auto_own_ns(const struct timely_flow *f, u32 bytes, u64 cap_bps)
+{
+	u64 link_bps = timely_auto_link_bps(f, cap_bps);
+
+	if (link_bps >= cap_bps)
+		return 0;
+	return min_t(u64, timely_serialisation_ns(bytes, link_bps) -
+			  timely_serialisation_ns(bytes, cap_bps), TIMELY_MAX_RTT_NS);
+}
+
+/* An RTT: update D, and return it without its segment's time at L, ns. It is D at least. */
+static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_event *e,
+				  u64 cap_bps)
+{
+	u64 rtt_ns = min_t(u64, max_t(u64, e->rtt_ns, 1), TIMELY_AUTO_RTT_MAX);
+	u64 own_ns = timely_auto_own_ns(f, e->bytes, cap_bps);
+
+	if (!f->base_ns || rtt_ns < f->base_ns)
+		f->base_ns = (u32)rtt_ns;
+	return (u32)(max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns);
 }
 
 static inline u32 timely_auto_clock(u64 now_ns)
@@ -499,8 +631,6 @@ static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 now
 	u32 before_ns = f->samples ? f->avg_ns : f->mean_ns;
 	u32 dev_ns = f->dev_ns, diff_ns;
 
-	if (!f->base_ns || rtt_ns < f->base_ns)
-		f->base_ns = max_t(u32, rtt_ns, 1);
 	if (rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT)
 		f->base_at = timely_auto_clock(now_ns);
 	if (before_ns) {
@@ -644,28 +774,28 @@ static inline bool timely_auto_due(const struct timely_flow *f, u64 now_ns)
 /**
  * timely_auto_update() - process one completion event
  * @f: flow, started by timely_auto_start()
- * @rtt_ns: RTT without serialisation, ns; above 2^32 - 1 it counts as that
- * @now_ns: time of the completion, ns
+ * @e: the event
  * @segment_bytes: largest segment, bytes, < 2^24
- * @window_bytes: window of the flow at the moment, bytes, < 2^31
  * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
  * @res: the decision
  */
-static inline void timely_auto_update(struct timely_flow *f, u64 rtt_ns, u64 now_ns,
-				      u32 segment_bytes, u32 window_bytes, u64 cap_bps,
+static inline void timely_auto_update(struct timely_flow *f, const struct timely_event *e,
+				      u32 segment_bytes, u64 cap_bps,
 				      struct timely_result *res)
 {
 	struct timely_auto a;
-	u64 cut, noise, elapsed_ns;
+	u64 cut, noise, elapsed_ns, now_ns = e->now_ns, rtt_ns;
 	u32 before_ns = f->mean_ns, rate;
 	bool hai, in_vain;
 
-	*res = (struct timely_result) { .branch = TIMELY_BRANCH_AVERAGE };
-	rtt_ns = min_t(u64, max_t(u64, rtt_ns, 1), TIMELY_AUTO_RTT_MAX);
+	*res = (struct timely_result) {
+		.branch = TIMELY_BRANCH_AVERAGE, .link_bps = timely_auto_link_bps(f, cap_bps),
+	};
+	rtt_ns = timely_auto_rtt(f, e, cap_bps);
 	timely_auto_sample(f, (u32)rtt_ns, now_ns);
 	if (f->starting) {
 		timely_auto_params(f, segment_bytes, cap_bps, &a);
-		timely_auto_begin(f, (u32)rtt_ns, window_bytes, cap_bps, &a, res);
+		timely_auto_begin(f, (u32)rtt_ns, e->window, cap_bps, &a, res);
 		f->last_ns = max_t(u64, f->last_ns, now_ns);
 		f->mean_ns = (u32)rtt_ns;
 		f->samples = 0;

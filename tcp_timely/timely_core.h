@@ -186,6 +186,7 @@ struct timely_params {
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
  * @doubted:	profile auto: the cuts since @before were for RTTs
+ * @apart:	profile auto: the last two ACKs of a segment were far apart
  * @win_sent:	bytes sent in it; while @starting, the rest of a message, see
  *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
@@ -195,6 +196,8 @@ struct timely_params {
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
  * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns
+ * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
+ *		timely_auto_ratio_q4()
  * @spare:	the caller's, else it would be padding
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
@@ -224,6 +227,7 @@ struct timely_flow {
 	u64	last_ns;
 	u32	win_ns:30;
 	u32	doubted:1;
+	u32	apart:1;
 	u32	win_sent;
 	u32	win_rate;
 	u8	neg_count;
@@ -231,7 +235,8 @@ struct timely_flow {
 	u8	starting:1;
 	u8	by_rule:1;
 	u8	base_at:5;
-	u8	spare[2];
+	u8	slow;
+	u8	spare;
 	u32	base_ns;
 	u32	sent;
 	u32	before;
@@ -243,6 +248,7 @@ struct timely_flow {
  * @rtt_diff_ns: smoothed RTT difference, ns, rounded towards zero
  * @gradient_ppm: normalised gradient in millionths, saturated at +-1024
  * @scale_ppm:	weight s of this update in millionths
+ * @link_bps:	profile auto: L, see timely_auto_link_bps(), bytes/s; else 0
  * @branch:	enum timely_branch
  * @held:	an increase was withheld because the flow is application limited
  * @undone:	profile auto: the cuts before were for noise, and are taken back
@@ -251,6 +257,7 @@ struct timely_flow {
 struct timely_result {
 	s64	rtt_diff_ns;
 	s64	gradient_ppm;
+	u64	link_bps;
 	u32	scale_ppm;
 	u8	branch;
 	u8	held;
@@ -641,6 +648,7 @@ static inline void timely_update(struct timely_flow *f,
 
 	res->held = 0;
 	res->undone = 0;
+	res->link_bps = 0;
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);
 	res->gradient_ppm = (s64)((min_t(u64, gradient, TIMELY_GRADIENT_MAX) *
 				   1000000) >> TIMELY_FRAC_SHIFT);

@@ -108,8 +108,8 @@ timely_source_step(struct timely_sources *s, enum timely_source source)
  * @wait:	occasions to let go by
  */
 struct timely_retry {
-	u8	refused;
-	u8	wait;
+	u8	refused:3;
+	u8	wait:5;
 };
 
 /** timely_retry_now() - return whether to use an occasion to ask the bus again */

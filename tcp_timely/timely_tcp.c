@@ -312,13 +312,15 @@ static u32 timely_others(const struct timely_sock *ts)
 
 /*
  * The RTTs to come cannot be compared with those so far. With @base, nor can the lowest of
- * them with the delay of the empty path.
+ * them with the delay of the empty path, whose slowest link is not known either.
  */
 static void timely_forget(struct timely_sock *ts, bool base)
 {
 	timely_forget_rtts(&ts->flow);
-	if (base)
+	if (base) {
 		ts->flow.base_ns = 0;
+		ts->flow.slow = 0;
+	}
 }
 
 /* Detach the flow from the bus. */
@@ -341,7 +343,7 @@ static void timely_nic_detach(struct timely_sock *ts)
 static struct timely_retry *timely_retry_of(struct timely_sock *ts)
 {
 	BUILD_BUG_ON(sizeof(struct timely_retry) > sizeof(ts->flow.spare));
-	return (struct timely_retry *)ts->flow.spare;
+	return (struct timely_retry *)&ts->flow.spare;
 }
 
 static void timely_nic_attach(struct sock *sk)
@@ -429,17 +431,53 @@ static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq,
 	ts->flags |= TIMELY_F_SEGMENT;
 }
 
+/*
+ * An ACK covers @bytes of the remembered segment, and the one before @gap_ns ago covered what is
+ * before them: so fast the path carried them.
+ */
+static void timely_learn_link(const struct sock *sk, const struct timely_conf *conf, u32 bytes,
+			      s64 gap_ns)
+{
+	struct timely_sock *ts = timely_sk(sk);
+
+	if (conf->profile == TIMELY_PROFILE_AUTO && gap_ns >= 0 &&
+	    !(ts->flags & (TIMELY_F_RETRANS | TIMELY_F_SACKED)))
+		timely_auto_gap(&ts->flow, bytes, gap_ns, tcp_sk(sk)->tcp_clock_cache,
+				cc_cap(sk, timely_line_rate(ts, conf)));
+}
+
+/*
+ * The same of the ACK that covers the segment to its end. Of one that covers all of it the first
+ * two packets could not have been acknowledged earlier. The ACK of a single packet waits for
+ * the next segment.
+ */
+static void timely_learn_end(const struct sock *sk, const struct timely_conf *conf)
+{
+	const struct timely_sock *ts = timely_sk(sk);
+	u32 mss = cc_mss(sk), bytes = ts->seg_end - ts->seg_seq;
+	u32 before = (ts->part_packets ?: 2) * mss;
+	s64 time_ns = tcp_sk(sk)->tcp_clock_cache - ts->seg_send_ns;
+
+	if (bytes > before + mss)
+		timely_learn_link(sk, conf, bytes - before,
+				  ts->part_packets ? time_ns - ts->part_ns : 0);
+}
+
 /* An ACK covered a part of the remembered segment: keep when, and how much. */
-static void timely_set_partial(const struct sock *sk)
+static void timely_set_partial(const struct sock *sk, const struct timely_conf *conf)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	s64 time_ns = tp->tcp_clock_cache - ts->seg_send_ns;
+	u32 packets, mss = cc_mss(sk);
 
 	if (!after(tp->snd_una, ts->seg_seq))
 		return;
-	ts->part_packets = min_t(u32, (tp->snd_una - ts->seg_seq) / cc_mss(sk),
-				 U8_MAX);
+	packets = min_t(u32, (tp->snd_una - ts->seg_seq) / mss, U8_MAX);
+	if (ts->part_packets && packets > ts->part_packets)
+		timely_learn_link(sk, conf, (packets - ts->part_packets) * mss,
+				  time_ns - ts->part_ns);
+	ts->part_packets = packets;
 	ts->part_ns = clamp_t(s64, time_ns, 0, U32_MAX);
 }
 
@@ -774,8 +812,10 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 
 	completed = (ts->flags & TIMELY_F_SEGMENT) && !before(tp->snd_una, end);
 
-	if (completed)
+	if (completed) {
 		timely_measure(sk, conf, rs, head, whole, done);
+		timely_learn_end(sk, conf);
+	}
 
 	if (tp->sacked_out)
 		ts->flags |= TIMELY_F_SACKED;
@@ -801,7 +841,7 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 						 max(whole, scb->end_seq - seq));
 		timely_set_segment(ts, seq, scb->end_seq, head->skb_mstamp_ns);
 	}
-	timely_set_partial(sk);
+	timely_set_partial(sk, conf);
 	return completed;
 }
 
@@ -861,13 +901,17 @@ static u32 timely_sent(struct sock *sk)
 
 /* By the profile auto: the window of a start in bytes is at most 2^30. */
 static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf,
-				 u64 rtt_ns, u64 now_ns, u64 cap_bps,
+				 u64 rtt_ns, u64 now_ns, u32 bytes, u64 cap_bps,
 				 struct timely_result *res)
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 window = (u64)tcp_snd_cwnd(tp) * cc_mss(sk);
+	struct timely_event event = {
+		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns, .bytes = bytes,
+		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
+	};
 
 	if (ts->flow.starting)
 		timely_auto_sent(&ts->flow, timely_sent(sk));
@@ -876,8 +920,7 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 				    rtt_ns, !tp->app_limited &&
 				    tp->chrono_type != TCP_CHRONO_RWND_LIMITED,
 				    tp->is_cwnd_limited);
-	timely_auto_update(&ts->flow, max(rtt_ns, p->rtt_floor_ns), now_ns, p->segment_bytes,
-			   min_t(u64, window, TIMELY_MAX_OUTSTANDING), cap_bps, res);
+	timely_auto_update(&ts->flow, &event, p->segment_bytes, cap_bps, res);
 }
 
 /* By the profile paper. */
@@ -956,7 +999,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	old_bps = timely_rate_bps(&ts->flow);
 	if (conf->profile == TIMELY_PROFILE_AUTO) {
 		prev_rtt_ns = ts->flow.mean_ns;
-		timely_complete_auto(sk, conf, rtt_ns, now_ns, cap_bps, &res);
+		timely_complete_auto(sk, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
 		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);

@@ -51,10 +51,19 @@ static void check_rate(int line, double want)
 
 #define CHECK_RATE(want) check_rate(__LINE__, want)
 
+static void update_at(u64 rtt_ns, u32 segment, u32 window, u64 cap_bps)
+{
+	struct timely_event event = {
+		.rtt_ns = rtt_ns, .now_ns = now, .bytes = SEGMENT, .window = window,
+	};
+
+	timely_auto_update(&f, &event, segment, cap_bps, &r);
+}
+
 static void update_after(u64 elapsed_ns, u64 rtt_ns)
 {
 	now += elapsed_ns;
-	timely_auto_update(&f, rtt_ns, now, SEGMENT, 14480, CAP, &r);
+	update_at(rtt_ns, SEGMENT, 14480, CAP);
 }
 
 /* A decision: the only RTT of two D. */
@@ -381,20 +390,27 @@ static void loss__takes_its_share(void)
 	CHECK(!f.starting && !f.neg_count);
 }
 
+static void sample(u64 rtt_ns)
+{
+	struct timely_event event = { .rtt_ns = rtt_ns, .bytes = SEGMENT };
+
+	timely_auto_sample(&f, timely_auto_rtt(&f, &event, CAP), now);
+}
+
 static void sample__lowest_and_mean(void)
 {
 	start(CAP);
 	f.base_ns = 0;
-	timely_auto_sample(&f, 50000, now);
+	sample(50000);
 	CHECK_EQ(f.base_ns, 50000);
 	CHECK_EQ(f.avg_ns, 50000);
 	CHECK_EQ(f.dev_ns, 0);
-	timely_auto_sample(&f, 53200, now);
+	sample(53200);
 	CHECK_EQ(f.base_ns, 50000);
 	CHECK_EQ(f.avg_ns, 51600);
 	/* 3200 / 32 */
 	CHECK_EQ(f.dev_ns, 100);
-	timely_auto_sample(&f, 48000, now);
+	sample(48000);
 	CHECK_EQ(f.base_ns, 48000);
 	CHECK_EQ(f.avg_ns, 50400);
 	/* 100 + (3600 - 100) / 32 */
@@ -838,6 +854,130 @@ static void update__by_at_most_half(void)
 	CHECK_RATE(CAP / 2.0);
 }
 
+/* So many gaps between ACKs of two packets, each @ns; time goes on by no round number. */
+static void gaps(int n, u64 ns)
+{
+	while (n--) {
+		now += ns + 1009;
+		timely_auto_gap(&f, 2896, ns, now, CAP);
+	}
+}
+
+/* Two packets at C / @slower, ns. */
+static u64 pair_ns(double slower)
+{
+	return (u64)(2896 * 1e9 / CAP * slower);
+}
+
+static double slower(void)
+{
+	return (double)CAP / (double)timely_auto_link_bps(&f, CAP);
+}
+
+/* At the line's rate, and where others' packets double the gaps, L is C. */
+static void gap__of_the_line(void)
+{
+	int i;
+
+	start(CAP / 100);
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	gaps(1000, pair_ns(1));
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	for (i = 0; i < 1000; i++) {
+		gaps(1, pair_ns(1.9));
+		CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	}
+}
+
+/*
+ * A slower link is known after 400 gaps, of 100 segments of 16 KB, within a fourth, and half of it
+ * after 100; one that is no more is forgotten.
+ */
+static void gap__of_a_slower_link(void)
+{
+	static const double links[] = { 4, 10, 25, 100 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(links); i++) {
+		start(CAP / 2000);
+		gaps(100, pair_ns(links[i]));
+		CHECK(slower() > 0.4 * (links[i] - 1));
+		gaps(300, pair_ns(links[i]));
+		CHECK(slower() > 0.75 * (links[i] - 1));
+		gaps(1000, pair_ns(links[i]));
+		CHECK(slower() > 0.85 * (links[i] - 1) && slower() < 1.05 * (links[i] - 1));
+		gaps(1200, 0);
+		CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	}
+}
+
+/* A host that delays makes a gap longer and the next one shorter: only their sum counts. */
+static void gap__noise(void)
+{
+	int i;
+
+	start(CAP / 100);
+	for (i = 0; i < 1000; i++) {
+		gaps(1, pair_ns(7));
+		gaps(6, 0);
+		CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	}
+	for (i = 0; i < 100; i++) {
+		gaps(1, pair_ns(30));
+		gaps(29, 0);
+		CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	}
+	for (i = 0; i < 300; i++) {
+		gaps(1, 0);
+		gaps(1, pair_ns(20));
+	}
+	CHECK(slower() > 6 && slower() < 13);
+}
+
+/* However long a gap is, it alone makes no slow link; and no number of them overflows. */
+static void gap__ends(void)
+{
+	start(CAP / 100);
+	gaps(1, 10 * SEC);
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+	gaps(5000, 10 * SEC);
+	CHECK(slower() > 99 && slower() < 101);
+	gaps(5000, 0);
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+}
+
+/* A segment's time at L is no queue. D is as measured, and the least that is left. */
+static void rtt__without_own_time(void)
+{
+	u64 own;
+
+	start(CAP / 100);
+	gaps(200, pair_ns(10));
+	own = timely_serialisation_ns(SEGMENT, timely_auto_link_bps(&f, CAP)) -
+	      timely_serialisation_ns(SEGMENT, CAP);
+	CHECK(own > 80 * US);
+	f.dev_ns = 0;
+	update(150 * US + own);
+	CHECK_EQ(f.mean_ns, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	update(100 * US + own / 2);
+	CHECK_EQ(f.mean_ns, 100 * US);
+	update(60 * US);
+	CHECK_EQ(f.base_ns, 60 * US);
+	CHECK_EQ(f.mean_ns, 60 * US);
+	CHECK_EQ(r.link_bps, timely_auto_link_bps(&f, CAP));
+}
+
+/* What a flow sends, the path carries. */
+static void link__carries_the_rate(void)
+{
+	start(CAP / 3);
+	gaps(500, pair_ns(50));
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), timely_rate_bps(&f));
+	f.rate_q = timely_bps_to_rate(CAP);
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP);
+}
+
 /* Whatever comes, the rate stays between its limits, and nothing overflows. */
 static void update__wild(void)
 {
@@ -855,8 +995,10 @@ static void update__wild(void)
 			random = random * 1664525 + 1013904223;
 			now += steps[(random >> 8) % ARRAY_SIZE(steps)];
 			f.app_limited = !(random >> 12 & 7);
-			timely_auto_update(&f, rtts[(random >> 16) % ARRAY_SIZE(rtts)], now,
-					   random >> 20 & 1 ? 1 << 19 : 536, 1 << 30, caps[c], &r);
+			timely_auto_gap(&f, random >> 21 & 1 ? 536 : (1 << 24) - 1,
+					rtts[(random >> 13) % ARRAY_SIZE(rtts)], now, caps[c]);
+			update_at(rtts[(random >> 16) % ARRAY_SIZE(rtts)],
+				  random >> 20 & 1 ? 1 << 19 : 536, 1 << 30, caps[c]);
 			CHECK(timely_rate_bps(&f) <= caps[c]);
 			CHECK(timely_rate_bps(&f) >= min_t(u64, caps[c], 1000));
 			CHECK(timely_auto_window(&f, 1 << 19, caps[c]) > 0);
@@ -897,6 +1039,12 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__longer_path),
 	KTAP_CASE(update__cuts_in_vain),
 	KTAP_CASE(update__by_at_most_half),
+	KTAP_CASE(gap__of_the_line),
+	KTAP_CASE(gap__of_a_slower_link),
+	KTAP_CASE(gap__noise),
+	KTAP_CASE(gap__ends),
+	KTAP_CASE(rtt__without_own_time),
+	KTAP_CASE(link__carries_the_rate),
 	KTAP_CASE(update__wild),
 };
 

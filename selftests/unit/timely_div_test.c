@@ -14,6 +14,8 @@
 void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 		     u64 bps, u64 now_ns, struct timely_result *res)
 {
+	struct timely_event event = { now_ns, now_ns, (u32)bps, (u32)now_ns };
+
 	timely_restart(f, p, bps, bps, now_ns);
 	timely_restart_idle(f, p, bps, bps, now_ns);
 	timely_loss(f, p, bps);
@@ -21,7 +23,8 @@ void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 	timely_update(f, p, now_ns, now_ns, bps, res);
 	timely_auto_start(f, bps, bps, (u32)bps, now_ns);
 	timely_auto_loss(f, p, bps);
-	timely_auto_update(f, now_ns, now_ns, (u32)bps, (u32)now_ns, bps, res);
+	timely_auto_gap(f, (u32)bps, now_ns, now_ns, bps);
+	timely_auto_update(f, &event, (u32)bps, bps, res);
 }
 
 u64 timely_div_values(u32 a, u64 b)

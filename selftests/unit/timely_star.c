@@ -110,12 +110,15 @@ static void acked(struct star *s, int i, const struct event *e, double rtt_s, u6
 {
 	struct star_flow *fl = &flows[i];
 	u64 old_bps = timely_rate_bps(&fl->f);
+	struct timely_event event = {
+		.rtt_ns = (u64)(fmax(rtt_s, 0) * 1e9), .now_ns = (u64)(e->t * 1e9) + 1,
+		.bytes = (u32)(e->packets * PAYLOAD), .window = (u32)fl->window,
+	};
 	struct timely_result res;
 	u64 limit;
 
 	fl->in_flight -= e->packets;
-	timely_auto_update(&fl->f, (u64)(fmax(rtt_s, 0) * 1e9), (u64)(e->t * 1e9) + 1,
-			   s->segment, (u32)fl->window, cap_bps, &res);
+	timely_auto_update(&fl->f, &event, s->segment, cap_bps, &res);
 	s->probes += res.branch == TIMELY_BRANCH_PROBE;
 	limit = timely_auto_window(&fl->f, s->segment, cap_bps);
 	fl->window += PAYLOAD * (double)timely_auto_opening(&res, (u32)e->packets,
