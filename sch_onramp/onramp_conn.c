@@ -58,7 +58,8 @@ int onramp_conn_cache_create(void)
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) &&
 		     offsetof(struct onramp_conn, cum_ns) !=
 		     offsetof(struct onramp_conn, until) + 64);
-	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) && !IS_ENABLED(CONFIG_LOCKDEP) &&
+	/* Locks are larger where they are debugged, and with PREEMPT_RT. */
+	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) && sizeof(spinlock_t) == sizeof(u32) &&
 		     offsetof(struct onramp_conn, meter) !=
 		     offsetof(struct onramp_conn, until) + 128);
 	onramp_conn_cache = kmem_cache_create("onramp_conn", sizeof(struct onramp_conn), 0,
