@@ -973,8 +973,9 @@ static void check_lro(struct doctor *d)
 		skip(d, "neither or_acker nor timely is used");
 		return;
 	}
+	/* A bond has the flag by default, whatever its NICs do. */
 	each_device(d, name, dev)
-		if (j_true(dev, "up") && j_true(dev, "lro"))
+		if (j_true(dev, "up") && j_true(dev, "wire") && j_true(dev, "lro"))
 			found(d, &(struct found) {
 				.subject = name,
 				.evidence = json_pack("{s:b}", "lro", 1),

@@ -557,7 +557,7 @@ static void rows_of_devices_and_peers(void)
 	CHECK(j_is(row, "stamps_rx", "hardware"));
 	json_decref(rows);
 	rows = rows_devices(now, true);
-	CHECK_EQ(json_array_size(rows), 2);
+	CHECK_EQ(json_array_size(rows), 3);
 	json_decref(rows);
 	rows = rows_paths(facts);
 	CHECK_EQ(json_array_size(rows), 2);
