@@ -340,6 +340,46 @@ static void events_are_lines(void)
 	}
 }
 
+/* An event of a path with all attributes that there are, each of a length that is right for it. */
+static json_t *full_event(uint8_t event)
+{
+	static const int lengths[] = { 1, 2, 4, 8, 16 };
+	static const uint8_t value[16] = { 1 };
+	json_t *all = json_object(), *row;
+	struct nl_msg *msg;
+	int attr, i;
+
+	for (attr = 1; attr <= ONRAMP_A_PATH_MAX; attr++)
+		for (i = 0; i < (int)ARRAY_SIZE(lengths); i++) {
+			msg = nlmsg_alloc_simple(0, 0);
+			nla_put(msg, attr, lengths[i], value);
+			if (attr == ONRAMP_A_PATH_EVENT)
+				*(uint8_t *)nla_data(nlmsg_attrdata(nlmsg_hdr(msg), 0)) = event;
+			row = row_of(FAMILY_PATHS, msg);
+			json_object_update(all, row);
+			json_decref(row);
+			nlmsg_free(msg);
+		}
+	j_set(all, "time_ms", json_integer(1800000000123));
+	return all;
+}
+
+/* Write such events as monitor does, for test/cli. Return the exit status. */
+static int write_events(void)
+{
+	int event;
+
+	for (event = 1; event <= ONRAMP_EVENT_MAP_LOST + 1; event++) {
+		json_t *row = full_event((uint8_t)event);
+
+		if (json_dumpf(row, stdout, JSON_COMPACT | JSON_ENSURE_ASCII))
+			return 1;
+		putchar('\n');
+		json_decref(row);
+	}
+	return 0;
+}
+
 static void random_objects_do_no_harm(void)
 {
 	struct nl_msg *flow = flow_message(), *path = path_message();
@@ -370,7 +410,7 @@ static void random_objects_do_no_harm(void)
 	nlmsg_free(path);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct ktap_case cases[] = {
 		KTAP_CASE(qdiscs_are_read),
@@ -381,5 +421,7 @@ int main(void)
 		KTAP_CASE(queues_of_a_device),
 	};
 
+	if (argc == 2 && !strcmp(argv[1], "events"))
+		return write_events();
 	return ktap_run(cases, ARRAY_SIZE(cases));
 }
