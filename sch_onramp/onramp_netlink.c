@@ -90,9 +90,13 @@ static void onramp_defaults(const struct Qdisc *sch, struct onramp_config *cfg)
 	cfg->priomap = onramp_priomap_pack(onramp_priomap);
 }
 
-static int onramp_parse_version(const struct nlattr *attr, struct netlink_ext_ack *extack)
+/* Before all other attributes, of which this module may not know some. */
+static int onramp_parse_version(const struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	if (!attr || nla_get_u32(attr) <= ONRAMP_UAPI_VERSION)
+	const struct nlattr *attr = nla_find_nested(opt, TCA_ONRAMP_VERSION);
+
+	/* The policy refuses what is shorter. */
+	if (!attr || nla_len(attr) < sizeof(u32) || nla_get_u32(attr) <= ONRAMP_UAPI_VERSION)
 		return 0;
 	NL_SET_ERR_MSG_ATTR(extack, attr, "tc's plugin is newer than the module sch_onramp: load the module of the same release");
 	return -EPROTONOSUPPORT;
@@ -154,9 +158,9 @@ static int onramp_parse(struct nlattr *opt, struct onramp_config *cfg,
 
 	if (!opt)
 		return 0;
-	err = nla_parse_nested(tb, TCA_ONRAMP_MAX, opt, onramp_policy, extack);
+	err = onramp_parse_version(opt, extack);
 	if (!err)
-		err = onramp_parse_version(tb[TCA_ONRAMP_VERSION], extack);
+		err = nla_parse_nested(tb, TCA_ONRAMP_MAX, opt, onramp_policy, extack);
 	if (!err)
 		err = onramp_parse_priomap(tb[TCA_ONRAMP_PRIOMAP], cfg, extack);
 	if (!err)

@@ -4,7 +4,8 @@
  *
  *	TCA_KIND			"onramp"
  *	TCA_OPTIONS			nested; RTM_NEWQDISC and dumps
- *	  TCA_ONRAMP_VERSION		u32, ONRAMP_UAPI_VERSION of the sender
+ *	  TCA_ONRAMP_VERSION		u32, ONRAMP_UAPI_VERSION; of a request: the lowest that
+ *					has all of its attributes, ONRAMP_UAPI_STEPS
  *	  TCA_ONRAMP_PRIOMAP		16 bytes: the band of each priority
  *	  TCA_ONRAMP_LIMIT ...		u64 each, ONRAMP_PARAMS below
  *	TCA_STATS2
@@ -13,7 +14,7 @@
  *
  * A request with one bad value changes nothing. Attributes are only ever added, at the
  * end, and ONRAMP_UAPI_VERSION grows by one with the first of them after a release: the
- * module refuses requests of a newer version than its own, which it could not carry out.
+ * module refuses a request that needs a newer version, which it could not carry out.
  * Readers of dumps skip unknown attributes. Attributes are in the byte order of the host.
  *
  * Integers only, so that it builds in userspace as it is.
@@ -22,6 +23,11 @@
 #define _UAPI_ONRAMP_H
 
 #define ONRAMP_UAPI_VERSION	6
+
+/* ONRAMP_V(version, NAME): the first setting of a version. Those before the first row are of 5. */
+#define ONRAMP_UAPI_OLDEST	5
+#define ONRAMP_UAPI_STEPS \
+ONRAMP_V(6, FORWARD)
 
 /* Bands of priority inside the qdisc; band 0 is the one of highest priority. */
 #define ONRAMP_BANDS		3

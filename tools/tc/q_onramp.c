@@ -430,23 +430,48 @@ static int parse_word(struct nlmsghdr *n, int argc, char **argv, const char *dev
 	return parse_param(n, attr, argv[0], argv[1], dev) ? -1 : 2;
 }
 
+/* The lowest version of the interface that has all attributes from @attr to the end of @n. */
+static uint32_t version_needed(const struct nlmsghdr *n, const struct rtattr *attr)
+{
+	static const struct {
+		uint32_t version;
+		uint16_t first;
+	} steps[] = {
+#define ONRAMP_V(version, NAME)		{ version, TCA_ONRAMP_##NAME },
+		ONRAMP_UAPI_STEPS
+#undef ONRAMP_V
+	};
+	int len = (char *)n + NLMSG_ALIGN(n->nlmsg_len) - (char *)attr;
+	uint32_t version = ONRAMP_UAPI_OLDEST;
+	size_t i;
+
+	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len))
+		for (i = 0; i < ARRAY_SIZE(steps); i++)
+			if (attr->rta_type >= steps[i].first && version < steps[i].version)
+				version = steps[i].version;
+	return version;
+}
+
 static int onramp_parse(const struct qdisc_util *qu, int argc, char **argv,
 			struct nlmsghdr *n, const char *dev)
 {
-	uint32_t version = ONRAMP_UAPI_VERSION;
 	struct rtattr *nest;
+	uint32_t version;
 	int used;
 
 	(void)qu;
 	nest = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
-	if (addattr_l(n, ONRAMP_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED, NULL, 0) ||
-	    addattr_l(n, ONRAMP_REQUEST_MAX, TCA_ONRAMP_VERSION, &version, sizeof(version)))
+	if (addattr_l(n, ONRAMP_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED, NULL, 0))
 		return -1;
 	for (; argc > 0; argc -= used, argv += used) {
 		used = parse_word(n, argc, argv, dev);
 		if (used < 0)
 			return -1;
 	}
+	/* A module of an earlier release takes what it knows, too. */
+	version = version_needed(n, RTA_DATA(nest));
+	if (addattr_l(n, ONRAMP_REQUEST_MAX, TCA_ONRAMP_VERSION, &version, sizeof(version)))
+		return -1;
 	nest->rta_len = (char *)n + NLMSG_ALIGN(n->nlmsg_len) - (char *)nest;
 	return 0;
 }
