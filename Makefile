@@ -51,8 +51,8 @@ install-modules: ## Install the modules only
 	+@$(kbuild) install
 
 .PHONY: install-tools
-install-tools: tools ## Install tools, tc's plugin, manual pages, the unit, examples
-	@$(userspace_install) install
+install-tools: tools ## Install tools, tc's plugin, manual pages, the unit, examples, documentation
+	@DOCS=1 $(userspace_install) install
 
 .PHONY: clean
 clean: ## Remove what was built; downloads stay in the cache
