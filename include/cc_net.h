@@ -180,6 +180,7 @@ static void __net_exit cc_net_pre_exit(struct net *net)
 	old = rcu_replace_pointer(cn->conf, &cc_gone_conf, lockdep_is_held(&cn->lock));
 	mutex_unlock(&cn->lock);
 	WRITE_ONCE(cn->count, &cc_gone_stats);
+	line_rates_stop(&cn->rates);
 	kfree_rcu(old, rcu);
 }
 

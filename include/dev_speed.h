@@ -5,6 +5,7 @@
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/netdev_lock.h>
 
 /**
  * dev_speed_mbit() - return the speed that a device reports
@@ -23,6 +24,57 @@ static inline u32 dev_speed_mbit(struct net_device *dev)
 	    link.base.speed == (u32)SPEED_UNKNOWN)
 		return 0;
 	return link.base.speed;
+}
+
+/* How long one device waits before an interrupt for a packet, us. */
+static inline u32 dev_own_rx_wait_us(struct net_device *dev)
+{
+	const struct ethtool_ops *ops = dev->ethtool_ops;
+	struct kernel_ethtool_coalesce kernel_coalesce = {};
+	struct ethtool_coalesce coalesce = {};
+	int err = 0;
+
+	if (!ops || !ops->get_coalesce || !netif_device_present(dev))
+		return 0;
+	compat_netdev_lock_ops(dev);
+	if (ops->begin)
+		err = ops->begin(dev);
+	if (!err) {
+		err = ops->get_coalesce(dev, &coalesce, &kernel_coalesce, NULL);
+		if (ops->complete)
+			ops->complete(dev);
+	}
+	compat_netdev_unlock_ops(dev);
+	/* Of a single packet there is nothing to wait for. */
+	if (err || coalesce.rx_max_coalesced_frames == 1)
+		return 0;
+	return coalesce.rx_coalesce_usecs;
+}
+
+static inline int dev_lower_rx_wait(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	u32 *wait_us = priv->data;
+
+	*wait_us = max(*wait_us, dev_own_rx_wait_us(lower));
+	return 0;
+}
+
+/**
+ * dev_rx_wait_us() - return how long a NIC waits before an interrupt for a packet, us
+ * @dev: device; a VLAN, a bond or a bridge waits as long as the slowest below it
+ *
+ * Context: RTNL.
+ * Return: us, rx-usecs of `ethtool -c`; 0 if it does not wait, or does not say. Where
+ * the wait adapts, it is that of the moment.
+ */
+static inline u32 dev_rx_wait_us(struct net_device *dev)
+{
+	u32 wait_us = dev_own_rx_wait_us(dev);
+	struct netdev_nested_priv priv = { .data = &wait_us };
+
+	ASSERT_RTNL();
+	netdev_walk_all_lower_dev(dev, dev_lower_rx_wait, &priv);
+	return wait_us;
 }
 
 #endif /* _DEV_SPEED_H */

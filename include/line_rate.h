@@ -3,7 +3,8 @@
  * Line rates of the egress devices of a network namespace.
  *
  *	NETDEV_REGISTER    --> line_dev, speed unknown
- *	NETDEV_UP, _CHANGE --> work --> ethtool --> line_dev.line_mbit
+ *	NETDEV_UP, _CHANGE --> work --> ethtool --> line_dev.line_mbit, .rx_wait_us
+ *	line_rates_ask()   --> work, if that was a second ago
  *	NETDEV_UNREGISTER  --> no longer found; freed with its last flow
  *
  * Included by the one file of a module that has a struct line_rates in each namespace. Its
@@ -57,6 +58,7 @@ static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
 	if (!netdev)
 		return;
 	WRITE_ONCE(dev->line_mbit, min_t(u32, dev_speed_mbit(netdev), LINE_RATE_MAX_MBIT));
+	WRITE_ONCE(dev->rx_wait_us, dev_rx_wait_us(netdev));
 }
 
 static void line_rates_work(struct work_struct *work)
@@ -65,10 +67,28 @@ static void line_rates_work(struct work_struct *work)
 	struct line_dev *dev;
 	unsigned long ifindex;
 
+	WRITE_ONCE(rates->asked, jiffies);
 	rtnl_lock();
 	xa_for_each(&rates->devs, ifindex, dev)
 		line_rates_speed(rates, dev);
 	rtnl_unlock();
+}
+
+/**
+ * line_rates_ask() - have devices asked again, if that was long ago
+ * @rates: of the namespace of the socket
+ *
+ * No event tells of `ethtool -C`. Context: any.
+ */
+static inline void line_rates_ask(struct line_rates *rates)
+{
+	rcu_read_lock();
+	if (!READ_ONCE(rates->gone) &&
+	    time_after(jiffies, READ_ONCE(rates->asked) + LINE_RATE_ASK)) {
+		WRITE_ONCE(rates->asked, jiffies);
+		schedule_work(&rates->work);
+	}
+	rcu_read_unlock();
 }
 
 static void line_rates_add(struct line_rates *rates, int ifindex)
@@ -129,8 +149,17 @@ static void line_rates_event(struct line_rates *rates, unsigned long event,
 static void line_rates_init(struct line_rates *rates, struct net *net)
 {
 	rates->net = net;
+	rates->asked = jiffies;
+	rates->gone = false;
 	xa_init(&rates->devs);
 	INIT_WORK(&rates->work, line_rates_work);
+}
+
+/* line_rates_stop() - an RCU grace period before line_rates_exit(). */
+static void line_rates_stop(struct line_rates *rates)
+{
+	/* Sockets may still be there. */
+	WRITE_ONCE(rates->gone, true);
 }
 
 /*

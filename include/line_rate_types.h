@@ -8,6 +8,7 @@
 #include <linux/build_bug.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
+#include <linux/jiffies.h>
 #include <linux/refcount.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
@@ -23,6 +24,9 @@
 /* Highest line rate that a device is believed to have, Mbit/s. */
 #define LINE_RATE_MAX_MBIT	1600000U
 
+/* A user that wants to know changes by ethtool has devices asked again after that, jiffies. */
+#define LINE_RATE_ASK		HZ
+
 /* Mbit/s to bytes/s. */
 #define LINE_RATE_MBIT		125000ULL
 
@@ -32,6 +36,8 @@ struct net;
  * struct line_dev - an egress device as the flows of one namespace see it
  * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
  *		work, read locklessly
+ * @rx_wait_us:	how long its NIC waits before an interrupt for a packet, us; see
+ *		dev_rx_wait_us(). Like @line_mbit
  * @ifindex:	fixed
  * @rcu:	looked up under RCU
  * @active:	the user's: flows with data in flight or waiting to be sent
@@ -41,6 +47,7 @@ struct net;
  */
 struct line_dev {
 	u32		line_mbit;
+	u32		rx_wait_us;
 	int		ifindex;
 	struct rcu_head	rcu;
 
@@ -55,12 +62,16 @@ static_assert(!IS_ENABLED(CONFIG_SMP) ||
 /**
  * struct line_rates - the devices of a namespace
  * @devs:	struct line_dev by ifindex; written under RTNL
- * @work:	asks every device for its speed; needs RTNL, so not in place
+ * @work:	asks every device; needs RTNL, so not in place
+ * @asked:	when it last did, jiffies
+ * @gone:	the namespace goes, or the module does: no more work, see line_rates_stop()
  * @net:	the namespace, for @work
  */
 struct line_rates {
 	struct xarray		devs;
 	struct work_struct	work;
+	unsigned long		asked;
+	bool			gone;
 	struct net		*net;
 };
 

@@ -129,6 +129,7 @@ struct timely_stats {
  * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
  * @max_outstanding:	limit on outstanding data, bytes; 0: from the line rate
  * @idle_restart_ns:	idle time after which a flow starts over, ns; 0: never
+ * @rx_wait_ns:		W, ns; 0: from the device
  * @rtt_source:		enum timely_rtt_source
  * @pacing:		enum timely_pacing
  * @raw:		the values as they were written
@@ -140,6 +141,7 @@ struct timely_conf {
 	u64			line_rate_bps;
 	u64			max_outstanding;
 	u64			idle_restart_ns;
+	u64			rx_wait_ns;
 	enum timely_rtt_source	rtt_source;
 	enum timely_pacing	pacing;
 	u64			raw[TIMELY_P_MAX];

@@ -198,7 +198,7 @@ struct timely_params {
  * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
- * @spare:	the caller's, else it would be padding
+ * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^12 ns
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
  * @before:	rate before cuts that may be taken back, units of 64 bytes/s
@@ -236,7 +236,7 @@ struct timely_flow {
 	u8	by_rule:1;
 	u8	base_at:5;
 	u8	slow;
-	u8	spare;
+	u8	wait;
 	u32	base_ns;
 	u32	sent;
 	u32	before;
@@ -248,6 +248,7 @@ struct timely_flow {
  * @rtt_diff_ns: smoothed RTT difference, ns, rounded towards zero
  * @gradient_ppm: normalised gradient in millionths, saturated at +-1024
  * @scale_ppm:	weight s of this update in millionths
+ * @wait_ns:	profile auto: W, see timely_auto_set_wait(), ns; else 0
  * @link_bps:	profile auto: L, see timely_auto_link_bps(), bytes/s; else 0
  * @branch:	enum timely_branch
  * @held:	an increase was withheld because the flow is application limited
@@ -259,6 +260,7 @@ struct timely_result {
 	s64	gradient_ppm;
 	u64	link_bps;
 	u32	scale_ppm;
+	u32	wait_ns;
 	u8	branch;
 	u8	held;
 	u8	undone;
@@ -649,6 +651,7 @@ static inline void timely_update(struct timely_flow *f,
 	res->held = 0;
 	res->undone = 0;
 	res->link_bps = 0;
+	res->wait_ns = 0;
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);
 	res->gradient_ppm = (s64)((min_t(u64, gradient, TIMELY_GRADIENT_MAX) *
 				   1000000) >> TIMELY_FRAC_SHIFT);

@@ -93,6 +93,7 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	conf->line_rate_bps = raw[TIMELY_P_LINE_RATE] * LINE_RATE_MBIT;
 	conf->max_outstanding = raw[TIMELY_P_MAX_OUTSTANDING];
 	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
+	conf->rx_wait_ns = raw[TIMELY_P_RX_WAIT];
 	conf->rtt_source = raw[TIMELY_P_RTT_SOURCE];
 	conf->pacing = raw[TIMELY_P_PACING];
 
@@ -151,6 +152,7 @@ static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
  */
 struct line_dev *timely_dev_get(struct timely_net *tn, int ifindex)
 {
+	line_rates_ask(&tn->rates);
 	return line_dev_find(&tn->rates, ifindex);
 }
 

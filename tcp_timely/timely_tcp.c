@@ -113,7 +113,8 @@ struct timely_nic {
  * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
  * @retrans_seq: snd_nxt when a retransmission was noticed, or that nothing paces:
  *		what is ACKed up to here may be either copy, or left at another time
- * @retrans:	tp->total_retrans at the last ACK, low half
+ * @retrans:	tp->total_retrans at the last ACK, low byte: between two ACKs are fewer
+ * @retry:	when to ask the bus again
  * @flags:	TIMELY_F_*
  *
  * Under the socket lock; get_info() alone reads without it.
@@ -130,7 +131,8 @@ struct timely_sock {
 	u32			part_ns;
 	u32			cut_seq;
 	u32			retrans_seq;
-	u16			retrans;
+	u8			retrans;
+	struct timely_retry	retry;
 	u8			part_packets;
 	u8			flags;
 };
@@ -173,6 +175,21 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 			    const struct timely_conf *conf)
 {
 	return line_rate_bps(timely_dev_of(ts), conf->line_rate_bps);
+}
+
+/*
+ * W of a flow, ns. What NICs are told to wait is longest for data at the receiver, which is
+ * taken to wait as long as this host, and for its ACK here: twice that. The lowest RTT as a rule
+ * has some of both.
+ */
+static u64 timely_rx_wait_ns(const struct timely_sock *ts, const struct timely_conf *conf)
+{
+	const struct line_dev *dev = timely_dev_of(ts);
+
+	if (conf->rx_wait_ns)
+		return conf->rx_wait_ns;
+	/* The work that asks the device writes it under RTNL only. */
+	return dev ? READ_ONCE(dev->rx_wait_us) * (u64)(3 * NSEC_PER_USEC / 2) : 0;
 }
 
 /* Bytes of a segment: as configured, or less where the rate is low. */
@@ -339,17 +356,10 @@ static void timely_nic_detach(struct timely_sock *ts)
 	kfree(nic);
 }
 
-/* Return the memory of refusals by the bus. The socket has no other room for it. */
-static struct timely_retry *timely_retry_of(struct timely_sock *ts)
-{
-	BUILD_BUG_ON(sizeof(struct timely_retry) > sizeof(ts->flow.spare));
-	return (struct timely_retry *)&ts->flow.spare;
-}
-
 static void timely_nic_attach(struct sock *sk)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	struct timely_retry *retry = timely_retry_of(ts);
+	struct timely_retry *retry = &ts->retry;
 	struct nic_ts_flow *flow;
 	struct timely_nic *nic;
 
@@ -507,6 +517,7 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 {
 	struct timely_sock *ts = timely_sk(sk);
 
+	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
 	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
 		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns);
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
@@ -621,7 +632,7 @@ static void timely_init(struct sock *sk)
 
 	memset(ts, 0, sizeof(*ts));
 	ts->flags = TIMELY_F_INIT;
-	ts->retrans = (u16)tp->total_retrans;
+	ts->retrans = (u8)tp->total_retrans;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
@@ -804,8 +815,8 @@ static bool timely_completion(struct sock *sk, const struct timely_conf *conf,
 	 * TCP falls back to its timestamp option here, so that rs->rtt_us does
 	 * not tell. Any retransmission makes all that was in flight ambiguous.
 	 */
-	if (ts->retrans != (u16)tp->total_retrans) {
-		ts->retrans = (u16)tp->total_retrans;
+	if (ts->retrans != (u8)tp->total_retrans) {
+		ts->retrans = (u8)tp->total_retrans;
 		ts->retrans_seq = tp->snd_nxt;
 		ts->flags |= TIMELY_F_RETRANS;
 	}
@@ -913,6 +924,7 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
 	};
 
+	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
 	if (ts->flow.starting)
 		timely_auto_sent(&ts->flow, timely_sent(sk));
 	else if (timely_auto_due(&ts->flow, now_ns))

@@ -106,6 +106,7 @@ TRACE_EVENT(timely_update,
 		__field(u64, cap_bps)
 		__field(u64, link_bps)
 		__field(u32, bytes)
+		__field(u32, wait_ns)
 		__field(u32, scale)
 		__field(u8, branch)
 		__field(u8, held)
@@ -125,6 +126,7 @@ TRACE_EVENT(timely_update,
 		__entry->cap_bps = cap_bps;
 		__entry->link_bps = res->link_bps;
 		__entry->bytes = bytes;
+		__entry->wait_ns = res->wait_ns;
 		__entry->scale = res->scale_ppm;
 		__entry->branch = res->branch;
 		__entry->held = res->held;
@@ -132,7 +134,7 @@ TRACE_EVENT(timely_update,
 		__entry->source = source;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu link=%llu",
+	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu link=%llu wait=%u",
 		  __entry->saddr, __entry->daddr,
 		  timely_show_branch(__entry->branch),
 		  timely_show_source(__entry->source), __entry->rtt_ns,
@@ -140,7 +142,7 @@ TRACE_EVENT(timely_update,
 		  __entry->bytes, __entry->rtt_diff_ns, __entry->gradient,
 		  __entry->scale, __entry->neg_count, __entry->held,
 		  __entry->new_bps, __entry->old_bps, __entry->cap_bps,
-		  __entry->link_bps)
+		  __entry->link_bps, __entry->wait_ns)
 );
 
 /* A completion that gave no sample. rtt: 0 where none was computed. */

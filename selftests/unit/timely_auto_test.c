@@ -128,6 +128,51 @@ static void params__base(void)
 	CHECK_EQ(a.t_high_ns, 65536 + 4000 + 9856);
 }
 
+/* Units of 4096 ns, rounded up, 255 of them at most. */
+static void wait__of_interrupts(void)
+{
+	start(CAP);
+	timely_auto_set_wait(&f, 0);
+	CHECK_EQ(timely_auto_path_ns(&f), 100 * US);
+	timely_auto_set_wait(&f, 1);
+	CHECK_EQ(timely_auto_path_ns(&f), 104096);
+	timely_auto_set_wait(&f, 4097);
+	CHECK_EQ(timely_auto_path_ns(&f), 108192);
+	timely_auto_set_wait(&f, UINT64_MAX);
+	CHECK_EQ(timely_auto_path_ns(&f), 100 * US + 255 * 4096);
+	/* W of 81.92 us: both thresholds are that much above the table's. */
+	timely_auto_set_wait(&f, 20 * 4096);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 81920);
+	CHECK_EQ(a.t_low_ns, 103232 + 81920);
+	CHECK_EQ(a.chance_ns, 6464);
+	/* It is a part of the base, not beside it. */
+	f.base_ns = 1000;
+	timely_auto_set_wait(&f, 4096);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 23000 + 6464);
+}
+
+/* Decisions wait for two RTTs with W; the step is that of two D. */
+static void wait__of_decisions(void)
+{
+	start(CAP / 64);
+	timely_auto_set_wait(&f, 20 * 4096);
+	CHECK(!timely_auto_due(&f, now + 2 * (100 * US + 81920) - 1));
+	CHECK(timely_auto_due(&f, now + 2 * (100 * US + 81920)));
+	update_after(2 * (100 * US + 81920), 120 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK_EQ(r.wait_ns, 81920);
+	CHECK_NEAR(rate(), CAP / 64.0 + CAP / 500.0 / 8 * 200 / 35, CAP / 500.0 / 8 / 100);
+	/* Hyperactive near D, up to 100 us + 51.7 us / 6, not near D + W. */
+	f.neg_count = 100;
+	update_after(2 * (100 * US + 81920), 102 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	f.neg_count = 100;
+	update_after(2 * (100 * US + 81920), 140 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+}
+
 static void params__ends(void)
 {
 	static const u64 caps[] = { 1, 125000, CAP, TIMELY_MAX_RATE_BPS };
@@ -1013,6 +1058,8 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(floor__a_thousandth_up_to_10_mbit),
 	KTAP_CASE(params__table),
 	KTAP_CASE(params__base),
+	KTAP_CASE(wait__of_interrupts),
+	KTAP_CASE(wait__of_decisions),
 	KTAP_CASE(params__ends),
 	KTAP_CASE(segment__by_rate),
 	KTAP_CASE(segment__by_path),

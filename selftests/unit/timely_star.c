@@ -29,7 +29,7 @@ struct star_flow {
 static struct event heap[EVENTS];
 static int events;
 static struct star_flow flows[STAR_FLOWS_MAX];
-static double host_free[STAR_FLOWS_MAX];
+static double host_free[STAR_FLOWS_MAX], host_irq[STAR_FLOWS_MAX], port_irq;
 static unsigned long long random_state;
 
 static double uniform(void)
@@ -106,6 +106,14 @@ static double path_s(const struct star *s, const struct star_flow *fl, double t)
 	return fl->base + (other ? s->route_us * 1e-6 : 0);
 }
 
+/* Return when the packets that arrive at @t are seen: with the interrupt that is due, or next. */
+static double seen(double *irq, double t, double wait_us)
+{
+	if (t > *irq)
+		*irq = t + wait_us * 1e-6;
+	return *irq;
+}
+
 static void acked(struct star *s, int i, const struct event *e, double rtt_s, u64 cap_bps)
 {
 	struct star_flow *fl = &flows[i];
@@ -141,6 +149,8 @@ static void begin(const struct star *s, u64 cap_bps)
 	events = 0;
 	memset(flows, 0, sizeof(flows));
 	memset(host_free, 0, sizeof(host_free));
+	memset(host_irq, 0, sizeof(host_irq));
+	port_irq = 0;
 	random_state = s->seed * 2654435761ULL + 1;
 	for (i = 0; i < s->flows; i++) {
 		struct star_flow *fl = &flows[i];
@@ -148,8 +158,9 @@ static void begin(const struct star *s, u64 cap_bps)
 
 		fl->joiner = i >= old;
 		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
+		timely_auto_set_wait(&fl->f, (u64)(s->irq_us * 1500));
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
-				  cap_bps, s->at_once ? (u32)(fl->base * 1e9) : 0, 1);
+				  cap_bps, s->at_once ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0, 1);
 		fl->window = INITIAL * PAYLOAD;
 		if (!starts) {
 			fl->f.starting = 0;
@@ -158,6 +169,18 @@ static void begin(const struct star *s, u64 cap_bps)
 		fl->next = (fl->joiner ? s->join_s : 0) + uniform() * (starts ? 1e-5 : 1e-3);
 		push(fl->next, i, DEPART, 0, 0, 0);
 	}
+}
+
+/* Return when the ACK is seen of the packet that leaves the port at @t. */
+static double arrival(const struct star *s, const struct event *e, double t, double host,
+		      double port)
+{
+	double path = path_s(s, &flows[e->flow], e->t) - WIRE / host - WIRE / port;
+
+	if (!s->irq_us)
+		return t + path;
+	t = seen(&port_irq, t + path / 2, s->irq_us);
+	return seen(&host_irq[e->flow % s->hosts], t + path / 2, s->irq_us);
 }
 
 void star_run(struct star *s)
@@ -217,8 +240,8 @@ void star_run(struct star *s)
 				push(e.t + WIRE / host, e.flow, e.type + 1, e.packets, 0,
 				     e.sent);
 			else
-				push(port_free + path_s(s, fl, e.t) - WIRE / host - WIRE / port,
-				     e.flow, ACKED, e.packets, 0, e.sent);
+				push(arrival(s, &e, port_free, host, port), e.flow, ACKED,
+				     e.packets, 0, e.sent);
 		}
 	}
 	for (i = 0; i < s->flows; i++) {

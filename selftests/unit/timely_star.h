@@ -25,6 +25,7 @@
  * @noise_us:	an RTT is longer by a random time, up to that
  * @spike_us:	and a part of them by this
  * @spikes:	that part, 0 to 1
+ * @irq_us:	NICs of both ends wait that long before an interrupt, and it is what W is set from
  * @at_once:	all flows start at once; else they begin at their fair share
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
@@ -52,7 +53,7 @@ struct star {
 	int flows, hosts;
 	double base_us, base2_us;
 	unsigned int segment;
-	double noise_us, spike_us, spikes;
+	double noise_us, spike_us, spikes, irq_us;
 	bool at_once;
 	int joiners, leavers;
 	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;

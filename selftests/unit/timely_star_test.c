@@ -295,6 +295,55 @@ static void star__spikes_on_40_flows(void)
 	}, (struct bounds){ .95, .75 });
 }
 
+/* Without W these have 42, 17, 35 and 17 % of the link. */
+static void star__one_flow_and_nics_that_wait_20_us(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 1,
+		.irq_us = 20, .at_once = true, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .98, 0, 0, 120 });
+}
+
+static void star__four_flows_and_nics_that_wait_50_us(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 4,
+		.irq_us = 50, .at_once = true, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .94, .9, 0, 300 });
+}
+
+static void star__two_flows_and_nics_that_wait_100_us(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 2,
+		.irq_us = 100, .at_once = true, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .9, .95, 0, 600 });
+}
+
+static void star__four_at_100_gbit_and_nics_that_wait_50_us(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 4,
+		.irq_us = 50, .at_once = true, .from_s = .1, .until_s = .15,
+	}, (struct bounds){ .9, .95, 0, 300 });
+}
+
+static void star__forty_flows_and_nics_that_wait_50_us(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.irq_us = 50, .at_once = true, .from_s = .1, .until_s = .3,
+	}, (struct bounds){ .95, .93, 0, 400 });
+}
+
+static void star__nics_that_wait_for_ten_seconds(void)
+{
+	check_star((struct star){
+		1 * G, 1 * G, 2,
+		.irq_us = 100, .at_once = true, .from_s = 5, .until_s = 10,
+	}, (struct bounds){ .93, .85, 0, 1070 });
+}
+
 /* Bounds of the first 50 ms on the longer path, and of what follows. */
 static void star__a_route_50_us_longer(void)
 {
@@ -378,6 +427,12 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__a_busy_machine_beside_another),
 	KTAP_CASE(star__a_machine_that_is_often_late),
 	KTAP_CASE(star__spikes_on_40_flows),
+	KTAP_CASE(star__one_flow_and_nics_that_wait_20_us),
+	KTAP_CASE(star__four_flows_and_nics_that_wait_50_us),
+	KTAP_CASE(star__two_flows_and_nics_that_wait_100_us),
+	KTAP_CASE(star__four_at_100_gbit_and_nics_that_wait_50_us),
+	KTAP_CASE(star__forty_flows_and_nics_that_wait_50_us),
+	KTAP_CASE(star__nics_that_wait_for_ten_seconds),
 	KTAP_CASE(star__a_route_50_us_longer),
 	KTAP_CASE(star__a_route_1_ms_longer),
 	KTAP_CASE(star__a_route_that_flaps),
