@@ -610,7 +610,8 @@ lab_mercury_up() {
 	lab_sysctl "net.or_port.fabric_key=000102030405060708090a0b0c0d0e0f" $lab_switches $lab_hosts_all
 	# shellcheck disable=SC2086
 	lab_sysctl "net.ipv4.dcqcn.base_rtt_ns=$_rtt net.ipv4.dcqcn.segment_bytes=1448
-		net.ipv4.timely.profile=paper net.ipv4.tcp_notsent_lowat=131072" $lab_hosts_all
+		net.ipv4.timely.profile=paper net.ipv4.timely.pacing=qdisc
+		net.ipv4.tcp_notsent_lowat=131072" $lab_hosts_all
 	for _s in $lab_switches; do
 		echo "-n $_s labq set dev $(lab_ports $_s | head -n 1) signal_rtt ${_rtt}ns signal_switch ${_s#s}"
 	done | labnic batch -

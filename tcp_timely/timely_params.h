@@ -13,7 +13,7 @@
 #define _TIMELY_PARAMS_H
 
 #define TIMELY_PARAMS \
-TIMELY_PARAM(PROFILE, profile, 0, 1, 1, "auto|paper", \
+TIMELY_PARAM(PROFILE, profile, 0, 1, 0, "auto|paper", \
 	     "where the law's parameters come from: the path, or this directory", \
 	     "measured; see Profiles") \
 TIMELY_PARAM(MODE, mode, 0, 1, 0, "original|patched", \
@@ -60,7 +60,7 @@ TIMELY_PARAM(RTT_SOURCE, rtt_source, 0, 1, 0, "auto|tcp", \
 TIMELY_PARAM(RX_WAIT, rx_wait_ns, 0, 1000000, 0, "ns", \
 	     "profile auto: how much longer waiting interrupts make an RTT; 0 asks the device", \
 	     "measured; see Profiles") \
-TIMELY_PARAM(PACING, pacing, 0, 1, 0, "qdisc|tcp", \
+TIMELY_PARAM(PACING, pacing, 0, 1, 1, "qdisc|tcp", \
 	     "pacing by the qdisc, at the rate at handover; or by TCP, at the newest rate", \
 	     "TIMELY 5; measured")
 
