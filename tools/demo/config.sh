@@ -10,9 +10,7 @@
 # in bytes stays as it is, and everything measured in time is stretched by k:
 #
 #	propagation delay (20 us there)			times k
-#	t_low, t_high, min_rtt, rtt_floor, idle_restart	times k
-#	line_rate, delta, min_rate			divided by k
-#	alpha, beta, HAI				unchanged
+#	line_rate					divided by k
 #	buffer, DCTCP's marking threshold		unchanged
 #	segment (16 KB)					two packets of 9000 bytes
 #

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
@@ -427,6 +428,21 @@ static void read_hidden(const struct ctl *ctl, json_t *facts)
 	j_set(facts, "hidden", hidden);
 }
 
+/* Lowest rate of timely's flows, kbit/s: as set, or by profile auto; 0: without timely. */
+static int64_t timely_floor_kbit(const json_t *facts)
+{
+	int64_t set = j_int_or(facts, "sysctl/net.ipv4.timely.min_rate_kbit", 0), fastest = 0;
+	const json_t *dev;
+	const char *name;
+
+	if (!set || !j_is(facts, "sysctl/net.ipv4.timely.profile", "auto"))
+		return set;
+	json_object_foreach((json_t *)j_get(facts, "devices"), name, dev)
+		fastest = MAX(fastest, j_int_or(dev, "speed_mbit", 0));
+	/* A thousandth of the line rate, 10 Mbit/s at most. */
+	return fastest ? MIN(fastest, 10000) : 10000;
+}
+
 /**
  * facts_collect() - read all that is readable, once
  * @ctl: where
@@ -458,7 +474,7 @@ json_t *facts_collect(const struct ctl *ctl)
 	read_devices(ctl, facts);
 	read_bus(facts);
 	tcp = json_object();
-	if (sockets_read(tcp, j_int_or(facts, "sysctl/net.ipv4.timely.min_rate_kbit", 0)))
+	if (sockets_read(tcp, timely_floor_kbit(facts)))
 		j_set(facts, "tcp", json_incref(tcp));
 	json_decref(tcp);
 	clock = facts_system_clock();
