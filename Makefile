@@ -175,6 +175,11 @@ matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASE
 check-ynl: ## Read netlink with the kernel's own ynl, by the specifications: [KERNEL=6.1]
 	@selftests/interfaces/ynl
 
+.PHONY: check-neighbours
+check-neighbours: ## Test this version with the last release: tools, modules, hosts: [REV=COMMIT]
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/interfaces/neighbours $(REV)
+
 .PHONY: check-dashboard
 check-dashboard: ## Ask a Prometheus the dashboard's queries, with metrics of the VM: build/dashboard [KERNEL=6.1]
 	@$(SETUP) build vm prometheus browser
