@@ -328,6 +328,84 @@ dnat() {
 	in_ns "$B" nft delete table inet nat
 }
 
+# kube_proxy NAMESPACE KIND: the rules of kube-proxy's mode iptables for one service, of the cluster
+# address 10.96.0.10, port 80, and node port 30080, whose endpoint is D's server. Names end in what
+# is a hash there. KIND is nft or legacy.
+kube_proxy() {
+	in_ns "$1" "xtables-$2-multi" iptables-restore --noflush <<-END
+		*filter
+		:KUBE-FORWARD - [0:0]
+		-A FORWARD -m comment --comment "kubernetes forwarding rules" -j KUBE-FORWARD
+		-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP
+		-A KUBE-FORWARD -m comment --comment "kubernetes forwarding rules" -m mark --mark 0x4000/0x4000 -j ACCEPT
+		-A KUBE-FORWARD -m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+		COMMIT
+		*nat
+		:KUBE-SERVICES - [0:0]
+		:KUBE-NODEPORTS - [0:0]
+		:KUBE-POSTROUTING - [0:0]
+		:KUBE-MARK-MASQ - [0:0]
+		:KUBE-EXT-WEB - [0:0]
+		:KUBE-SVC-WEB - [0:0]
+		:KUBE-SEP-1 - [0:0]
+		:KUBE-SEP-2 - [0:0]
+		-A PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+		-A OUTPUT -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
+		-A POSTROUTING -m comment --comment "kubernetes postrouting rules" -j KUBE-POSTROUTING
+		-A KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN
+		-A KUBE-POSTROUTING -j MARK --set-xmark 0x4000/0x0
+		-A KUBE-POSTROUTING -m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully
+		-A KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000
+		-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m comment --comment "default/web cluster IP" -m tcp --dport 80 -j KUBE-SVC-WEB
+		-A KUBE-SERVICES -m comment --comment "kubernetes service nodeports" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS
+		-A KUBE-NODEPORTS -p tcp -m comment --comment "default/web" -m tcp --dport 30080 -j KUBE-EXT-WEB
+		-A KUBE-EXT-WEB -m comment --comment "masquerade traffic for default/web external destinations" -j KUBE-MARK-MASQ
+		-A KUBE-EXT-WEB -j KUBE-SVC-WEB
+		-A KUBE-SVC-WEB -m comment --comment "default/web -> $D4:5001" -m statistic --mode random --probability 0.5 -j KUBE-SEP-1
+		-A KUBE-SVC-WEB -m comment --comment "default/web -> $D4:5001" -j KUBE-SEP-2
+		-A KUBE-SEP-1 -s $D4/32 -m comment --comment "default/web" -j KUBE-MARK-MASQ
+		-A KUBE-SEP-1 -p tcp -m comment --comment "default/web" -m tcp -j DNAT --to-destination $D4:5001
+		-A KUBE-SEP-2 -s $D4/32 -m comment --comment "default/web" -j KUBE-MARK-MASQ
+		-A KUBE-SEP-2 -p tcp -m comment --comment "default/web" -m tcp -j DNAT --to-destination $D4:5001
+		COMMIT
+	END
+}
+
+# kube_proxy_gone NAMESPACE KIND
+kube_proxy_gone() {
+	local table
+
+	for table in filter nat; do
+		in_ns "$1" "xtables-$2-multi" iptables -t $table -F
+		in_ns "$1" "xtables-$2-multi" iptables -t $table -X
+	done
+}
+
+# kube KIND: the node port of B, with both translations; and the cluster address, in A.
+kube() {
+	local before
+
+	kube_proxy "$B" "$1"
+	ns_set "$B" or_acker/forward on
+	before=$(acker_of "$B" FlowsForwarded)
+	answered "$A" $B4 $V4_A --port 30080
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -ge $((before + 2))
+	ns_set "$B" or_acker/forward off
+	kube_proxy_gone "$B" "$1"
+
+	kube_proxy "$A" "$1"
+	ip -n "$C" route replace 10.96.0.10 via "${C4%.*}.1"
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	load_in_until "$C" acks 40 --to 10.96.0.10 --port 80 --flows 2 --rate-limit 20mbit ||
+		all_stats
+	asked $D4 $C4
+	expect pauses "$(stat pauses)" -eq 0
+	expect forwarded "$(stat forwarded)" -ge 2
+	ip -n "$C" route del 10.96.0.10
+	kube_proxy_gone "$A" "$1"
+}
+
 # A container whose connections are masqueraded, and which receives: B's conntrack has the reply's
 # direction, and A sends to B's address.
 snat_receiver() {
@@ -443,7 +521,7 @@ wireguard() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-ksft_plan 23
+ksft_plan 25
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -476,6 +554,8 @@ ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_case "host to a published port" dnat
+ksft_case "kube-proxy's rules, by iptables-nft" kube nft
+ksft_case "kube-proxy's rules, by iptables-legacy" kube legacy
 ksft_case "host to a container behind SNAT" snat_receiver
 ksft_case "container, with a program of XDP on the NIC" xdp
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip

@@ -10,7 +10,9 @@
 
 # Real binaries from the host; the rest is busybox. More of them comes by --add.
 VM_TOOLS="bash dash ip tc ss bridge ethtool nft nstat kmod sysctl timeout ping"
-VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl"
+VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl xtables-nft-multi xtables-legacy-multi"
+# Of those two, the extensions that tests use.
+VM_XTABLES="standard tcp comment conntrack mark MARK addrtype statistic DNAT MASQUERADE"
 VM_TOOLS_OPTIONAL="tcpdump"
 # Names under which kmod answers.
 VM_KMOD_NAMES="modprobe insmod rmmod lsmod modinfo depmod"
@@ -99,6 +101,22 @@ vm_add_lib()
 	cp -L "$sysroot$lib" "$dest"
 }
 
+# vm_add_xtables ROOT: extensions of iptables, which it loads by their names.
+vm_add_xtables()
+{
+	local root=$1 name lib found
+
+	for name in $VM_XTABLES; do
+		found=
+		for lib in "$sysroot"/usr/lib/*/xtables/lib{xt,ipt}_"$name".so; do
+			[ -e "$lib" ] || continue
+			found=$lib
+			vm_add_lib "$root" "${lib#"$sysroot"}"
+		done
+		[ -n "$found" ] || die "iptables has no extension $name"
+	done
+}
+
 vm_skeleton()
 {
 	local root=$1 dir
@@ -179,6 +197,7 @@ vm_base()
 		rm -f "$root/usr/bin/${path##*/}"
 		vm_add_binary "$root" "$path"
 	done
+	vm_add_xtables "$root"
 	for tool in $VM_KMOD_NAMES; do
 		ln -sf kmod "$root/usr/bin/$tool"
 	done
