@@ -177,6 +177,8 @@ struct onramp_leaving {
  * @forwards: On-Ramp follows connections without a socket here
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
+ * @part: of this queue, in the model of @link
+ * @owed_max_q: what it may owe, Q8 ns
  * @given: bytes that left this qdisc since @driver_queued last changed
  * @driver_queued: BQL's count of bytes given to the driver; it wraps
  * @delayed: throttled flows
@@ -205,6 +207,8 @@ struct onramp_sched {
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;
+	struct onramp_fifo_part	part;
+	u32			owed_max_q;
 	u32			given;
 	u32			driver_queued;
 	struct rb_root_cached	delayed;

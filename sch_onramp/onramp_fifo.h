@@ -46,6 +46,9 @@
  */
 #define ONRAMP_FIFO_CHECK_SHIFT	16
 
+/* Time that the queues of a device may keep out of the model together, ns. */
+#define ONRAMP_FIFO_OWED_NS	2000ULL
+
 /* On the wire, but not in the packet: preamble, check sequence, gap. */
 #define ONRAMP_WIRE_EXTRA	24U
 
@@ -87,6 +90,74 @@ static inline u64 onramp_fifo_start(u64 end_q, u64 now_ns)
 	if (ahead <= 0 || ahead > (s64)(ONRAMP_FIFO_MAX_NS << ONRAMP_FIFO_SHIFT))
 		return now_q;
 	return end_q;
+}
+
+/**
+ * struct onramp_fifo_part - one queue's part in the model of its device
+ * @own_q: end of the packets as this queue last wrote it, with those that it has let go since then
+ * @owed_q: time of those
+ *
+ * All queues of a device share the end, one word. A queue need not tell the others of a packet
+ * without a record at once: it owes the packet's time. With a record, or when the queue owes
+ * onramp_fifo_owed_max(), it adds that to the end. So its own records are exact while no other
+ * queue sends, and the model lacks at most ONRAMP_FIFO_OWED_NS of all queues together. Times
+ * are in Q8 ns.
+ */
+struct onramp_fifo_part {
+	u64	own_q;
+	u64	owed_q;
+};
+
+/* onramp_fifo_owed_max() - return what each of @queues of a device may owe, Q8 ns */
+static inline u32 onramp_fifo_owed_max(u32 queues)
+{
+	return (u32)(ONRAMP_FIFO_OWED_NS << ONRAMP_FIFO_SHIFT) / queues;
+}
+
+/**
+ * onramp_fifo_owe() - a packet without a record leaves the qdisc
+ * @part: of its queue
+ * @time_q: its time on the wire, Q8 ns
+ * @max_q: of onramp_fifo_owed_max()
+ * @now_ns: current time
+ *
+ * Return: false if the queue owes more than it may.
+ */
+static inline bool onramp_fifo_owe(struct onramp_fifo_part *part, u64 time_q, u32 max_q,
+				   u64 now_ns)
+{
+	part->own_q = onramp_fifo_start(part->own_q, now_ns) + time_q;
+	part->owed_q += time_q;
+	return part->owed_q <= max_q;
+}
+
+/**
+ * onramp_fifo_part_start() - return when the next packet of a queue starts on the wire
+ * @part: of the queue
+ * @end_q: end of the packets before it that all queues have told of, Q8 ns
+ * @now_ns: current time
+ *
+ * The packets that it owes are behind the end, unless that has passed: then they are on the wire
+ * already, or some of them.
+ *
+ * Return: Q8 ns. The caller adds the packet's time on the wire, for the next @end_q, and calls
+ * onramp_fifo_told().
+ */
+static inline u64 onramp_fifo_part_start(const struct onramp_fifo_part *part, u64 end_q,
+					 u64 now_ns)
+{
+	u64 start_q = onramp_fifo_start(end_q, now_ns);
+
+	if (start_q == now_ns << ONRAMP_FIFO_SHIFT)
+		return onramp_fifo_start(part->own_q, now_ns);
+	return start_q + part->owed_q;
+}
+
+/* onramp_fifo_told() - a queue has written the end, @end_q: it owes nothing */
+static inline void onramp_fifo_told(struct onramp_fifo_part *part, u64 end_q)
+{
+	part->own_q = end_q;
+	part->owed_q = 0;
 }
 
 /**

@@ -923,7 +923,10 @@ static noinline u64 onramp_wire_bound(struct onramp_sched *q, u64 on_the_way, u6
 	return atomic64_try_cmpxchg(&q->link->fifo_q, (s64 *)&end_q, bound_q) ? bound_q : end_q;
 }
 
-/* Add a packet to the model of the queue before the wire. Return: when it starts on the wire. */
+/*
+ * Add a packet to the model of the queue before the wire, and what this queue owes. @time_q: 0: it
+ * is among that. Return: when it starts on the wire.
+ */
 static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 len, u64 time_q,
 			  u64 now)
 {
@@ -937,29 +940,50 @@ static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 l
 		end_q = onramp_wire_bound(q, on_the_way, end_q, now);
 	/* Other queues of the device add to it as well. */
 	do {
-		start_q = onramp_fifo_start(end_q, now);
+		start_q = onramp_fifo_part_start(&q->part, end_q, now);
 	} while (!atomic64_try_cmpxchg(fifo_q, &end_q, start_q + time_q));
+	onramp_fifo_told(&q->part, start_q + time_q);
 	return start_q;
 }
 
-/* A packet leaves: add its time on the wire. Return the time at which that begins. */
+/* The rate of the link is another one: forget what waits for it. */
+static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qdisc *sch,
+					 u64 line_bps)
+{
+	q->line_bps = line_bps;
+	q->byte_ns = onramp_byte_time(line_bps, 1, 1);
+	onramp_fifo_told(&q->part, 0);
+	/* Of a device with some queues that are not in use, each may owe less. */
+	q->owed_max_q = onramp_fifo_owed_max(qdisc_dev(sch)->num_tx_queues);
+	onramp_link_restart(q->link);
+}
+
+/*
+ * A packet leaves: add its time on the wire, @time_q, to the model of that. Return the time at
+ * which it begins, if it is to have a @record. If not, other CPUs need not be told of it at once,
+ * which takes the cache line of the model from them.
+ */
 static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdisc *sch,
-				       const struct sk_buff *skb, u64 now, u64 *time_q)
+				       const struct sk_buff *skb, bool record, u64 now,
+				       u64 *time_q)
 {
 	u64 line_bps = q->cfg.line_rate ?: READ_ONCE(q->link->auto_bps);
 	u32 segs = skb_shinfo(skb)->gso_segs ?: 1;
 
-	if (unlikely(line_bps != q->line_bps)) {
-		q->line_bps = line_bps;
-		q->byte_ns = onramp_byte_time(line_bps, 1, 1);
-		onramp_link_restart(q->link);
-	}
+	if (unlikely(line_bps != q->line_bps))
+		onramp_wire_restart(q, sch, line_bps);
 	*time_q = 0;
 	/* Without a wire no queue is before it. */
 	if (!q->byte_ns)
 		return now << ONRAMP_FIFO_SHIFT;
 	*time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));
-	return onramp_to_wire(q, sch, qdisc_pkt_len(skb), *time_q, now);
+	if (record)
+		return onramp_to_wire(q, sch, qdisc_pkt_len(skb), *time_q, now);
+	if (onramp_fifo_owe(&q->part, *time_q, q->owed_max_q, now))
+		onramp_on_the_way(q, sch, qdisc_pkt_len(skb));
+	else
+		onramp_to_wire(q, sch, qdisc_pkt_len(skb), 0, now);
+	return 0;
 }
 
 /* The same for a packet of a flow; On-Ramp records it if it is data. */
@@ -968,10 +992,11 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 {
 	u32 headers = onramp_cb(l->skb)->headers;
 	struct onramp_flow *f = l->flow;
+	bool record = headers && f->conn;
 	u64 start_q, time_q;
 
-	start_q = onramp_wire(q, sch, l->skb, now, &time_q);
-	if (!headers || !f->conn)
+	start_q = onramp_wire(q, sch, l->skb, record, now, &time_q);
+	if (!record)
 		return;
 	if (l->held)
 		onramp_conn_held(f->conn, q->qref, now);

@@ -170,6 +170,80 @@ static void rest__of_short_packets(void)
 	CHECK_EQ(onramp_fifo_rest(0, 5), 0);
 }
 
+/* Packets without a record: an ACK takes 72 ns at 10 Gbit/s. */
+static void owed__by_queues(void)
+{
+	struct onramp_fifo_part part = {};
+	u64 ack_q;
+	u32 n;
+
+	setup();
+	ack_q = onramp_fifo_time(byte_ns, onramp_fifo_bytes(66, 1));
+	CHECK_EQ(onramp_fifo_owed_max(1), Q(2000));
+	CHECK_EQ(onramp_fifo_owed_max(64), Q(31.25));
+	/* One queue tells of 27 with the 28th. */
+	for (n = 0; n < 27; n++)
+		CHECK(onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(1), n * 1000000));
+	CHECK(!onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(1), n * 1000000));
+	CHECK_EQ(part.owed_q, 28 * ack_q);
+	onramp_fifo_told(&part, 0);
+	CHECK(onramp_fifo_owe(&part, Q(2000), onramp_fifo_owed_max(1), 1));
+	/* Of 64 queues each at once, and each owes 31 ns at most. */
+	onramp_fifo_told(&part, 0);
+	CHECK(!onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(64), 1));
+}
+
+/* A queue lets a packet of @bytes go at @now, as onramp_to_wire() does. */
+static u64 queue_leaves(struct onramp_fifo_part *part, u64 now, u64 time_q)
+{
+	u64 start_q = onramp_fifo_part_start(part, end_q, now);
+
+	end_q = start_q + time_q;
+	onramp_fifo_told(part, end_q);
+	return onramp_fifo_ns(start_q, now);
+}
+
+static void owed__alone(void)
+{
+	struct onramp_fifo_part part = {};
+
+	setup();
+	CHECK_EQ(queue_leaves(&part, 1000000, Q(1000)), 1000000);
+	CHECK(onramp_fifo_owe(&part, Q(500), Q(2000), 1000100));
+	/* No other queue sends: exact. */
+	CHECK_EQ(queue_leaves(&part, 1000200, Q(1000)), 1001500);
+	/* A packet that it owes was sent long ago, and another one half a microsecond ago. */
+	CHECK(onramp_fifo_owe(&part, Q(700), Q(2000), 2000000));
+	CHECK_EQ(queue_leaves(&part, 3000000, Q(1000)), 3000000);
+	CHECK(onramp_fifo_owe(&part, Q(700), Q(2000), 4000000));
+	CHECK_EQ(queue_leaves(&part, 4000500, Q(1000)), 4000700);
+	/* It tells of packets without a record of their own. */
+	CHECK(!onramp_fifo_owe(&part, Q(2001), Q(2000), 5000000));
+	CHECK_EQ(queue_leaves(&part, 5000000, 0), 5002001);
+	CHECK_EQ(end_q, Q(5002001));
+}
+
+static void owed__beside_another(void)
+{
+	struct onramp_fifo_part a = {}, b = {};
+
+	setup();
+	CHECK_EQ(queue_leaves(&a, 1000000, Q(1000)), 1000000);
+	CHECK(onramp_fifo_owe(&a, Q(500), Q(1000), 1000100));
+	/* The other queue does not know of that yet. */
+	CHECK_EQ(queue_leaves(&b, 1000200, Q(3000)), 1001000);
+	CHECK_EQ(queue_leaves(&a, 1000300, Q(1000)), 1004500);
+	CHECK_EQ(queue_leaves(&b, 1000400, Q(1000)), 1005500);
+	/* All of it is on the wire. */
+	CHECK(onramp_fifo_owe(&a, Q(500), Q(1000), 1006700));
+	CHECK_EQ(queue_leaves(&b, 1007000, Q(100)), 1007000);
+	CHECK_EQ(queue_leaves(&a, 1008000, Q(100)), 1008000);
+	/* The other's is, and half of this one's. */
+	CHECK(onramp_fifo_owe(&a, Q(500), Q(1000), 1009000));
+	CHECK_EQ(queue_leaves(&b, 1009000, Q(100)), 1009000);
+	CHECK_EQ(queue_leaves(&a, 1009300, Q(100)), 1009500);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -184,6 +258,9 @@ int main(void)
 		KTAP_CASE(bound__of_bytes),
 		KTAP_CASE(start__unknown_rate),
 		KTAP_CASE(rest__of_short_packets),
+		KTAP_CASE(owed__by_queues),
+		KTAP_CASE(owed__alone),
+		KTAP_CASE(owed__beside_another),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
