@@ -212,6 +212,18 @@ bench-nic-ts: ## Measure what the timestamp bus costs a packet: ns, instructions
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/nic_ts/bench
 
+.PHONY: bench-or-acker
+bench-or-acker: ## Measure what or_acker costs a packet, in instructions: build/bench/or_acker.txt
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/or_acker/bench
+
+.PHONY: bench-wire
+bench-wire: ## Measure what the model of the wire costs CPUs that share it: build/bench/wire.txt
+	@mkdir -p build/bench
+	@$(CC) -std=gnu11 -O2 -Wall -Isch_onramp -Iinclude -o build/bench/wire \
+		selftests/onramp/bench/wire.c -lpthread
+	@build/bench/wire | column -t | tee build/bench/wire.txt
+
 .PHONY: dist
 dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
 	@packaging/dist

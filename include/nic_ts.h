@@ -84,6 +84,7 @@ struct nic_ts_flow {
  * @skip:	called for each packet before it is parsed, in the same context; true: it is
  *		not wanted, and costs little. It comes all the same if another receiver of
  *		the device wants it. NULL: all are wanted
+ * @skips:	a word per CPU: while it is 0, @skip is not called; only with @skip
  * @net:	namespace of the device; the caller keeps it alive
  * @ifindex:	the device
  * @node:	of the bus
@@ -97,6 +98,7 @@ struct nic_ts_receiver {
 		   const struct nic_ts_packet *packet,
 		   const struct nic_ts_stamp *stamp);
 	bool (*skip)(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
+	u32 __percpu		*skips;
 	struct net		*net;
 	int			ifindex;
 	struct hlist_node	node;

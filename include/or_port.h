@@ -22,11 +22,13 @@
 #include <linux/if_ether.h>
 #include <linux/module.h>
 #include <linux/socket.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #include <or_proto.h>
 
+struct dst_entry;
 struct net;
 
 /**
@@ -78,6 +80,23 @@ struct or_way {
 };
 
 /**
+ * struct or_route - the route of the last message between two addresses of or_addrs
+ * @lock:	of all that follows
+ * @tos:	type of service or traffic class that it is for
+ * @cookie:	of @dst
+ * @dst:	with a reference; NULL: none
+ *
+ * A sender of many messages keeps it, see or_port_send_on(). It is looked up again when the
+ * kernel's routes or addresses have changed.
+ */
+struct or_route {
+	spinlock_t		lock;	/* see above */
+	u8			tos;
+	u32			cookie;
+	struct dst_entry	*dst;
+};
+
+/**
  * struct or_port_user - handler of a type of message
  * @type:	enum or_type
  * @owner:	module of @rcv
@@ -100,6 +119,10 @@ int or_port_open(struct net *net);
 void or_port_close(struct net *net);
 int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark);
+int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_route *route,
+		    const u8 *msg, unsigned int len, u8 tos, u32 priority);
+void or_port_route_init(struct or_route *route);
+void or_port_route_put(struct or_route *route);
 int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
 		    const u8 *msg, unsigned int len);
 void or_port_key(const struct net *net, u8 *key);

@@ -171,9 +171,29 @@ static bool nic_ts_rx_wanted(const struct nic_ts_dev *nd, const struct sk_buff *
 	struct nic_ts_receiver *r;
 
 	hlist_for_each_entry_rcu(r, &nd->receivers, node)
-		if (!r->skip || !r->skip(r, skb))
+		if (!r->skip || !this_cpu_read(*r->skips) || !r->skip(r, skb))
 			return true;
 	return false;
+}
+
+/* The long way of nic_ts_parse_in(). Not inlined: hardly any packet gets here. */
+static noinline enum nic_ts_parse nic_ts_parse_in_any(const struct sk_buff *skb, bool frags,
+						      struct nic_ts_packet *p)
+{
+	struct nic_ts_view v;
+
+	nic_ts_view_init(&v, skb);
+	return frags ? nic_ts_parse_ether(&v, true, p) :
+		       nic_ts_parse_any(&v, 0, ntohs(skb->protocol), true, p);
+}
+
+static __always_inline enum nic_ts_parse nic_ts_parse_in(const struct sk_buff *skb, bool frags,
+							 struct nic_ts_packet *p)
+{
+	if (!frags && skb->protocol == htons(ETH_P_IP) &&
+	    nic_ts_parse_plain(skb->data, skb_headlen(skb), skb->len, 0, true, p))
+		return NIC_TS_PARSE_OK;
+	return nic_ts_parse_in_any(skb, frags, p);
 }
 
 static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
@@ -184,7 +204,6 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	struct nic_ts_receiver *r;
 	struct nic_ts_packet p __uninitialized;
 	enum nic_ts_parse res;
-	struct nic_ts_view v;
 	bool wanted;
 	u64 now_ns;
 
@@ -200,9 +219,7 @@ static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 	if (!wanted && !atomic_read(&nd->nn->nflows))
 		return;
 
-	nic_ts_view_init(&v, skb);
-	res = frags ? nic_ts_parse_ether(&v, true, &p) :
-		      nic_ts_parse(&v, 0, ntohs(skb->protocol), true, &p);
+	res = nic_ts_parse_in(skb, frags, &p);
 	nic_ts_dev_count(nd, NIC_TS_DEV_RX_PARSE + res);
 	if (res != NIC_TS_PARSE_OK)
 		return;

@@ -214,6 +214,7 @@ struct or_acker_conf {
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @acks:	OR-ACKs to it; under @lock
  * @ref:	one for the table, one for each flow
+ * @route:	of OR-ACKs
  * @nflows:	flows that point here; under or_acker_net.lock, read locklessly
  * @unused:	in or_acker_net.unused while @nflows is 0
  * @dead:	out of the table; written under or_acker_net.lock, read locklessly
@@ -230,6 +231,7 @@ struct or_acker_sub {
 	u32			scope;
 	int			ifindex;
 	refcount_t		ref;
+	struct or_route		route;
 	u32			nflows;
 	struct list_head	unused;
 	bool			dead;
@@ -253,6 +255,7 @@ struct or_acker_sub {
  * @local:	a socket of this host sent the newest packet
  * @dead:	out of the table
  * @priority:	skb->priority of OR-ACKs
+ * @wait_cpu:	CPU in whose list of waiting flows it is, if it is in one
  * @seen:	jiffies of the newest packet
  * @due_node:	under or_acker_cpu.lock
  * @wait_node:	under or_acker_cpu.lock
@@ -274,6 +277,7 @@ struct or_acker_flow {
 	bool			local;
 	bool			dead;
 	u32			priority;
+	int			wait_cpu;
 	unsigned long		seen;
 
 	struct list_head	due_node;
@@ -520,6 +524,7 @@ static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
+u32 __percpu *or_acker_skips(void);
 void or_acker_age(struct or_acker_net *an);
 void or_acker_tracker_get(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);

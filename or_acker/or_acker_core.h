@@ -535,6 +535,108 @@ static inline struct or_acker_report or_acker_track_report(struct or_acker_track
 	return report;
 }
 
+/* Trains ------------------------------------------------------------------- */
+
+/* A train has at most this many packets, so that sums fit: 2^8 * 2^16 bytes. */
+#define OR_ACKER_TRAIN_MAX	255
+
+/**
+ * struct or_acker_train - single packets in a row of a flow that waits
+ * @stamp_ns:	when the newest came in
+ * @next_seq:	first byte of the packet that continues it
+ * @segs:	packets
+ * @payload:	of these, bytes
+ * @segs_max:	it is full with this many packets
+ * @bytes_max:	or with this many bytes of payload
+ * @end:	the newest has PSH or FIN
+ *
+ * Packets of a train are added up here, and then accounted for as one, as with a packet that the
+ * NIC has merged. It is full where the packets make an OR-ACK due, so that is not late.
+ */
+struct or_acker_train {
+	u64	stamp_ns;
+	u32	next_seq;
+	u32	segs;
+	u32	payload;
+	u32	segs_max;
+	u32	bytes_max;
+	bool	end;
+};
+
+/**
+ * or_acker_train_begin() - begin a train behind a packet that was accounted for
+ * @train:	train
+ * @t:		flow, as or_acker_track_packet() left it. It waits: the next packet needs no other
+ *		decision than those about ack_packets and ack_bytes
+ * @r:		parameters
+ */
+static inline void or_acker_train_begin(struct or_acker_train *train,
+					const struct or_acker_track *t,
+					const struct or_acker_rules *r)
+{
+	train->next_seq = t->seq;
+	train->segs = 0;
+	train->payload = 0;
+	train->segs_max = t->due ? OR_ACKER_TRAIN_MAX : t->limit - t->since;
+	train->bytes_max = t->due ? U32_MAX : r->ack_bytes - t->bytes;
+}
+
+/**
+ * or_acker_train_continues() - return whether a packet of the flow belongs to a train
+ * @train:	train
+ * @w:		window of the flow
+ * @seq:	sequence number of its first byte
+ */
+static inline bool or_acker_train_continues(const struct or_acker_train *train,
+					    const struct or_acker_window *w, u32 seq)
+{
+	return seq == train->next_seq && or_acker_window_has(w, seq);
+}
+
+/**
+ * or_acker_train_add() - add a packet that continues a train
+ * @train:	train
+ * @stamp_ns:	when it came in
+ * @payload:	its bytes of payload
+ * @end:	it has PSH or FIN
+ *
+ * Return: the train is full.
+ */
+static inline bool or_acker_train_add(struct or_acker_train *train, u64 stamp_ns, u32 payload,
+				      bool end)
+{
+	train->stamp_ns = stamp_ns;
+	train->next_seq += payload;
+	train->end = end;
+	train->segs++;
+	train->payload += payload;
+	return train->segs >= train->segs_max || train->payload >= train->bytes_max;
+}
+
+/**
+ * or_acker_train_packet() - return the packets of a train as one, to be accounted for
+ * @train:	train with packets
+ * @t:		flow
+ * @headers:	bytes before the payload of each, at least
+ *
+ * If another CPU had a newer packet of the flow, that one stays the newest.
+ */
+static inline struct or_acker_packet or_acker_train_packet(const struct or_acker_train *train,
+							   const struct or_acker_track *t,
+							   u32 headers)
+{
+	bool newest = train->stamp_ns >= t->stamp_ns;
+
+	return (struct or_acker_packet) {
+		.stamp_ns = newest ? train->stamp_ns : t->stamp_ns,
+		.seq = (newest ? train->next_seq : t->seq) - train->payload,
+		.payload = train->payload,
+		.headers = train->segs * headers,
+		.segs = train->segs,
+		.end = newest ? train->end : t->end,
+	};
+}
+
 /* Load of a CPU ------------------------------------------------------------ */
 
 /**

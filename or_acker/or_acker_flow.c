@@ -18,7 +18,8 @@
  *		or_acker_admit()			-> not now
  *		OR-ACK with the newest packet's timestamp, signed, sent
  *
- * or_acker_core.h has the decisions. A packet costs one lookup and the lock of its flow.
+ * or_acker_core.h has the decisions. A packet costs one lookup and the lock of its flow, or
+ * neither if it continues the train of the packet before it: see struct or_acker_cpu_train.
  * The socket is looked up once per flow, and then about once per receive window of data. So
  * forged data neither makes flows nor causes OR-ACKs, nor replaces the connection's own data
  * in them. A packet that no socket accepts costs one lookup, as in TCP.
@@ -606,7 +607,7 @@ static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
  * here, so the path had no long queue, either. Loopback has no other packets. A packet that a
  * program or a VM sends through a tun device has the socket of that device.
  */
-static bool or_acker_local(const struct sk_buff *skb)
+static __always_inline bool or_acker_local(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 
@@ -616,7 +617,7 @@ static bool or_acker_local(const struct sk_buff *skb)
 }
 
 /* Return whether or_acker_busy() applies to the packet. */
-static bool or_acker_limits(const struct sk_buff *skb)
+static __always_inline bool or_acker_limits(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) || or_acker_local(skb);
 }
@@ -646,6 +647,249 @@ static void or_acker_spent(struct or_acker_cpu *ac, const struct or_acker_conf *
 			   or_acker_bucket_take(tat_ns, now_ns,
 						or_acker_load_gap(&cl->load, share)));
 	spin_unlock(&cl->lock);
+}
+
+/* Packets ------------------------------------------------------------------ */
+
+static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns)
+{
+	struct or_acker_cpu *ac = this_cpu_ptr(f->an->cpus);
+
+	spin_lock(&ac->lock);
+	if (next == OR_ACKER_NEXT_SEND) {
+		list_add_tail(&f->due_node, &ac->due);
+		tasklet_schedule(&ac->tasklet);
+	} else {
+		f->wait_ns = wait_ns;
+		list_add_tail(&f->wait_node, &ac->waiting);
+		if (!ac->armed) {
+			ac->armed = true;
+			hrtimer_start(&ac->timer, ns_to_ktime(wait_ns),
+				      HRTIMER_MODE_ABS_PINNED_SOFT);
+		}
+	}
+	spin_unlock(&ac->lock);
+}
+
+/* Note the timestamp of the newest packet, and its time for the aging. */
+static void or_acker_flow_stamp(struct or_acker_flow *f, const struct nic_ts_stamp *stamp)
+{
+	unsigned long now = jiffies;
+
+	lockdep_assert_held(&f->lock);
+	f->hw_ns = stamp->hw_ns;
+	f->hw_domain = stamp->hw_domain;
+	f->hw_epoch = stamp->hw_epoch;
+	if (f->seen != now)
+		/* The aging reads it locklessly. */
+		WRITE_ONCE(f->seen, now);
+}
+
+/* Note the fields of the newest packet that an OR-ACK needs. */
+static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *skb,
+			       const struct nic_ts_packet *packet,
+			       const struct nic_ts_stamp *stamp)
+{
+	or_acker_flow_stamp(f, stamp);
+	f->tos = packet->tos;
+	f->local = or_acker_local(skb);
+	f->priority = skb_vlan_tag_present(skb) ?
+		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
+		      rt_tos2priority(packet->tos);
+}
+
+/* Account for a packet, or for several as one; under the lock. Return what to queue it for. */
+static enum or_acker_next or_acker_flow_packet(struct or_acker_flow *f,
+					       const struct or_acker_conf *conf,
+					       const struct or_acker_packet *p, u64 *wait_ns)
+{
+	enum or_acker_next next;
+
+	lockdep_assert_held(&f->lock);
+	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, p);
+	if (next == OR_ACKER_NEXT_WAIT) {
+		f->wait_cpu = smp_processor_id();
+		*wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
+	}
+	return next;
+}
+
+/* Count @payload, and do what or_acker_flow_packet() has returned. */
+static void or_acker_flow_next(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns,
+			       u32 payload)
+{
+	or_acker_add(f->an, OR_ACKER_BYTES_WITH, payload);
+	if (next == OR_ACKER_NEXT_QUIET)
+		or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
+	else if (next != OR_ACKER_NEXT_NOTHING)
+		or_acker_queue(f, next, wait_ns);
+}
+
+static u32 or_acker_headers(const struct nic_ts_key *key)
+{
+	return key->family == AF_INET ? OR_ACKER_HEADERS4 : OR_ACKER_HEADERS6;
+}
+
+/* A packet, as the decisions take it. */
+static struct or_acker_packet or_acker_packet_of(const struct sk_buff *skb,
+						 const struct nic_ts_packet *packet,
+						 const struct nic_ts_stamp *stamp)
+{
+	return (struct or_acker_packet) {
+		.stamp_ns = stamp->ns,
+		.seq = packet->seq,
+		.payload = packet->payload,
+		.headers = or_acker_headers(&packet->key),
+		.segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1,
+		.end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN),
+	};
+}
+
+/* Trains ------------------------------------------------------------------- */
+
+/**
+ * struct or_acker_cpu_train - packets of one flow that come in on a CPU in a row
+ * @f:		their flow; NULL: there is no train
+ * @last:	flow of the last packet that was looked up; compared only. A train begins behind the
+ *		second packet in a row, as it costs more than it saves if there is no third
+ * @receiver:	tap that they come from
+ * @voided:	or_acker_trains_voided when it began
+ * @train:	these packets
+ * @stamp:	of the newest
+ * @tag:	of the VLAN, and whether there is one, as all of them have it
+ * @tos:	of all of them
+ *
+ * Most packets of a busy flow come right behind another one of it. They are compared with that
+ * one, and added up here without a lookup and without the lock of the flow. They are accounted for
+ * when the train ends: by a packet that does not continue it, when it is full, and before an
+ * OR-ACK is decided on.
+ *
+ * It is this CPU's alone, with BH disabled. @f is in the list of waiting flows of this CPU, and a
+ * flow that waits does not end: so it is there as long as the train. What takes it from that list
+ * ends the train. If that is another CPU, as this one went offline, it declares all trains
+ * void by or_acker_trains_voided: they are dropped, and @f is not looked at. It is freed a grace
+ * period later, so that a reader under RCU who finds the former number may still look.
+ */
+struct or_acker_cpu_train {
+	struct or_acker_flow	*f;
+	const struct or_acker_flow *last;
+	struct nic_ts_receiver	*receiver;
+	u64			voided;
+	struct or_acker_train	train;
+	struct nic_ts_stamp	stamp;
+	u32			tag;
+	u8			tos;
+};
+
+static DEFINE_PER_CPU(struct or_acker_cpu_train, or_acker_trains);
+static atomic64_t or_acker_trains_voided = ATOMIC64_INIT(0);
+
+static bool or_acker_train_valid(const struct or_acker_cpu_train *ct)
+{
+	return ct->voided == atomic64_read(&or_acker_trains_voided);
+}
+
+/* End a train: account for its packets. Under RCU. */
+static void or_acker_train_end(struct or_acker_cpu_train *ct)
+{
+	struct or_acker_flow *f = ct->f;
+	const struct or_acker_conf *conf;
+	struct or_acker_packet p;
+	enum or_acker_next next;
+	u64 wait_ns = 0;
+
+	ct->f = NULL;
+	if (!ct->train.segs || !or_acker_train_valid(ct))
+		return;
+	conf = rcu_dereference(f->an->conf);
+	spin_lock(&f->lock);
+	p = or_acker_train_packet(&ct->train, &f->track, or_acker_headers(&f->key));
+	if (p.stamp_ns == ct->train.stamp_ns)
+		or_acker_flow_stamp(f, &ct->stamp);
+	next = or_acker_flow_packet(f, conf, &p, &wait_ns);
+	spin_unlock(&f->lock);
+	or_acker_flow_next(f, next, wait_ns, p.payload);
+}
+
+/* End the train of a flow on this CPU, if there is one. */
+static void or_acker_train_end_of(const struct or_acker_flow *f)
+{
+	struct or_acker_cpu_train *ct = this_cpu_ptr(&or_acker_trains);
+
+	if (ct->f == f)
+		or_acker_train_end(ct);
+}
+
+/* A flow was taken from the list of waiting flows of @ac. */
+static void or_acker_train_leave(const struct or_acker_cpu *ac, const struct or_acker_flow *f)
+{
+	if (likely(ac == this_cpu_ptr(f->an->cpus)))
+		or_acker_train_end_of(f);
+	else
+		atomic64_inc(&or_acker_trains_voided);
+}
+
+static u32 or_acker_tag(const struct sk_buff *skb)
+{
+	return skb_vlan_tag_present(skb) ? skb_vlan_tag_get(skb) | 1U << 16 : 0;
+}
+
+/*
+ * Begin a train behind a packet of a flow. Not on RT, where another context may run on this CPU
+ * meanwhile.
+ */
+static void or_acker_train_start(struct or_acker_flow *f, const struct or_acker_conf *conf,
+				 struct nic_ts_receiver *receiver, const struct sk_buff *skb)
+{
+	struct or_acker_cpu_train *ct = this_cpu_ptr(&or_acker_trains);
+
+	lockdep_assert_held(&f->lock);
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return;
+	if (ct->last != f) {
+		ct->last = f;
+		return;
+	}
+	if (!f->track.waiting || f->wait_cpu != smp_processor_id())
+		return;
+	ct->f = f;
+	ct->receiver = receiver;
+	ct->voided = atomic64_read(&or_acker_trains_voided);
+	ct->tag = or_acker_tag(skb);
+	ct->tos = f->tos;
+	or_acker_train_begin(&ct->train, &f->track, &conf->rules);
+}
+
+/*
+ * Add a packet to the train of this CPU if it continues that, else end the train. Return whether
+ * it was added.
+ */
+static __always_inline bool or_acker_train_take(struct nic_ts_receiver *receiver,
+						const struct sk_buff *skb,
+						const struct nic_ts_packet *packet,
+						const struct nic_ts_stamp *stamp)
+{
+	struct or_acker_cpu_train *ct = this_cpu_ptr(&or_acker_trains);
+	struct or_acker_flow *f = ct->f;
+
+	if (!f)
+		return false;
+	/* Of a void train the flow is not looked at. */
+	if (ct->train.next_seq != packet->seq || ct->receiver != receiver ||
+	    !or_acker_train_valid(ct) || nic_ts_key_differs(&packet->key, &f->key) ||
+	    !or_acker_train_continues(&ct->train, &f->track.window, packet->seq) ||
+	    ct->tos != packet->tos || ct->tag != or_acker_tag(skb) || or_acker_limits(skb)) {
+		if (ct->train.segs)
+			or_acker_train_end(ct);
+		else
+			ct->f = NULL;
+		return false;
+	}
+	ct->stamp = *stamp;
+	if (or_acker_train_add(&ct->train, stamp->ns, packet->payload,
+			       packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN)))
+		or_acker_train_end(ct);
+	return true;
 }
 
 /* OR-ACKs ------------------------------------------------------------------ */
@@ -781,7 +1025,7 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 	memcpy(addrs.raddr, f->key.raddr, sizeof(addrs.raddr));
 	or_ack_encode(ack, msg);
 	or_sign(msg, sizeof(msg), key);
-	return or_port_send(f->an->net, &addrs, false, msg, sizeof(msg), tos, priority, 0);
+	return or_port_send_on(f->an->net, &addrs, &f->sub->route, msg, sizeof(msg), tos, priority);
 }
 
 /* The OR-ACK of a flow that may be sent. */
@@ -882,6 +1126,7 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	struct or_acker_out out = {};
 	int err = 0;
 
+	or_acker_train_end_of(f);
 	if (!or_acker_decide(ac, f, conf, queued, now_ns, &out, &verdict))
 		return;
 	switch (verdict) {
@@ -926,6 +1171,7 @@ static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f, u6
 	const struct or_acker_conf *conf = rcu_dereference(f->an->conf);
 	enum or_acker_next next;
 
+	or_acker_train_leave(ac, f);
 	spin_lock(&f->lock);
 	next = or_acker_track_waited(&f->track, &conf->rules, &f->sub->path, now_ns);
 	f->wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
@@ -971,75 +1217,21 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 	return restart;
 }
 
-/* Packets ------------------------------------------------------------------ */
+/* Received packets --------------------------------------------------------- */
 
-static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns)
-{
-	struct or_acker_cpu *ac = this_cpu_ptr(f->an->cpus);
-
-	spin_lock(&ac->lock);
-	if (next == OR_ACKER_NEXT_SEND) {
-		list_add_tail(&f->due_node, &ac->due);
-		tasklet_schedule(&ac->tasklet);
-	} else {
-		f->wait_ns = wait_ns;
-		list_add_tail(&f->wait_node, &ac->waiting);
-		if (!ac->armed) {
-			ac->armed = true;
-			hrtimer_start(&ac->timer, ns_to_ktime(wait_ns),
-				      HRTIMER_MODE_ABS_PINNED_SOFT);
-		}
-	}
-	spin_unlock(&ac->lock);
-}
-
-/* A packet, as the decisions take it. */
-static struct or_acker_packet or_acker_packet_of(const struct sk_buff *skb,
-						 const struct nic_ts_packet *packet,
-						 const struct nic_ts_stamp *stamp)
-{
-	return (struct or_acker_packet) {
-		.stamp_ns = stamp->ns,
-		.seq = packet->seq,
-		.payload = packet->payload,
-		.headers = packet->key.family == AF_INET ? OR_ACKER_HEADERS4 :
-							   OR_ACKER_HEADERS6,
-		.segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1,
-		.end = packet->flags & (NIC_TS_TCP_PSH | NIC_TS_TCP_FIN),
-	};
-}
-
-/* Note the fields of the newest packet that an OR-ACK needs. */
-static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *skb,
-			       const struct nic_ts_packet *packet,
-			       const struct nic_ts_stamp *stamp)
-{
-	unsigned long now = jiffies;
-
-	lockdep_assert_held(&f->lock);
-	f->hw_ns = stamp->hw_ns;
-	f->hw_domain = stamp->hw_domain;
-	f->hw_epoch = stamp->hw_epoch;
-	f->tos = packet->tos;
-	f->local = or_acker_local(skb);
-	f->priority = skb_vlan_tag_present(skb) ?
-		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
-		      rt_tos2priority(packet->tos);
-	if (f->seen != now)
-		/* The aging reads it locklessly. */
-		WRITE_ONCE(f->seen, now);
-}
-
-/* A packet with data may be one of a subscriber of this namespace. */
-static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
-			    const struct nic_ts_packet *packet,
+/*
+ * A packet with data may be one of a subscriber of this namespace. @receiver: a train may follow
+ * it; NULL: other namespaces want to see each packet, too.
+ */
+static void or_acker_rx_net(struct or_acker_net *an, struct nic_ts_receiver *receiver,
+			    const struct sk_buff *skb, const struct nic_ts_packet *packet,
 			    const struct nic_ts_stamp *stamp)
 {
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	struct or_acker_packet p;
 	enum or_acker_next next;
 	struct or_acker_flow *f;
-	u64 wait_ns;
+	u64 wait_ns = 0;
 
 	f = rhashtable_lookup(&an->flows, &packet->key, or_acker_flow_params);
 	if (!f) {
@@ -1059,20 +1251,25 @@ static void or_acker_rx_net(struct or_acker_net *an, const struct sk_buff *skb,
 		return;
 	}
 	or_acker_flow_note(f, skb, packet, stamp);
-	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, &p);
-	wait_ns = or_acker_track_wait_ns(&f->track, &conf->rules);
+	next = or_acker_flow_packet(f, conf, &p, &wait_ns);
+	if (receiver)
+		or_acker_train_start(f, conf, receiver, skb);
 	spin_unlock(&f->lock);
-	or_acker_add(an, OR_ACKER_BYTES_WITH, packet->payload);
-	if (next == OR_ACKER_NEXT_QUIET)
-		or_acker_count(an, OR_ACKER_ACK_NOT_AT_END);
-	else if (next != OR_ACKER_NEXT_NOTHING)
-		or_acker_queue(f, next, wait_ns);
+	or_acker_flow_next(f, next, wait_ns, packet->payload);
+}
+
+/* or_acker_skips() - return the word of each CPU that is not 0 while the CPU is busy */
+u32 __percpu *or_acker_skips(void)
+{
+	return &or_acker_cpu_loads.load.each_ns;
 }
 
 /**
  * or_acker_skip() - return whether a packet need not be parsed, because the CPU is busy
  * @receiver:	of a struct or_acker_tap
  * @skb:	the packet, before GRO; of any protocol
+ *
+ * Called while or_acker_cpu_busy(), see or_acker_skips().
  *
  * Context: as struct nic_ts_receiver.skip.
  */
@@ -1083,7 +1280,7 @@ bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb)
 	const struct or_acker_dev *ad;
 	u64 now_ns;
 
-	if (!or_acker_cpu_busy() || !or_acker_limits(skb))
+	if (!or_acker_limits(skb))
 		return false;
 	now_ns = ktime_get_ns();
 	hlist_for_each_entry_rcu(ad, &tap->devs, node)
@@ -1094,6 +1291,38 @@ bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb)
 	return true;
 }
 
+/* Return whether one namespace sees the packets of a device. */
+static bool or_acker_tap_alone(const struct or_acker_tap *tap)
+{
+	const struct hlist_node *first = rcu_dereference(hlist_first_rcu(&tap->devs));
+
+	return first && !rcu_access_pointer(hlist_next_rcu(first));
+}
+
+/*
+ * The same as or_acker_rx(), for a packet with data that continues no train. Not inlined: a test
+ * counts the calls.
+ */
+static noinline void or_acker_rx_any(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
+				     const struct nic_ts_packet *packet,
+				     const struct nic_ts_stamp *stamp)
+{
+	const struct or_acker_tap *tap = container_of(receiver, struct or_acker_tap,
+						      receiver);
+	unsigned int bit = or_acker_laddr_bit(&packet->key);
+	const struct or_acker_dev *ad;
+
+	hlist_for_each_entry_rcu(ad, &tap->devs, node) {
+		if (!test_bit(bit, ad->an->laddrs) && !READ_ONCE(ad->an->all))
+			continue;
+		if (or_acker_limits(skb) && or_acker_busy(ad->an, stamp->ns))
+			or_acker_count(ad->an, OR_ACKER_BUSY);
+		else
+			or_acker_rx_net(ad->an, or_acker_tap_alone(tap) ? receiver : NULL,
+					skb, packet, stamp);
+	}
+}
+
 /**
  * or_acker_rx() - receive a TCP packet
  * @receiver:	of a struct or_acker_tap
@@ -1101,29 +1330,17 @@ bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb)
  * @packet:	its headers
  * @stamp:	its timestamp
  *
- * Namespaces that have no subscriber at its local address cost a few instructions each.
+ * Namespaces that have no subscriber at its local address cost a few instructions each. A packet
+ * that continues a train is compared with the one before it, and no more.
  *
  * Context: as struct nic_ts_receiver.rx.
  */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp)
 {
-	const struct or_acker_tap *tap = container_of(receiver, struct or_acker_tap,
-						      receiver);
-	unsigned int bit = or_acker_laddr_bit(&packet->key);
-	const struct or_acker_dev *ad;
-
 	/* A pure ACK says nothing about the path of data. */
-	if (!packet->payload)
-		return;
-	hlist_for_each_entry_rcu(ad, &tap->devs, node) {
-		if (!test_bit(bit, ad->an->laddrs) && !READ_ONCE(ad->an->all))
-			continue;
-		if (or_acker_limits(skb) && or_acker_busy(ad->an, stamp->ns))
-			or_acker_count(ad->an, OR_ACKER_BUSY);
-		else
-			or_acker_rx_net(ad->an, skb, packet, stamp);
-	}
+	if (packet->payload && !or_acker_train_take(receiver, skb, packet, stamp))
+		or_acker_rx_any(receiver, skb, packet, stamp);
 }
 
 /* Ends --------------------------------------------------------------------- */
@@ -1243,6 +1460,8 @@ static void or_acker_flow_release(void *ptr, void *arg)
 void or_acker_tables_exit(struct or_acker_net *an)
 {
 	or_acker_cpus_stop(an);
+	/* Those of these flows, which wait no more. */
+	atomic64_inc(&or_acker_trains_voided);
 	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
 	or_acker_sub_exit(an);
 	free_percpu(an->cpus);

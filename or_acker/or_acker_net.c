@@ -296,6 +296,7 @@ static struct or_acker_tap *or_acker_tap_add(struct net *net, int ifindex)
 		return ERR_PTR(-ENOMEM);
 	tap->receiver.rx = or_acker_rx;
 	tap->receiver.skip = or_acker_skip;
+	tap->receiver.skips = or_acker_skips();
 	tap->receiver.net = net;
 	tap->receiver.ifindex = ifindex;
 	err = nic_ts_rx_register(&tap->receiver);

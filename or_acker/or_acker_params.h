@@ -31,7 +31,7 @@ OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
 	       "error bound of the synchronised clock; 0: not synchronised", \
 	       "On-Ramp 7.1") \
 OR_ACKER_PARAM(MAX_SUBSCRIBERS, max_subscribers, 1, 1048576, 4096, "subscribers", \
-	       "subscribers at most; host limit", "192 bytes each") \
+	       "subscribers at most; host limit", "256 bytes each") \
 OR_ACKER_PARAM(MAX_FLOWS, max_flows, 1, 4194304, 65536, "flows", \
 	       "flows at most; host limit", \
 	       "256 bytes each, of the cgroup of the socket") \

@@ -23,7 +23,7 @@
 #include "or_acker_trace.h"
 
 /* As or_acker_params.h says. RT and lockdep have larger locks. */
-static_assert(sizeof(struct or_acker_sub) <= 192 || sizeof(spinlock_t) > 4);
+static_assert(sizeof(struct or_acker_sub) <= 256 || sizeof(spinlock_t) > 4);
 
 static const struct rhashtable_params or_acker_sub_params = {
 	.head_offset		= offsetof(struct or_acker_sub, node),
@@ -50,8 +50,11 @@ u64 or_acker_now_s(void)
  */
 void or_acker_sub_put(struct or_acker_sub *sub)
 {
-	if (refcount_dec_and_test(&sub->ref))
-		kfree_rcu(sub, rcu);
+	if (!refcount_dec_and_test(&sub->ref))
+		return;
+	/* No flow is left, so that none sends on it. */
+	or_port_route_put(&sub->route);
+	kfree_rcu(sub, rcu);
 }
 
 static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *sub)
@@ -112,6 +115,7 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	sub->key = *key;
 	sub->scope = or_acker_pair_scope(key);
 	spin_lock_init(&sub->lock);
+	or_port_route_init(&sub->route);
 	refcount_set(&sub->ref, 1);
 	if (rhashtable_insert_fast(&an->subs, &sub->node, or_acker_sub_params))
 		goto free_sub;

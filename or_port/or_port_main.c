@@ -333,11 +333,10 @@ static void or_port_push6(struct sk_buff *skb, const struct in6_addr *saddr,
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-static int or_port_send4(struct net *net, struct or_port_net *pn,
-			 const struct or_addrs *addrs, bool foreign, const u8 *msg,
-			 unsigned int len, u8 tos, u32 priority, u32 mark)
+/* The route of a message, with a reference, or an error. */
+static struct dst_entry *or_port_route4(struct net *net, const struct or_addrs *addrs,
+					bool foreign, u8 tos, u32 mark)
 {
-	struct sk_buff *skb;
 	struct flowi4 fl4;
 	struct rtable *rt;
 
@@ -346,33 +345,18 @@ static int or_port_send4(struct net *net, struct or_port_net *pn,
 			   foreign ? FLOWI_FLAG_ANYSRC : 0, addrs->raddr[0],
 			   addrs->laddr[0], htons(OR_PORT), htons(OR_PORT), GLOBAL_ROOT_UID);
 	rt = ip_route_output_key(net, &fl4);
-	if (IS_ERR(rt)) {
-		or_port_count(pn, OR_PORT_TX_ROUTE);
-		return PTR_ERR(rt);
-	}
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
 	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
-		or_port_count(pn, OR_PORT_TX_ROUTE);
 		ip_rt_put(rt);
-		return -EACCES;
+		return ERR_PTR(-EACCES);
 	}
-	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(&rt->dst)) +
-				    rt->dst.header_len + sizeof(struct iphdr));
-	if (!skb) {
-		or_port_count(pn, OR_PORT_TX_MEMORY);
-		ip_rt_put(rt);
-		return -ENOMEM;
-	}
-	or_port_push4(skb, addrs, tos, ip4_dst_hoplimit(&rt->dst));
-	skb->priority = priority;
-	skb->mark = mark;
-	skb_dst_set(skb, &rt->dst);
-	return ip_local_out(net, NULL, skb);
+	return &rt->dst;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static int or_port_send6(struct net *net, struct or_port_net *pn,
-			 const struct or_addrs *addrs, const u8 *msg,
-			 unsigned int len, u8 tos, u32 priority, u32 mark)
+static struct dst_entry *or_port_route6(struct net *net, const struct or_addrs *addrs, u8 tos,
+					u32 mark, u32 *cookie)
 {
 	struct flowi6 fl6 = {
 		.flowi6_proto = IPPROTO_UDP,
@@ -384,36 +368,66 @@ static int or_port_send6(struct net *net, struct or_port_net *pn,
 		.flowi6_uid = GLOBAL_ROOT_UID,
 	};
 	struct dst_entry *dst;
-	struct sk_buff *skb;
 
 	memcpy(&fl6.saddr, addrs->laddr, sizeof(fl6.saddr));
 	memcpy(&fl6.daddr, addrs->raddr, sizeof(fl6.daddr));
 	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
-	if (IS_ERR(dst)) {
-		or_port_count(pn, OR_PORT_TX_ROUTE);
-		return PTR_ERR(dst);
-	}
-	skb = or_port_skb(msg, len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
-				    sizeof(struct ipv6hdr));
-	if (!skb) {
-		or_port_count(pn, OR_PORT_TX_MEMORY);
-		dst_release(dst);
-		return -ENOMEM;
-	}
-	or_port_push6(skb, &fl6.saddr, &fl6.daddr, tos, ip6_dst_hoplimit(dst));
-	skb->priority = priority;
-	skb->mark = mark;
-	skb_dst_set(skb, dst);
-	return ip6_local_out(net, NULL, skb);
+	if (!IS_ERR(dst))
+		*cookie = rt6_get_cookie(container_of(dst, struct rt6_info, dst));
+	return dst;
 }
+
 #else
-static int or_port_send6(struct net *net, struct or_port_net *pn,
-			 const struct or_addrs *addrs, const u8 *msg,
-			 unsigned int len, u8 tos, u32 priority, u32 mark)
+static struct dst_entry *or_port_route6(struct net *net, const struct or_addrs *addrs, u8 tos,
+					u32 mark, u32 *cookie)
 {
-	return -EAFNOSUPPORT;
+	return ERR_PTR(-EAFNOSUPPORT);
 }
 #endif
+
+/* Return the route that is kept, if it still holds; without a reference, under RCU. */
+static struct dst_entry *or_port_route_kept(struct or_route *route, u8 tos)
+{
+	struct dst_entry *dst;
+
+	spin_lock(&route->lock);
+	dst = route->dst;
+	if (dst && (route->tos != tos ||
+		    (dst->obsolete && !dst->ops->check(dst, route->cookie))))
+		dst = NULL;
+	spin_unlock(&route->lock);
+	return dst;
+}
+
+/* Keep a route, and its reference. It may be used until the end of this RCU section. */
+static void or_port_route_keep(struct or_route *route, struct dst_entry *dst, u32 cookie, u8 tos)
+{
+	struct dst_entry *old;
+
+	spin_lock(&route->lock);
+	old = route->dst;
+	route->dst = dst;
+	route->cookie = cookie;
+	route->tos = tos;
+	spin_unlock(&route->lock);
+	dst_release(old);
+}
+
+/* or_port_route_init() - begin to keep a route */
+void or_port_route_init(struct or_route *route)
+{
+	*route = (struct or_route) {};
+	spin_lock_init(&route->lock);
+}
+EXPORT_SYMBOL_GPL(or_port_route_init);
+
+/* or_port_route_put() - drop a route; nobody sends on it any more */
+void or_port_route_put(struct or_route *route)
+{
+	dst_release(route->dst);
+	route->dst = NULL;
+}
+EXPORT_SYMBOL_GPL(or_port_route_put);
 
 /* Count a message that was sent or dropped. @err: of the stack. */
 static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
@@ -427,6 +441,100 @@ static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
 	or_port_count(pn, OR_PORT_TX);
 	or_port_add(pn, OR_PORT_TX_BYTES, len);
 	return 0;
+}
+
+/* A message, as or_port_send() and or_port_send_on() are given it. */
+struct or_port_out {
+	const struct or_addrs	*addrs;
+	struct or_route		*route;
+	bool			foreign;
+	const u8		*msg;
+	unsigned int		len;
+	u8			tos;
+	u32			priority;
+	u32			mark;
+};
+
+/* The route of a message. @owned: it has a reference for the packet. */
+static struct dst_entry *or_port_route(struct net *net, const struct or_port_out *out, bool *owned)
+{
+	struct dst_entry *dst;
+	u32 cookie = 0;
+
+	*owned = false;
+	dst = out->route ? or_port_route_kept(out->route, out->tos) : NULL;
+	if (dst)
+		return dst;
+	dst = out->addrs->family == AF_INET ?
+	      or_port_route4(net, out->addrs, out->foreign, out->tos, out->mark) :
+	      or_port_route6(net, out->addrs, out->tos, out->mark, &cookie);
+	if (IS_ERR(dst))
+		return dst;
+	*owned = !out->route;
+	if (out->route)
+		or_port_route_keep(out->route, dst, cookie, out->tos);
+	return dst;
+}
+
+/* The same as or_port_send(), under RCU with BH disabled. */
+static int or_port_send_routed(struct net *net, struct or_port_net *pn,
+			       const struct or_port_out *out)
+{
+	bool v4 = out->addrs->family == AF_INET, owned;
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+
+	dst = or_port_route(net, out, &owned);
+	if (IS_ERR(dst)) {
+		or_port_count(pn, OR_PORT_TX_ROUTE);
+		return PTR_ERR(dst);
+	}
+	skb = or_port_skb(out->msg, out->len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
+			  (v4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr)));
+	if (!skb) {
+		or_port_count(pn, OR_PORT_TX_MEMORY);
+		if (owned)
+			dst_release(dst);
+		return -ENOMEM;
+	}
+	skb->priority = out->priority;
+	skb->mark = out->mark;
+	if (owned)
+		skb_dst_set(skb, dst);
+	else
+		skb_dst_set_noref(skb, dst);
+	if (v4) {
+		or_port_push4(skb, out->addrs, out->tos, ip4_dst_hoplimit(dst));
+		return ip_local_out(net, NULL, skb);
+	}
+#if IS_ENABLED(CONFIG_IPV6)
+	or_port_push6(skb, (const struct in6_addr *)out->addrs->laddr,
+		      (const struct in6_addr *)out->addrs->raddr, out->tos,
+		      ip6_dst_hoplimit(dst));
+	return ip6_local_out(net, NULL, skb);
+#else
+	return -EAFNOSUPPORT;
+#endif
+}
+
+static int or_port_send_out(struct net *net, struct or_port_out *out)
+{
+	struct or_port_net *pn = or_port_net(net);
+	int err;
+
+	/* A message more or less while it is opened or closed. */
+	if (!READ_ONCE(pn->has_v4))
+		return -ENOTCONN;
+	if (out->addrs->family != AF_INET && !READ_ONCE(pn->has_v6))
+		return -EAFNOSUPPORT;
+
+	out->tos &= ~INET_ECN_MASK;
+	local_bh_disable();
+	rcu_read_lock();
+	err = or_port_send_routed(net, pn, out);
+	rcu_read_unlock();
+	local_bh_enable();
+	return or_port_sent(pn, err, out->len);
 }
 
 /**
@@ -450,26 +558,38 @@ static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
 int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
 		 unsigned int len, u8 tos, u32 priority, u32 mark)
 {
-	struct or_port_net *pn = or_port_net(net);
-	bool v4 = addrs->family == AF_INET;
-	int err;
+	struct or_port_out out = {
+		.addrs = addrs, .foreign = foreign, .msg = msg, .len = len, .tos = tos,
+		.priority = priority, .mark = mark,
+	};
 
-	/* A message more or less while it is opened or closed. */
-	if (!READ_ONCE(pn->has_v4))
-		return -ENOTCONN;
-	if (!v4 && !READ_ONCE(pn->has_v6))
-		return -EAFNOSUPPORT;
-
-	tos &= ~INET_ECN_MASK;
-	local_bh_disable();
-	rcu_read_lock();
-	err = v4 ? or_port_send4(net, pn, addrs, foreign, msg, len, tos, priority, mark) :
-		   or_port_send6(net, pn, addrs, msg, len, tos, priority, mark);
-	rcu_read_unlock();
-	local_bh_enable();
-	return or_port_sent(pn, err, len);
+	return or_port_send_out(net, &out);
 }
 EXPORT_SYMBOL_GPL(or_port_send);
+
+/**
+ * or_port_send_on() - send one of many messages between the same two addresses
+ * @net:	namespace
+ * @addrs:	from @addrs->laddr, an address of this host, to @addrs->raddr
+ * @route:	kept for these addresses
+ * @msg:	@len bytes
+ * @len:	length of the message
+ * @tos:	as with or_port_send()
+ * @priority:	skb->priority
+ *
+ * Context, return: as or_port_send().
+ */
+int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_route *route,
+		    const u8 *msg, unsigned int len, u8 tos, u32 priority)
+{
+	struct or_port_out out = {
+		.addrs = addrs, .route = route, .msg = msg, .len = len, .tos = tos,
+		.priority = priority,
+	};
+
+	return or_port_send_out(net, &out);
+}
+EXPORT_SYMBOL_GPL(or_port_send_on);
 
 /* Add the IP header of a message that needs no route, as the workload's kernel would. */
 static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)

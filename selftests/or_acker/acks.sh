@@ -52,6 +52,67 @@ wire() {
 	offloads off on
 }
 
+# called FUNCTION: how often the kernel has called it since it was probed.
+called() {
+	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' \
+		/sys/kernel/tracing/kprobe_profile
+}
+
+# trains ADDRESS ADDRESS: single packets that come in one behind the other are looked up once for
+# several of them, and each is in OR-ACKs once all the same. netem takes them from their socket,
+# as a wire does.
+trains() {
+	local events=/sys/kernel/tracing/kprobe_events
+
+	offloads off off
+	tc -n "$A" qdisc replace dev a0 root netem delay 100us limit 10000
+	acker_set "$B" ack_delay_ns 10000000
+	echo "p:looked_up or_acker:or_acker_rx_any" >>$events
+	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
+	echo 1 >/sys/kernel/tracing/events/kprobes/looked_up/enable
+	exact "$A" "$1" "$2" "$B" "$BYTES"
+	echo "measured: $(since "$B" AckedPackets) packets, $(called looked_up) looked up"
+	expect "packets looked up" "$(called looked_up)" -le $((BYTES / 1448 / 3))
+	# Two connections at once, with packets of each in between.
+	subscribed "$A" "$1" "$2" "$B"
+	mark "$B"
+	send "$A" "$1" "$2" "$BYTES" flows=2
+	wait_for 10 acked_bytes "$B" -ge $((2 * BYTES))
+	expect "bytes of data" "$(since "$B" DataBytes)" -ge $((2 * BYTES))
+	expect "bytes acknowledged" "$(since "$B" AckedBytes)" -le "$(since "$B" DataBytes)"
+	unsubscribe "$A" "$1" "$2" "$B"
+	echo 0 >/sys/kernel/tracing/events/kprobes/looked_up/enable
+	echo >$events
+	acker_set "$B" ack_delay_ns 50000
+	tc -n "$A" qdisc del dev a0 root
+	offloads off on
+}
+
+# routes ADDRESS ADDRESS [IP-OPTION]: OR-ACKs follow the routes of B, though the last one is kept.
+routes() {
+	local rule="to $1 ipproto 17 dport 299"
+
+	acker_set "$B" ack_delay_ns 50000
+	subscribed "$A" "$1" "$2" "$B"
+	mark "$B"
+	send "$A" "$1" "$2" 1000000
+	wait_for 10 since_is "$B" AckSent -ge 5
+	wait_for 10 calm "$B"
+	# shellcheck disable=SC2086
+	ip -n "$B" $3 rule add $rule prohibit
+	mark "$B"
+	send "$A" "$1" "$2" 1000000
+	wait_for 10 since_is "$B" AckSendFailed -ge 5
+	expect "OR-ACKs without a route" "$(since "$B" AckSent)" -eq 0
+	# shellcheck disable=SC2086
+	ip -n "$B" $3 rule del $rule prohibit
+	mark "$B"
+	send "$A" "$1" "$2" 1000000
+	wait_for 10 since_is "$B" AckSent -ge 5
+	expect "OR-ACKs that failed" "$(since "$B" AckSendFailed)" -eq 0
+	unsubscribe "$A" "$1" "$2" "$B"
+}
+
 vlan() {
 	ip -n "$A" link add link a0 name a.10 type vlan id 10
 	ip -n "$B" link add link b0 name b.10 type vlan id 10
@@ -242,7 +303,7 @@ heard_others() {
 }
 
 C=$(ns_name C)
-ksft_plan 20
+ksft_plan 24
 need_acker
 net_pair
 sink "$B"
@@ -254,6 +315,10 @@ ksft_case "before GRO, single packets" wire on off
 ksft_case "no GRO, single packets" wire off off
 ksft_case "GRO and TSO" wire on on
 ksft_case "TSO without GRO" wire off on
+ksft_case "packets in a row are looked up once, IPv4" trains "$V4_A" "$V4_B"
+ksft_case "packets in a row are looked up once, IPv6" trains "$V6_A" "$V6_B"
+ksft_case "the route changes, IPv4" routes "$V4_A" "$V4_B" -4
+ksft_case "the route changes, IPv6" routes "$V6_A" "$V6_B" -6
 ksft_case "VLAN" vlan
 ksft_case "VLAN in another namespace than its device" foreign_vlan
 ksft_case "link-local addresses, the same on two VLANs" link_local

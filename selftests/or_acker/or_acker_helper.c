@@ -15,6 +15,9 @@
  *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
  *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
  *						until they are acknowledged
+ *	or_acker_helper socket ADDRESS REMOTE LPORT RPORT COUNT SEQ	connections to the
+ *						ports from RPORT on, without a handshake,
+ *						which expect SEQ; has them until it is killed
  *	or_acker_helper as UID COMMAND...	runs it as a user without privileges
  *	or_acker_helper hold ADDRESS [PORT]	has the port, as any program might; prints what
  *						comes, a line each
@@ -642,6 +645,35 @@ static void listen_acks(void)
 	       hold_max, tos, most, synced);
 }
 
+static void socket_set(int fd, int name, int value)
+{
+	if (setsockopt(fd, IPPROTO_TCP, name, &value, sizeof(value)))
+		die("TCP_REPAIR");
+}
+
+static void sockets(int lport, int rport, int count, unsigned int seq)
+{
+	int one = 1, fd, i;
+
+	set_port(&from, lport);
+	for (i = 0; i < count; i++) {
+		set_port(&to, rport + i);
+		fd = socket(from.ss_family, SOCK_STREAM, 0);
+		if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+			die("socket");
+		socket_set(fd, TCP_REPAIR, 1);
+		socket_set(fd, TCP_REPAIR_QUEUE, 1 /* TCP_RECV_QUEUE */);
+		socket_set(fd, TCP_QUEUE_SEQ, seq);
+		if (bind(fd, (struct sockaddr *)&from, addrlen) ||
+		    connect(fd, (struct sockaddr *)&to, addrlen))
+			die("connect");
+	}
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3 || (argc < 4 && strcmp(argv[1], "hold"))) {
@@ -669,6 +701,8 @@ int main(int argc, char **argv)
 		send_tcp(atoi(argv[4]), strtol(argv[5], NULL, 0));
 		return 0;
 	}
+	if (!strcmp(argv[1], "socket") && argc > 7)
+		sockets(atoi(argv[4]), atoi(argv[5]), atoi(argv[6]), strtoul(argv[7], NULL, 0));
 	open_socket();
 	if (!strcmp(argv[1], "subscribe")) {
 		parse_options(argv + 4);

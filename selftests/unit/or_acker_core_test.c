@@ -553,6 +553,145 @@ static void load__ages(void)
 	CHECK_EQ(l.idle_ns, 0);
 }
 
+/* A packet in the order of its flow, which waits. */
+static struct or_acker_packet next_packet(u32 *seq, u64 ns, u32 payload, bool end)
+{
+	struct or_acker_packet p = {
+		.stamp_ns = ns, .seq = *seq, .payload = payload, .headers = 40, .segs = 1,
+		.end = end,
+	};
+
+	*seq += payload;
+	return p;
+}
+
+/* Packets one by one, and as trains of any length, lead to the same. */
+static void train__is_its_packets(void)
+{
+	struct or_acker_track one;
+	u32 seq = 0xfffff000, due = 0, trains = 0, i, j, n;
+	struct or_acker_train train;
+	struct or_acker_packet p;
+	bool full;
+
+	random_state = 17;
+	start();
+	p = next_packet(&seq, NOW, 100, false);
+	CHECK_EQ(or_acker_track_packet(&track, &rules, &path, &p), OR_ACKER_NEXT_WAIT);
+	for (i = 1; i < 1000; i++) {
+		one = track;
+		or_acker_train_begin(&train, &track, &rules);
+		n = 1 + random_u64() % 12;
+		full = false;
+		for (j = 0; j < n && !full; j++) {
+			CHECK(or_acker_train_continues(&train, &track.window, seq));
+			p = next_packet(&seq, NOW + i * 100 + j, 1 + random_u64() % 9000,
+					chance(0.1));
+			CHECK(!one.due || track.due);
+			full = or_acker_train_add(&train, p.stamp_ns, p.payload, p.end);
+			or_acker_track_packet(&one, &rules, &path, &p);
+		}
+		/* It ends with the packet that makes an OR-ACK due, and not before. */
+		CHECK_EQ(full, one.due && !track.due);
+		p = or_acker_train_packet(&train, &track, 40);
+		CHECK_EQ(p.headers, train.segs * 40);
+		or_acker_track_packet(&track, &rules, &path, &p);
+		CHECK_EQ(track.stamp_ns, one.stamp_ns);
+		CHECK_EQ(track.first_ns, one.first_ns);
+		CHECK_EQ(track.seq, one.seq);
+		CHECK_EQ(track.since, one.since);
+		CHECK_EQ(track.bytes, one.bytes);
+		CHECK_EQ(track.packets, one.packets);
+		CHECK_EQ(track.in_bytes, one.in_bytes);
+		CHECK_EQ(track.credit, one.credit);
+		CHECK_EQ(track.due, one.due);
+		CHECK_EQ(track.end, one.end);
+		if (track.due)
+			CHECK_EQ(track.why, one.why);
+		if (track.due && chance(0.5)) {
+			due++;
+			track.due = false;
+			CHECK(or_acker_track_take(&track));
+			/* The first one behind an OR-ACK is no part of a train. */
+			p = next_packet(&seq, NOW + i * 100 + 99, 100, false);
+			CHECK_EQ(or_acker_track_packet(&track, &rules, &path, &p),
+				 OR_ACKER_NEXT_NOTHING);
+		}
+		trains++;
+	}
+	CHECK(due > 100);
+	CHECK_EQ(trains, 999);
+}
+
+static void train__continues(void)
+{
+	struct or_acker_window window = { .from = 900, .size = 1000 };
+	struct or_acker_train train;
+	struct or_acker_packet p;
+	u32 seq = 1000;
+
+	start();
+	p = next_packet(&seq, NOW, 100, false);
+	or_acker_track_packet(&track, &rules, &path, &p);
+	or_acker_train_begin(&train, &track, &rules);
+	CHECK(or_acker_train_continues(&train, &window, 1100));
+	/* Lost, or sent again. */
+	CHECK(!or_acker_train_continues(&train, &window, 1101));
+	CHECK(!or_acker_train_continues(&train, &window, 1000));
+	p = next_packet(&seq, NOW, 50, false);
+	CHECK(!or_acker_train_add(&train, p.stamp_ns, p.payload, p.end));
+	CHECK(or_acker_train_continues(&train, &window, 1150));
+	window.size = 249;
+	CHECK(!or_acker_train_continues(&train, &window, 1150));
+}
+
+/* Another CPU had a newer packet, which has reached the flow before the train. */
+static void train__not_the_newest(void)
+{
+	struct or_acker_train train;
+	struct or_acker_packet p;
+	u32 seq = 1000;
+
+	start();
+	p = next_packet(&seq, NOW, 100, false);
+	or_acker_track_packet(&track, &rules, &path, &p);
+	or_acker_train_begin(&train, &track, &rules);
+	p = next_packet(&seq, NOW + 10, 100, false);
+	CHECK(!or_acker_train_add(&train, p.stamp_ns, p.payload, p.end));
+	p = next_packet(&seq, NOW + 20, 100, true);
+	or_acker_track_packet(&track, &rules, &path, &p);
+	p = or_acker_train_packet(&train, &track, 40);
+	or_acker_track_packet(&track, &rules, &path, &p);
+	CHECK_EQ(track.stamp_ns, NOW + 20);
+	CHECK_EQ(track.seq, 1300);
+	CHECK(track.end);
+	CHECK_EQ(track.since, 3);
+	CHECK_EQ(track.in_bytes, 300);
+}
+
+/* Behind a packet that made an OR-ACK due, until that is sent. */
+static void train__while_due(void)
+{
+	struct or_acker_train train;
+	struct or_acker_packet p;
+	u32 seq = 1000, i;
+
+	start();
+	for (i = 0; i < 32; i++) {
+		p = next_packet(&seq, NOW, 1448, false);
+		or_acker_track_packet(&track, &rules, &path, &p);
+	}
+	CHECK(track.due);
+	or_acker_train_begin(&train, &track, &rules);
+	for (i = 1; i < OR_ACKER_TRAIN_MAX; i++) {
+		p = next_packet(&seq, NOW, 65535, false);
+		CHECK(!or_acker_train_add(&train, p.stamp_ns, p.payload, p.end));
+	}
+	p = next_packet(&seq, NOW, 65535, false);
+	CHECK(or_acker_train_add(&train, p.stamp_ns, p.payload, p.end));
+	CHECK_EQ(train.payload, 255 * 65535);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -564,6 +703,10 @@ int main(void)
 		KTAP_CASE(track__waits),
 		KTAP_CASE(track__quiet_at_the_end),
 		KTAP_CASE(track__quiet_at_once),
+		KTAP_CASE(train__is_its_packets),
+		KTAP_CASE(train__continues),
+		KTAP_CASE(train__not_the_newest),
+		KTAP_CASE(train__while_due),
 		KTAP_CASE(admit__credit),
 		KTAP_CASE(admit__buckets),
 		KTAP_CASE(admit__takes_all_or_nothing),

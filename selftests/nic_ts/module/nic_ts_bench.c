@@ -8,6 +8,9 @@
  *	rx   NAPI poll: napi_gro_receive() of ACKs of one connection, each a packet
  *	     of its own, up to an rx_handler that takes it
  *	tx   dev_queue_xmit() of its segments, without a qdisc
+ *	data the same as rx, with segments of "flows" connections, "train" of each in turn,
+ *	     for receivers of data: GRO off, and sockets that take it are made elsewhere.
+ *	     Sequence numbers come again, so that they stay in a window
  *
  * All packets are made before, and come again: no memory is allocated, and no
  * protocol runs. So the time of a packet is that of its way through the stack's
@@ -18,7 +21,7 @@
  *	echo hit >flow				# none, hit: theirs is attached to the
  *						# bus; miss: another one is
  *	echo 1 >driver				# a patched driver: it calls the bus itself
- *	echo rx >run; cat run			# MEDIAN FIRST-QUARTILE THIRD-QUARTILE
+ *	echo rx >run; cat run			# MEDIAN FIRST-QUARTILE THIRD-QUARTILE MEAN
  *
  * The results are ns of one packet times 1000, of batches of packets of which each is
  * timed as a whole. They are of the machine's clock: CLOCK_MONOTONIC.
@@ -43,6 +46,9 @@
 #define BENCH_BATCH	256
 #define BENCH_BATCHES	63
 
+/* Of data, packets of one poll: softirqs follow. */
+#define BENCH_POLL	32
+
 /* Batches before the first that is timed: caches, branches. */
 #define BENCH_WARMUP	4
 
@@ -58,6 +64,20 @@
 #define BENCH_LPORT	5001
 #define BENCH_RPORT	40000
 
+/* Sequence numbers of data: from here on, this many segments. 45 KB are in any window. */
+#define BENCH_SEQ	1000000
+#define BENCH_SEGMENTS	32
+
+/* What a run plays. */
+enum bench_kind {
+	BENCH_RX,
+	BENCH_TX,
+	BENCH_DATA,
+	BENCH_CLOCK,
+};
+
+static const char * const bench_kind_names[] = { "rx", "tx", "data", "clock" };
+
 enum bench_flow {
 	BENCH_FLOW_NONE,
 	BENCH_FLOW_HIT,
@@ -71,7 +91,8 @@ static const char * const bench_flow_names[] = { "none", "hit", "miss" };
  * @napi:	its only one
  * @skbs:	packets, which come again
  * @data:	where each one's network header is, and so @len
- * @seq:	of the next packet: first byte, or what it acknowledges
+ * @seq:	of the next packet: first byte, or what it acknowledges; of data: its number
+ * @kind:	what is played
  * @left:	packets of this batch that are not yet received
  * @done:	none is left, and the stack has all of them
  * @taken:	packets that reached the other end
@@ -81,6 +102,7 @@ struct bench {
 	struct sk_buff		*skbs[BENCH_BATCH];
 	unsigned char		*data[BENCH_BATCH];
 	u32			seq;
+	enum bench_kind		kind;
 	u32			left;
 	struct completion	done;
 	u64			taken;
@@ -91,8 +113,10 @@ static struct net_device *bench_dev;
 static struct nic_ts_flow *bench_attached;
 static enum bench_flow bench_flow;
 static bool bench_driver;
+static uint bench_flows = 1;
+static uint bench_train = 1;
 static u64 bench_ns[BENCH_BATCHES];
-static u64 bench_result[3];
+static u64 bench_result[4];
 
 /* Packets ------------------------------------------------------------------ */
 
@@ -132,9 +156,10 @@ static void bench_free(struct bench *b)
 	}
 }
 
-static int bench_alloc(struct bench *b, bool rx)
+static int bench_alloc(struct bench *b)
 {
-	u32 payload = rx ? 0 : BENCH_PAYLOAD;
+	u32 payload = b->kind == BENCH_RX ? 0 : BENCH_PAYLOAD;
+	bool rx = b->kind != BENCH_TX;
 	struct sk_buff *skb;
 	int i;
 
@@ -161,8 +186,17 @@ static int bench_alloc(struct bench *b, bool rx)
 	return 0;
 }
 
+/* Make it the next segment of data: of the connection whose turn it is. */
+static void bench_number(struct bench *b, struct tcphdr *th)
+{
+	u32 train = max(READ_ONCE(bench_train), 1U), n = b->seq++;
+
+	th->source = htons(BENCH_RPORT + n / train % max(READ_ONCE(bench_flows), 1U));
+	th->seq = htonl(BENCH_SEQ + n % BENCH_SEGMENTS * BENCH_PAYLOAD);
+}
+
 /* The packet as it was made, with the next number. */
-static struct sk_buff *bench_next(struct bench *b, u32 i, bool rx)
+static struct sk_buff *bench_next(struct bench *b, u32 i)
 {
 	struct sk_buff *skb = b->skbs[i];
 	struct tcphdr *th;
@@ -172,7 +206,11 @@ static struct sk_buff *bench_next(struct bench *b, u32 i, bool rx)
 	skb->dev = bench_dev;
 	skb->next = NULL;
 	th = (struct tcphdr *)(skb->head + skb->transport_header);
-	if (rx)
+	if (b->kind == BENCH_DATA) {
+		bench_number(b, th);
+		return skb;
+	}
+	if (b->kind == BENCH_RX)
 		th->ack_seq = htonl(b->seq);
 	else
 		th->seq = htonl(b->seq);
@@ -198,7 +236,8 @@ static int bench_poll(struct napi_struct *napi, int budget)
 	int n = 0;
 
 	while (n < budget && b->left) {
-		skb = bench_next(b, --b->left, true);
+		b->left--;
+		skb = bench_next(b, b->kind == BENCH_DATA ? n : b->left);
 		if (driver)
 			nic_ts_driver_rx(skb, 0);
 		napi_gro_receive(napi, skb);
@@ -259,16 +298,19 @@ static void bench_setup(struct net_device *dev)
 
 static u64 bench_batch_rx(struct bench *b)
 {
+	u32 each = b->kind == BENCH_DATA ? BENCH_POLL : BENCH_BATCH, n;
 	u64 start_ns;
 
-	reinit_completion(&b->done);
-	b->left = BENCH_BATCH;
 	start_ns = ktime_get_ns();
-	local_bh_disable();
-	napi_schedule(&b->napi);
-	/* Polled here, with the softirq. */
-	local_bh_enable();
-	wait_for_completion(&b->done);
+	for (n = 0; n < BENCH_BATCH; n += each) {
+		reinit_completion(&b->done);
+		b->left = each;
+		local_bh_disable();
+		napi_schedule(&b->napi);
+		/* Polled here, with the softirq. */
+		local_bh_enable();
+		wait_for_completion(&b->done);
+	}
 	return ktime_get_ns() - start_ns;
 }
 
@@ -280,7 +322,7 @@ static u64 bench_batch_tx(struct bench *b)
 	start_ns = ktime_get_ns();
 	local_bh_disable();
 	for (i = 0; i < BENCH_BATCH; i++)
-		dev_queue_xmit(bench_next(b, i, false));
+		dev_queue_xmit(bench_next(b, i));
 	local_bh_enable();
 	return ktime_get_ns() - start_ns;
 }
@@ -304,13 +346,19 @@ static int bench_compare(const void *a, const void *b)
 
 static void bench_sort(void)
 {
+	u64 sum_ns = 0;
+	int i;
+
+	for (i = 0; i < BENCH_BATCHES; i++)
+		sum_ns += bench_ns[i];
+	bench_result[3] = sum_ns * 1000 / (BENCH_BATCHES * BENCH_BATCH);
 	sort(bench_ns, BENCH_BATCHES, sizeof(bench_ns[0]), bench_compare, NULL);
 	bench_result[0] = bench_ns[BENCH_BATCHES / 2] * 1000 / BENCH_BATCH;
 	bench_result[1] = bench_ns[BENCH_BATCHES / 4] * 1000 / BENCH_BATCH;
 	bench_result[2] = bench_ns[BENCH_BATCHES * 3 / 4] * 1000 / BENCH_BATCH;
 }
 
-static int bench_run(bool rx)
+static int bench_run(enum bench_kind kind)
 {
 	struct bench *b = netdev_priv(bench_dev);
 	u64 taken = b->taken, ns;
@@ -319,11 +367,12 @@ static int bench_run(bool rx)
 	lockdep_assert_held(&bench_mutex);
 	if (!netif_running(bench_dev))
 		return -ENETDOWN;
-	err = bench_alloc(b, rx);
+	b->kind = kind;
+	err = bench_alloc(b);
 	if (err)
 		return err;
 	for (i = -BENCH_WARMUP; i < BENCH_BATCHES; i++) {
-		ns = rx ? bench_batch_rx(b) : bench_batch_tx(b);
+		ns = kind == BENCH_TX ? bench_batch_tx(b) : bench_batch_rx(b);
 		if (i >= 0)
 			bench_ns[i] = ns;
 		cond_resched();
@@ -340,18 +389,18 @@ static int bench_run(bool rx)
 
 static int run_set(const char *val, const struct kernel_param *kp)
 {
-	bool rx = sysfs_streq(val, "rx");
+	int kind = sysfs_match_string(bench_kind_names, val);
 	int i, err = 0;
 
-	if (!rx && !sysfs_streq(val, "tx") && !sysfs_streq(val, "clock"))
-		return -EINVAL;
+	if (kind < 0)
+		return kind;
 	mutex_lock(&bench_mutex);
-	if (sysfs_streq(val, "clock")) {
+	if (kind == BENCH_CLOCK) {
 		for (i = 0; i < BENCH_BATCHES; i++)
 			bench_ns[i] = bench_batch_clock();
 		bench_sort();
 	} else {
-		err = bench_run(rx);
+		err = bench_run(kind);
 	}
 	mutex_unlock(&bench_mutex);
 	return err;
@@ -362,8 +411,8 @@ static int run_get(char *buf, const struct kernel_param *kp)
 	int n;
 
 	mutex_lock(&bench_mutex);
-	n = sysfs_emit(buf, "%llu %llu %llu\n", bench_result[0], bench_result[1],
-		       bench_result[2]);
+	n = sysfs_emit(buf, "%llu %llu %llu %llu\n", bench_result[0], bench_result[1],
+		       bench_result[2], bench_result[3]);
 	mutex_unlock(&bench_mutex);
 	return n;
 }
@@ -371,6 +420,8 @@ static int run_get(char *buf, const struct kernel_param *kp)
 static const struct kernel_param_ops run_ops = { .set = run_set, .get = run_get };
 module_param_cb(run, &run_ops, NULL, 0600);
 module_param_named(driver, bench_driver, bool, 0600);
+module_param_named(flows, bench_flows, uint, 0600);
+module_param_named(train, bench_train, uint, 0600);
 
 /* The bus ------------------------------------------------------------------ */
 
