@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Completion times relative to DCQCN's, by sizes of flows and congestion control.
+# Completion times relative to DCQCN's, by sizes of flows, load and congestion control.
 
 array sizes[4] = ['hadoop', 'webserver', 'cachefollower', 'websearch']
 array ccs[5] = ['dcqcn', 'mercury', 'timely', 'dctcp', 'tcd']
 array colours[5] = ['#2166ac', '#b2182b', '#1b7837', '#e08214', '#7570b3']
 share(cc, column) = sprintf( \
-	"< awk 'NR > 2 && $2 == \"dcqcn\" { b[$1] = $%d } NR > 2 && $2 == \"%s\" { v[$1] = $%d; " . \
-	"if (!($1 in n)) { n[$1]; o[++k] = $1 } } " . \
+	"< awk '{ c = $1 \"-\" $3 } NR > 2 && $2 == \"dcqcn\" { b[c] = $%d } " . \
+	"NR > 2 && $2 == \"%s\" { v[c] = $%d; if (!(c in n)) { n[c]; o[++k] = c } } " . \
 	"END { for (i = 1; i <= k; i++) print o[i], v[o[i]] / b[o[i]] }' %s/table", \
 	column, cc, column, dir)
 do for [format in 'svg png'] {
