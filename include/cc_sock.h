@@ -146,6 +146,31 @@ static inline int cc_egress(struct sock *sk)
 	return ifindex;
 }
 
+/* Longest wait for a departure, ns, and the rates of cc_wait_ns(), bytes/s. */
+#define CC_MAX_WAIT_NS		10000000000ULL
+#define CC_MAX_WAIT_BPS		(1ULL << 38)
+
+/**
+ * cc_wait_ns() - the time until a departure, when the rate changes
+ * @wait_ns: time until then at the old rate, ns; more than 10 s counts as 10 s
+ * @old_bps: that rate, bytes/s; none at all, or above 2^38, is TCP's own: nothing changes
+ * @new_bps: the new one, bytes/s; 0 counts as 1
+ *
+ * The rates have 29 bits: no product exceeds 2^63.
+ *
+ * Return: the time in which the new rate sends the remaining bytes, ns, at most 10 s.
+ */
+static inline u64 cc_wait_ns(u64 wait_ns, u64 old_bps, u64 new_bps)
+{
+	int shift = max_t(int, fls64(old_bps) - 29, 0);
+
+	wait_ns = min_t(u64, wait_ns, CC_MAX_WAIT_NS);
+	if (!old_bps || old_bps > CC_MAX_WAIT_BPS)
+		return wait_ns;
+	new_bps = max_t(u64, new_bps >> shift, 1);
+	return min_t(u64, div64_u64(wait_ns * (old_bps >> shift), new_bps), CC_MAX_WAIT_NS);
+}
+
 /*
  * Have packets left before their departure time? A packet that waits for it in a qdisc
  * is charged to the socket. If the packets that are due later have more payload than the charge,

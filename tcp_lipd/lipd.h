@@ -85,6 +85,12 @@ enum lipd_rates {
 	LIPD_RATES_DISCRETE,
 };
 
+/* Values of the parameter departures. */
+enum lipd_departures {
+	LIPD_DEPARTURES_FIXED,
+	LIPD_DEPARTURES_MOVED,
+};
+
 /**
  * struct lipd_conf - one immutable configuration of a namespace
  * @line_rate_bps:	configured line rate, bytes/s; 0: the device's own
@@ -94,6 +100,7 @@ enum lipd_rates {
  * @segment_bytes:	bytes in one go at Rmax
  * @levels:		log2 of N
  * @discrete:		rates are of whole delays
+ * @moved:		the rate of an ACK applies to the packet that waits for its departure
  * @raw:		the values as they were written
  * @rcu:		readers are on the ACK path
  */
@@ -105,6 +112,7 @@ struct lipd_conf {
 	u32		segment_bytes;
 	u8		levels;
 	u8		discrete;
+	u8		moved;
 	u64		raw[LIPD_P_MAX];
 	struct rcu_head	rcu;
 };

@@ -28,6 +28,10 @@ static const char * const lipd_words[LIPD_P_MAX][2] = {
 		[LIPD_RATES_CONTINUOUS]	= "continuous",
 		[LIPD_RATES_DISCRETE]	= "discrete",
 	},
+	[LIPD_P_DEPARTURES] = {
+		[LIPD_DEPARTURES_FIXED]	= "fixed",
+		[LIPD_DEPARTURES_MOVED]	= "moved",
+	},
 };
 
 /* Any combination of values that are in their ranges can be used. */
@@ -38,6 +42,7 @@ static const char *lipd_conf_build(struct lipd_conf *conf)
 	conf->line_rate_bps = raw[LIPD_P_LINE_RATE] * LINE_RATE_MBIT;
 	conf->levels = raw[LIPD_P_LEVELS];
 	conf->discrete = raw[LIPD_P_RATES] == LIPD_RATES_DISCRETE;
+	conf->moved = raw[LIPD_P_DEPARTURES] == LIPD_DEPARTURES_MOVED;
 	conf->marks_per_rtt = raw[LIPD_P_MARKS];
 	conf->window_packets = raw[LIPD_P_WINDOW];
 	conf->segment_bytes = raw[LIPD_P_SEGMENT];

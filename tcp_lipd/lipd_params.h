@@ -19,6 +19,9 @@ LIPD_PARAM(LEVELS, rate_levels_log2, 1, 12, 8, "", \
 LIPD_PARAM(RATES, rates, 0, 1, 0, "continuous|discrete", \
 	   "rates between Rmin and Rmax: any, or Rmax / (1 + ipd) with a whole ipd", \
 	   "Santos VI-B, figure 6") \
+LIPD_PARAM(DEPARTURES, departures, 0, 1, 0, "fixed|moved", \
+	   "delay before the next packet: of the rate when the last one left, or of the newest", \
+	   "Santos V-A, condition 3: the next ACK comes 1/r after the change to r") \
 LIPD_PARAM(MARKS, marks_per_rtt, 0, 65535, 1, "packets", \
 	   "marked packets of one round trip that count; 0 is all", \
 	   "Santos IV-B: a window of 1 has one") \

@@ -268,7 +268,38 @@ static void leave__the_data_of_a_round_trip(void)
 	CHECK_EQ(tp.snd_cwnd, 100000);
 }
 
+static void wait__by_the_rates(void)
+{
+	/* Twice and half the rate; the same one. */
+	CHECK_EQ(cc_wait_ns(1000, 1000000, 2000000), 500);
+	CHECK_EQ(cc_wait_ns(1000, 1000000, 500000), 2000);
+	CHECK_EQ(cc_wait_ns(1000, 1000000, 1000000), 1000);
+	CHECK_EQ(cc_wait_ns(0, 1000000, 1), 0);
+	/* Rounded down: 1000 * 2 / 3. */
+	CHECK_EQ(cc_wait_ns(1000, 2, 3), 666);
+	/* 1.6 Tbit/s and a 256th of it, which keep 29 bits: exact to 2^-20 and better. */
+	CHECK_EQ(cc_wait_ns(2068, 200000000000ULL, 781250000), 2068 * 256);
+	CHECK_EQ(cc_wait_ns(2068 * 256, 781250000, 200000000000ULL), 2068);
+}
+
+static void wait__bounds(void)
+{
+	/* What is no rate changes nothing. */
+	CHECK_EQ(cc_wait_ns(1000, 0, 5), 1000);
+	CHECK_EQ(cc_wait_ns(1000, (1ULL << 38) + 1, 5), 1000);
+	CHECK_EQ(cc_wait_ns(1000, ~0ULL, 5), 1000);
+	/* 10 s before and after; none is the lowest rate. */
+	CHECK_EQ(cc_wait_ns(~0ULL, 4, 8), 5000000000ULL);
+	CHECK_EQ(cc_wait_ns(~0ULL, 1ULL << 38, 0), 10000000000ULL);
+	CHECK_EQ(cc_wait_ns(1000, 7, 0), 7000);
+	/* The longest time at the largest rate, of 29 bits and of all: no overflow. */
+	CHECK_EQ(cc_wait_ns(10000000000ULL, (1 << 29) - 1, (1 << 29) - 1), 10000000000ULL);
+	CHECK_EQ(cc_wait_ns(10000000000ULL, 1ULL << 38, 1ULL << 38), 10000000000ULL);
+}
+
 static const struct ktap_case cases[] = {
+	KTAP_CASE(wait__by_the_rates),
+	KTAP_CASE(wait__bounds),
 	KTAP_CASE(take_pacing__departures_are_those_of_the_clock),
 	KTAP_CASE(take_pacing__seconds_ahead),
 	KTAP_CASE(take_pacing__again_when_a_qdisc_has_taken_it),
