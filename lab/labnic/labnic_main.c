@@ -446,6 +446,8 @@ static void labnic_setup(struct net_device *dev)
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->hw_features = LABNIC_FEATURES | LABNIC_VLAN_FEATURES;
 	dev->features |= dev->hw_features;
+	/* It can be turned on, as in many NICs, and merges nothing. */
+	dev->hw_features |= NETIF_F_LRO;
 	dev->vlan_features = LABNIC_FEATURES;
 	dev->hw_enc_features = LABNIC_FEATURES;
 }

@@ -36,6 +36,7 @@
 #include <netinet/ip6.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -511,6 +512,8 @@ static int serve(const char *namespace, const char *device, const char *path)
 	int one = 1, large = 1 << 26, i;
 	struct pollfd fds[4];
 
+	/* Who gave a command may be gone before the reply. */
+	signal(SIGPIPE, SIG_IGN);
 	netns_enter(namespace);
 	udp4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (udp4 < 0 || setsockopt(udp4, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
