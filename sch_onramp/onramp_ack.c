@@ -224,6 +224,8 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	if (verdict != ONRAMP_UNDECIDED)
 		goto unlock;
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
+	if (unlikely(trust->raise_ns) && !d->absolute)
+		onramp_owd_raise(&peer->owd, trust->raise_ns);
 	verdict = res->verdict;
 	if (onramp_counted(verdict)) {
 		onramp_peer_note(conn, res);
@@ -263,6 +265,7 @@ static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay
 	stats->owd[onramp_owd_class(res->owd_ns)]++;
 	stats->n[ONRAMP_Q_LIMITED] += trust->limited;
 	stats->n[ONRAMP_Q_LET_GO] += trust->let_go > 0;
+	stats->n[ONRAMP_Q_LONGER] += trust->longer_ns > 0;
 	stats->n[ONRAMP_Q_PAUSE_ENDS] += trust->returned;
 	stats->n[ONRAMP_Q_PAUSE_ENDS_EMPTY] += trust->empty;
 	onramp_stats_end(&stats->syncp);

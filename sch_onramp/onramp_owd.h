@@ -657,6 +657,19 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 }
 
 /**
+ * onramp_owd_raise() - the route is longer: raise the baseline
+ * @o: path
+ * @by_ns: by this; all samples for half a second were above that
+ *
+ * Points of before are forgotten.
+ */
+static inline void onramp_owd_raise(struct onramp_owd *o, u64 by_ns)
+{
+	o->ref.d_ns += (s64)by_ns;
+	o->count = 0;
+}
+
+/**
  * onramp_owd_error() - return by how much an excess may be too high, ns
  * @o: path
  * @t_ns: time of sending

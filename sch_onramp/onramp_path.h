@@ -27,10 +27,26 @@
  *
  *	swing = most that a packet was late by, at most its O, of 30 to 60 s
  *
+ * A route that has become much longer looks like a queue until onramp_owd.h knows it: 0.3 s,
+ * or 10 s if timestamps have noise. But both ways become longer at once. For each OR-ACK
+ *
+ *	back = wire - lowest wire - O
+ *	both = min(O, back)
+ *
+ *	both above 8 * (unit + lowest rtt), and four times the lowest both of the last 67 to 134 ms:
+ *		longer = both
+ *	then, while both is above 3/4 of it:
+ *		longer = min(longer, both)
+ *		O = O - longer
+ *	after 0.54 s: the baseline of O rises by longer, and lowest rtt and wire by twice that
+ *
+ * Queues on both ways that rise at once are taken for a longer path only until one of them
+ * drains. A baseline that is too high falls with the next three samples below it.
+ *
  * threshold auto:
  *
  *	unit = max(50 us, 64 KB on the link); 150 us if the speed of the link is unknown
- *	T    = unit + lowest rtt + swing + slack
+ *	T    = unit + lowest rtt + 2 * longer + swing + slack
  *
  * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
  * holds a unit when the first packet after the pause arrives. If that packet finds the queue
@@ -104,6 +120,15 @@
 
 /* Share of a new step of O in the mean, as a shift. */
 #define ONRAMP_STEP_SHIFT	4
+
+/*
+ * A path has become longer by at least the unit and the lowest round trip, times 2^3. It is
+ * certain after this time, ns, 0.54 s, and so many OR-ACKs. onramp_owd.h knows it within half of
+ * that, if timestamps have no noise.
+ */
+#define ONRAMP_LONGER_SHIFT	3
+#define ONRAMP_LONGER_NS	(1ULL << 29)
+#define ONRAMP_LONGER_ACKS	16
 
 /*
  * While others fill the queue pauses become shorter, and longer again when they no longer do:
@@ -193,8 +218,12 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @owd: O of all connections
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
  * @swing: lateness of packets that a later one has overtaken, negative
+ * @both: lesser one of both ways' delays
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
+ * @longer_ns: by how much each way has become longer, 0: not so
+ * @longer_at_ns: since when
+ * @longer_acks: OR-ACKs since then, counted up to ONRAMP_LONGER_ACKS
  * @let_go: share by which pauses are shortened, Q30, <= 1
  * @let_go_at_ns: when that was last changed
  */
@@ -204,11 +233,15 @@ struct onramp_path {
 	struct onramp_low	synced;
 	struct onramp_low	owd;
 	struct onramp_low	swing;
+	struct onramp_low	both;
 	u64			last_tx_ns;
 	u64			slack_ns;
 	u64			slack_at_ns;
+	u64			longer_ns;
+	u64			longer_at_ns;
 	u64			let_go_at_ns;
 	u32			let_go;
+	u32			longer_acks;
 };
 
 /**
@@ -272,6 +305,8 @@ struct onramp_delay {
  * @detour_ns: extra delay of the connection's route, against others of the path
  * @swing_ns: swing of the path
  * @threshold_ns: T
+ * @longer_ns: what the path has become longer by, each way, which O is without
+ * @raise_ns: the baseline has to be raised by this, which is now certain; <= @longer_ns
  * @limited: the delay was cut to the limit by more than its error
  * @returned: the packet was the first one after a pause
  * @empty: it found an empty queue
@@ -282,6 +317,8 @@ struct onramp_trust {
 	u64	detour_ns;
 	u64	swing_ns;
 	u64	threshold_ns;
+	u64	longer_ns;
+	u64	raise_ns;
 	bool	limited;
 	bool	returned;
 	bool	empty;
@@ -302,6 +339,65 @@ static inline u64 onramp_auto_unit(u64 byte_ns)
 		     byte_ns >> (ONRAMP_BYTE_SHIFT - ONRAMP_AUTO_BATCH_SHIFT));
 }
 
+static inline void onramp_low_raise(struct onramp_low *l, u64 by_ns)
+{
+	l->now += (s64)by_ns;
+	l->before += (s64)by_ns;
+}
+
+/* The path is longer by @ns, each way; all samples of it were above that. */
+static inline void onramp_path_raise(struct onramp_path *p, u64 ns)
+{
+	onramp_low_raise(&p->rtt, 2 * ns);
+	onramp_low_raise(&p->wire, 2 * ns);
+}
+
+/*
+ * The way there is longer than the empty path by @there_ns, the way back by @back_ns. Return by
+ * how much the path itself has become longer.
+ */
+static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_delay *d,
+				     u64 there_ns, u64 back_ns, struct onramp_trust *trust)
+{
+	u64 now_ns = d->trip.now_ns, both_ns = min_t(u64, there_ns, back_ns);
+	u64 much_ns = (onramp_auto_unit(d->byte_ns) + (u64)onramp_low(&p->rtt)) <<
+		      ONRAMP_LONGER_SHIFT;
+	bool sudden = p->both.from_ns &&
+		      now_ns - p->both.from_ns < 2 * ONRAMP_ROUTE_LOW_NS &&
+		      (u64)onramp_low(&p->both) <= both_ns / 4;
+
+	onramp_low_add(&p->both, ONRAMP_ROUTE_LOW_NS, now_ns, (s64)both_ns);
+	if (!p->longer_ns) {
+		if (!sudden || both_ns < much_ns)
+			return 0;
+		p->longer_ns = both_ns;
+		p->longer_at_ns = now_ns;
+		p->longer_acks = 0;
+		return both_ns;
+	}
+	if (both_ns >= p->longer_ns / 4 * 3) {
+		p->longer_ns = min_t(u64, p->longer_ns, both_ns);
+		p->longer_acks += p->longer_acks < ONRAMP_LONGER_ACKS;
+		if (now_ns - p->longer_at_ns < ONRAMP_LONGER_NS)
+			return p->longer_ns;
+		if (p->longer_acks == ONRAMP_LONGER_ACKS) {
+			trust->raise_ns = p->longer_ns;
+			onramp_path_raise(p, p->longer_ns);
+			if (d->absolute)
+				onramp_low_raise(&p->synced, p->longer_ns);
+		}
+	} else if (back_ns / 2 >= p->longer_ns / 8 * 7) {
+		/* The baseline of the way there is that of the new path. */
+		onramp_path_raise(p, p->longer_ns);
+	}
+	/* Or it has become shorter again, or it was a queue: not twice the same. */
+	both_ns = trust->raise_ns ? both_ns - trust->raise_ns : both_ns;
+	p->both.now = (s64)both_ns;
+	p->both.before = (s64)both_ns;
+	p->longer_ns = 0;
+	return trust->raise_ns;
+}
+
 /* Limit the delay to what the round trip allows, and subtract the detour. */
 static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view *v,
 				      const struct onramp_delay *d, struct onramp_trust *trust)
@@ -309,7 +405,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = (s64)(now_ns - d->trip.out_ns - onramp_trip_hold_ns(&d->trip));
 	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
-	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX;
+	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns;
 
 	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, now_ns, rtt_ns);
 	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, now_ns, wire_ns);
@@ -324,6 +420,11 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	trust->limit_ns = (u64)limit_ns;
 	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
+	if (d->bound) {
+		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) - owd_ns, 0);
+		trust->longer_ns = onramp_path_longer(p, d, (u64)owd_ns, (u64)back_ns, trust);
+		owd_ns -= (s64)trust->longer_ns;
+	}
 
 	if (!v->since_ns)
 		v->since_ns = now_ns;
@@ -472,7 +573,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	if (d->is_auto) {
 		unit_ns = onramp_auto_unit(d->byte_ns);
 		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + trust->swing_ns +
-				     p->slack_ns;
+				     p->slack_ns + 2 * (trust->longer_ns - trust->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
 	core->empty_ns = unit_ns / 2 + d->error_ns;

@@ -126,6 +126,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u64, limit_ns)
 		__field(u64, detour_ns)
 		__field(u64, swing_ns)
+		__field(u64, longer_ns)
 		__field(u64, p_bg_ns)
 		__field(u64, p_rtt_ns)
 		__field(u64, pause_ns)
@@ -151,6 +152,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->limit_ns = trust->limit_ns;
 		__entry->detour_ns = trust->detour_ns;
 		__entry->swing_ns = trust->swing_ns;
+		__entry->longer_ns = trust->longer_ns;
 		__entry->p_bg_ns = res->p_bg_ns;
 		__entry->p_rtt_ns = res->p_rtt_ns;
 		__entry->pause_ns = res->pause_ns;
@@ -163,14 +165,15 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu let_go=%u",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu let_go=%u longer=%llu",
 		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
 		  __entry->tx_ns, __entry->rx_ns, __entry->hold_ns,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
 		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
-		  __entry->detour_ns, __entry->swing_ns, __entry->let_go)
+		  __entry->detour_ns, __entry->swing_ns, __entry->let_go,
+		  __entry->longer_ns)
 );
 
 /* The first packet of a path after a pause: did it find the queue empty? */

@@ -281,7 +281,9 @@ ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
 ONRAMP_X(FORWARD_STRAYS, forward_strays, COUNT, \
 	 "packets of the namespace not followed: their address is another MAC's, or the host's") \
 ONRAMP_X(FORWARD_SMALL, forward_small, COUNT, \
-	 "packets of the namespace that got no entry there: small connections, of many")
+	 "packets of the namespace that got no entry there: small connections, of many") \
+ONRAMP_X(ACKS_LONGER, acks_longer, COUNT, \
+	 "valid OR-ACKs whose delay counted less: the path has become longer, both ways at once")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -324,6 +324,10 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 
 	if (!tx)
 		return;
+	if (l->now < net->quiet_until_ns) {
+		core.threshold_ns = 10000000000ULL;
+		d.is_auto = false;
+	}
 	s.tx_ns = tx->tx_ns + onramp_own_ns(l->byte_q, tx->start, e->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = f->ring.sent_ns;
@@ -341,8 +345,11 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		d.error_ns = onramp_owd_error(&h->owd, s.tx_ns);
 	}
 	onramp_path_update(&h->path, &f->view, &f->ctrl, &core, &s, &d, &trust, &r);
+	if (trust.raise_ns && !net->synced)
+		onramp_owd_raise(&h->owd, trust.raise_ns);
 	l->res->paused += r.pause_ns > 0;
 	l->res->limited += trust.limited;
+	l->res->longer += trust.longer_ns > 0;
 	l->res->slack = fmax(l->res->slack, h->path.slack_ns);
 	l->res->returns += trust.returned;
 	l->res->empty += trust.empty;

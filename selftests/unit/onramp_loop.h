@@ -59,6 +59,7 @@
  * @noise_ns: of the receiver's timestamps, up to this
  * @synced: one-way delays are absolute
  * @threshold_ns: T, set by hand; 0: auto
+ * @quiet_until_ns: On-Ramp pauses nothing until then
  * @end_ns: end of the run
  * @off: mode off
  */
@@ -71,7 +72,7 @@ struct loop_net {
 	double rx_ppm, slew_ppm, slew_from_ns, slew_to_ns, step_ns, step_at_ns;
 	double stall_ns, stall_every_ns;
 	double reverse_ns, reverse_period_ns;
-	double noise_ns, threshold_ns;
+	double noise_ns, threshold_ns, quiet_until_ns;
 	bool synced, off;
 	double end_ns;
 };
@@ -87,11 +88,13 @@ struct loop_net {
  * @slack: most, ns
  * @returns: ends of pauses that were looked at
  * @empty: those that found an empty queue
+ * @longer: OR-ACKs whose delay was less by what the path has become longer by
  */
 struct loop_result {
 	double bytes[LOOP_HOSTS][LOOP_WINDOWS];
 	double queue_ns;
 	double lost, paused, implausible, limited, slack, returns, empty;
+	double longer;
 };
 
 void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res);

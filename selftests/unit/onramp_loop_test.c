@@ -34,6 +34,7 @@
 #define LATE	0.95
 
 #define SHORTER_RUNS 12
+#define LONGER_RUNS 8
 
 static u64 seed = 20261122;
 static unsigned long cases = 24;
@@ -208,7 +209,7 @@ static void loop__routes(void)
 		{ "+-1 ms each 200 ms", { HOST, REMOTE, SHORT, FLAP(MS, 200 * MS),
 					  .buffer = 4e6 } },
 		{ "+-10 ms each 300 ms", { HOST, LOCAL, SHORT, FLAP(10 * MS, 300 * MS),
-					   .buffer = 4e6 }, EARLY, 0.92 },
+					   .buffer = 4e6 } },
 		{ "+-10 ms each 100 ms, 1 Gbit/s", { HOST, LOCAL, SHORT, .link_bps = GBIT,
 						     .nic_bps = GBIT, .says_bps = GBIT,
 						     FLAP(10 * MS, 100 * MS), .buffer = 4e6 } },
@@ -221,6 +222,44 @@ static void loop__routes(void)
 	};
 
 	compare_all(rows, ARRAY_SIZE(rows));
+}
+
+/*
+ * A route becomes 10 ms longer once. Windows are small then, and those of flows that have
+ * paused grow later. On-Ramp pauses nothing until then, so that @off is the same. The mean of
+ * several runs.
+ */
+static void loop__longer_once(void)
+{
+	struct loop_net n = { HOST, SHORT, .link_bps = GBIT, .nic_bps = GBIT, .says_bps = GBIT,
+			      .buffer = 4e5, .tail = 2e4, .flows = 4 };
+	static struct loop_result on, off;
+	double with[4] = {}, without[4] = {};
+	u64 i;
+	int s;
+
+	n.hosts = 2;
+	n.with = 2;
+	n.batch = 5792;
+	n.route_ns = 10 * MS;
+	n.route_from_ns = SEC;
+	n.route_to_ns = RUN_NS;
+	n.quiet_until_ns = SEC;
+	for (i = 0; i < LONGER_RUNS; i++) {
+		n.off = true;
+		loop_run(&n, seed + i, &off);
+		n.off = false;
+		loop_run(&n, seed + i, &on);
+		for (s = 0; s < 4; s++) {
+			with[s] += goodput(&on, s * PER_SEC, (s + 1) * PER_SEC);
+			without[s] += goodput(&off, s * PER_SEC, (s + 1) * PER_SEC);
+		}
+	}
+	printf("# 10 ms longer once, seconds 0 to 3: %.3f %.3f %.3f %.3f\n", with[0] / without[0],
+	       with[1] / without[1], with[2] / without[2], with[3] / without[3]);
+	CHECK(with[0] == without[0]);
+	for (s = 1; s < 4; s++)
+		CHECK(with[s] >= 0.99 * without[s]);
 }
 
 #define RTT(ns) .rtt_ns = (ns)
@@ -425,6 +464,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(loop__model_of_the_wire),
 		KTAP_CASE(loop__clocks),
 		KTAP_CASE(loop__routes),
+		KTAP_CASE(loop__longer_once),
 		KTAP_CASE(loop__distances),
 		KTAP_CASE(loop__stalls),
 		KTAP_CASE(loop__random),

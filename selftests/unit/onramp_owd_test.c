@@ -665,6 +665,32 @@ static void owd__new_route_has_support(void)
 	CHECK_NEAR(path_sample(&p, 1, 50 * US), 10 * US, 10);
 }
 
+/*
+ * A route is 10 ms longer, and timestamps have 12 us of noise: it is not learnt by itself. A
+ * baseline that was raised stays so. The route of before is known again with the third sample.
+ */
+static void owd__raised(void)
+{
+	struct path p;
+	double excess;
+	int i;
+
+	path_known(&p, 20e-6);
+	for (i = 0; i < 8; i++)
+		path_busy(&p, 10000 * US, 10012 * US);
+	CHECK_NEAR(path_sample(&p, 1, 10006 * US), 10006 * US, 100);
+	onramp_owd_raise(&p.o, 10000 * 1000);
+	for (i = 0; i < 60; i++) {
+		path_busy(&p, 10000 * US, 10012 * US);
+		excess = path_sample(&p, 1, 10006 * US);
+		CHECK(excess >= 0 && excess < 7 * US);
+	}
+	for (i = 0; i < 3; i++)
+		excess = path_sample(&p, 2 + i, 0);
+	CHECK_EQ(excess, 0);
+	CHECK_NEAR(path_sample(&p, 10, 50 * US), 50 * US, 1000);
+}
+
 /* Points below the baseline are no longer route, whatever they lie on. */
 static void owd__reroute_is_upwards(void)
 {
@@ -965,6 +991,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__false_stamps),
 		KTAP_CASE(owd__gaps),
 		KTAP_CASE(owd__new_route_has_support),
+		KTAP_CASE(owd__raised),
 		KTAP_CASE(owd__reroute_is_upwards),
 		KTAP_CASE(owd__how_a_lower_sample_counts),
 		KTAP_CASE(owd__rare_lower_samples),

@@ -693,6 +693,197 @@ static void let_go__counts_above_the_threshold(void)
 	CHECK_EQ(trust.let_go, 0);
 }
 
+/*
+ * The path has an RTT of 20 us and no queue for 10 ms. 150 us for a link of unknown speed, and the
+ * round trip: 8 * 170 us are much.
+ */
+static void setup_short(void)
+{
+	int i;
+
+	setup();
+	for (i = 0; i < 10; i++) {
+		ack(&automatic, 20 * US, 0);
+		now += MS;
+	}
+}
+
+/* An OR-ACK of a path that is longer by there and back. */
+static void ack_longer(const struct onramp_delay *set, u64 there_ns, u64 back_ns)
+{
+	u64 rtt_ns = 20 * US + there_ns + back_ns;
+
+	/* Packets stay in order. */
+	now = max_t(u64, now, p.last_tx_ns + rtt_ns) + MS;
+	ack(set, rtt_ns, there_ns);
+}
+
+/* What both ways have become longer by is no queue; what the way there is beyond that is. */
+static void longer__is_no_queue(void)
+{
+	setup_short();
+	ack_longer(&automatic, 13 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(res.owd_ns, 3 * MS);
+	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(res.pause_ns, 0);
+	ack_longer(&automatic, 10 * MS - 7, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
+	CHECK_EQ(res.owd_ns, 0);
+	/* The lowest. */
+	ack_longer(&automatic, 12 * MS, 11 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
+	CHECK_EQ(res.owd_ns, 2 * MS + 7);
+	/* By hand T stays. */
+	ack_longer(&by_hand, 11 * MS, 11 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
+	CHECK_EQ(trust.threshold_ns, 50 * US);
+	CHECK_EQ(res.owd_ns, MS + 7);
+	CHECK(res.pause_ns > 0);
+}
+
+/* A queue is on one way, or has not begun just now. */
+static void longer__by_much_both_ways_at_once(void)
+{
+	struct onramp_delay d = automatic;
+	int i;
+
+	setup_short();
+	ack_longer(&automatic, 10 * MS, MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	setup_short();
+	ack_longer(&automatic, MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	setup_short();
+	ack_longer(&automatic, 1359 * US, 1359 * US);
+	CHECK_EQ(trust.longer_ns, 0);
+	setup_short();
+	ack_longer(&automatic, 1360 * US, 1360 * US);
+	CHECK_EQ(trust.longer_ns, 1360 * US);
+	setup_short();
+	d.bound = false;
+	ack_longer(&d, 10 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	/* Both queues have been there for a while, and grow to less than four times that. */
+	setup_short();
+	for (i = 0; i < 140; i++)
+		ack_longer(&automatic, MS, MS);
+	ack_longer(&automatic, 4 * MS - 4, 4 * MS - 4);
+	CHECK_EQ(trust.longer_ns, 0);
+	ack_longer(&automatic, 4 * MS, 4 * MS);
+	CHECK_EQ(trust.longer_ns, 4 * MS);
+	/* Of a path that was silent, nothing is known. */
+	setup_short();
+	now += 134 * MS;
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	setup();
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+}
+
+/* Then pauses are for the whole delay again. */
+static void longer__ends(void)
+{
+	/* One of two queues drains, */
+	setup_short();
+	ack_longer(&automatic, 12 * MS, 12 * MS);
+	ack_longer(&automatic, 9 * MS, 15 * MS);
+	CHECK_EQ(trust.longer_ns, 9 * MS);
+	ack_longer(&automatic, 15 * MS, 6 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(res.owd_ns, 15 * MS);
+	CHECK(res.pause_ns > 0);
+	ack_longer(&automatic, 15 * MS, 6 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	/* or the filter knows the new path: the round trip is longer for T, too. */
+	setup_short();
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	now = max_t(u64, now, p.last_tx_ns + 20 * MS) + MS;
+	ack(&automatic, 20 * US + 20 * MS, 0);
+	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(trust.limit_ns, 20 * MS);
+	now += MS;
+	ack(&automatic, 20 * US + 20 * MS, 0);
+	CHECK_EQ(trust.limit_ns, 0);
+	/* Where the route changes back and again, it counts again. */
+	setup_short();
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	ack_longer(&automatic, 0, 0);
+	CHECK_EQ(trust.longer_ns, 0);
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS);
+}
+
+/* OR-ACKs of a path that has become longer for 2^29 ns and more, @step_ns apart. */
+static void stay_longer(const struct onramp_delay *set, u64 step_ns)
+{
+	u64 from_ns;
+
+	ack_longer(set, 10 * MS, 10 * MS);
+	from_ns = now;
+	while (now - from_ns + step_ns < 1ULL << 29) {
+		now += step_ns - MS;
+		ack_longer(set, 10 * MS + (u64)seq % 2, 10 * MS);
+		CHECK_EQ(trust.longer_ns, 10 * MS);
+		CHECK_EQ(trust.raise_ns, 0);
+	}
+	now += step_ns - MS;
+	ack_longer(set, 10 * MS + 5, 10 * MS);
+}
+
+/* After that it is certain. */
+static void longer__is_certain_then(void)
+{
+	struct onramp_delay d = automatic;
+
+	setup_short();
+	stay_longer(&automatic, MS);
+	CHECK_EQ(trust.raise_ns, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(res.owd_ns, 5);
+	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	/* The caller has raised the baseline. */
+	now += MS;
+	ack(&automatic, 20 * US + 20 * MS, 0);
+	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	/* Now it can become longer again. */
+	now += 50 * MS;
+	ack(&automatic, 20 * US + 20 * MS + 800 * MS, 400 * MS);
+	CHECK_EQ(trust.longer_ns, 400 * MS);
+	/* 15 OR-ACKs after the first are too few: not longer, and not at once. */
+	setup_short();
+	stay_longer(&automatic, 38 * MS);
+	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(res.owd_ns, 10 * MS + 5);
+	ack_longer(&automatic, 10 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 0);
+	/* They do not count for the next time. */
+	ack_longer(&automatic, 0, 0);
+	stay_longer(&automatic, 38 * MS);
+	CHECK_EQ(trust.raise_ns, 0);
+	setup_short();
+	stay_longer(&automatic, 35 * MS);
+	CHECK_EQ(trust.raise_ns, 10 * MS);
+	/* By synchronised clocks the lowest delay is here. */
+	setup();
+	d.absolute = true;
+	ack(&d, 20 * US, 0);
+	now += MS;
+	stay_longer(&d, MS);
+	CHECK_EQ(trust.raise_ns, 10 * MS);
+	CHECK_EQ(res.owd_ns, 5);
+	ack_longer(&d, 10 * MS + 7, 10 * MS);
+	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(res.owd_ns, 7);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -723,6 +914,10 @@ int main(void)
 		KTAP_CASE(step__makes_the_unit),
 		KTAP_CASE(let_go__while_others_fill_the_queue),
 		KTAP_CASE(let_go__counts_above_the_threshold),
+		KTAP_CASE(longer__is_no_queue),
+		KTAP_CASE(longer__by_much_both_ways_at_once),
+		KTAP_CASE(longer__ends),
+		KTAP_CASE(longer__is_certain_then),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
