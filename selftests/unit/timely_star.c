@@ -144,6 +144,7 @@ static void acked(struct star *s, int i, const struct event *e, double rtt_s, u6
 static void begin(const struct star *s, u64 cap_bps)
 {
 	int old = s->flows - s->joiners, i;
+	u32 path_ns;
 	double fair = s->port_bit_s / 8 * PAYLOAD / WIRE / old;
 
 	events = 0;
@@ -158,9 +159,10 @@ static void begin(const struct star *s, u64 cap_bps)
 
 		fl->joiner = i >= old;
 		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
+		path_ns = s->at_once ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0;
 		timely_auto_set_wait(&fl->f, (u64)(s->irq_us * 1500));
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
-				  cap_bps, s->at_once ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0, 1);
+				  cap_bps, path_ns, 1);
 		fl->window = INITIAL * PAYLOAD;
 		if (!starts) {
 			fl->f.starting = 0;

@@ -1276,8 +1276,8 @@ static void check_rate_floor(struct doctor *d)
 		.evidence = json_pack("{s:I, s:I, s:I}", "busy", (json_int_t)busy, "at_floor",
 				      (json_int_t)floor, "min_rate_kbit",
 				      num_or(d->now, "sysctl/net.ipv4.timely.min_rate_kbit", 0)),
-		.summary = text("%" PRId64 " of %" PRId64 " busy flows are at the lowest rate", floor,
-				busy).s,
+		.summary = text("%" PRId64 " of %" PRId64 " busy flows are at the lowest rate",
+				floor, busy).s,
 		.why = "more flows than the path has room for, or long RTTs without a queue",
 		.action = "if NICs wait before interrupts and the host can't see it, set rx_wait_ns; with profile paper compare t_low_ns with the RTT of an idle path",
 	});
