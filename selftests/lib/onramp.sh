@@ -308,6 +308,21 @@ nic_clock_is() {
 		END { exit !found }'
 }
 
+# dev_stat NAMESPACE DEVICE NAME-PATTERN: the sum of its counters of these names.
+dev_stat() {
+	in_ns "$1" nic_ts devices | awk -v dev="$2" -v name="^($3)\$" '
+		$1 == "device" { here = $2 == dev }
+		here && $1 ~ name { n += $2; found = 1 }
+		END { print n + 0; exit !found }'
+}
+
+# dev_show NAMESPACE DEVICE FIELD
+dev_show() {
+	in_ns "$1" nic_ts devices | awk -v dev="$2" -v name="$3" '
+		$1 == "device" { here = $2 == dev }
+		here && $1 == name { print $2 }'
+}
+
 # timely_count NAME COUNTER: of /proc/net/timely.
 timely_count() {
 	in_ns "$1" awk -v name="$2" '

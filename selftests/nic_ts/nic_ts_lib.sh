@@ -68,21 +68,6 @@ bus_stat() {
 		$1 == name { print $2; found = 1 } END { exit !found }'
 }
 
-# dev_stat NAMESPACE DEVICE NAME-PATTERN: the sum of its counters of these names.
-dev_stat() {
-	in_ns "$1" nic_ts devices | awk -v dev="$2" -v name="^($3)\$" '
-		$1 == "device" { here = $2 == dev }
-		here && $1 ~ name { n += $2; found = 1 }
-		END { print n + 0; exit !found }'
-}
-
-# dev_show NAMESPACE DEVICE FIELD
-dev_show() {
-	in_ns "$1" nic_ts devices | awk -v dev="$2" -v name="$3" '
-		$1 == "device" { here = $2 == dev }
-		here && $1 == name { print $2 }'
-}
-
 # packets NAMESPACE DEVICE rx|tx: as the device counted them.
 packets() {
 	ip -n "$1" -s -j link show dev "$2" |

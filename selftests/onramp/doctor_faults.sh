@@ -152,6 +152,17 @@ late_timers() {
 	acker delay 0
 }
 
+# A threshold that the path is above without a queue: pauses change nothing.
+long_pauses() {
+	fresh owd synced nobound threshold 5ms max_pause 20ms noinherit
+	acker delay 20000
+	load_on --flows 1 --rate-limit 20mbit
+	wait_for 20 stats_reach pause_ends_empty 20
+	doctor "$A" 1 LONG_PAUSES
+	load_off
+	acker delay 0
+}
+
 # More hosts than a table has room for, all of which answer.
 connections_full() {
 	local of=/sys/module/sch_onramp/parameters/max_peers
@@ -400,7 +411,74 @@ held() {
 	receiver stamps software
 }
 
-ksft_plan 25
+# A NIC that is asked for one timestamp at a time, and has many packets to send.
+tx_slots() {
+	bus device a0 hw on tx-slots 1
+	labnic -n "$A" set a0 host_base 50ms
+	in_ns "$A" ethtool -K a0 tso off gso off
+	ip netns exec "$A" sh -c \
+		'echo 1000000 >/sys/class/net/a0/queues/tx-0/byte_queue_limits/limit_min'
+	fresh
+	load_on --cc nic_ts_test --flows 4 --rate-limit 20mbit
+	wait_for 30 dev_stat_reaches "$A" a0 TxHardwareNoSlot 500
+	doctor "$A" 1 TX_SLOTS
+	bus device a0 tx-slots 16
+	doctor "$A" 0
+	load_off
+	labnic -n "$A" set a0 host_base 0
+	in_ns "$A" ethtool -K a0 tso on gso on
+	bus device a0 hw off
+}
+
+bus() {
+	in_ns "$A" nic_ts "$@"
+}
+
+# dev_stat_reaches NAMESPACE DEVICE NAME NUMBER: a counter of nic_ts.
+dev_stat_reaches() {
+	expect "$3" "$(dev_stat "$1" "$2" "$3")" -ge "$4"
+}
+
+# Who read the NIC's clock does not any more.
+clock_map() {
+	local clock
+
+	bus device a0 hw on
+	clock=phc$(dev_show "$A" a0 phc)
+	fresh
+	nic_ts clock "$clock" feed count 2 interval 100
+	doctor "$A" 0
+	wait_for 20 nic_clock_is "$clock" expired
+	doctor "$A" 1 CLOCK_MAP
+	says "$clock: its map is expired"
+	nic_ts clock "$clock" del
+	doctor "$A" 0
+	bus device a0 hw off
+}
+
+# The paper's thresholds, and a path whose empty RTT is above them.
+rate_floor() {
+	timely_set "$A" profile paper
+	labnic -n "$A" set a0 delay 2ms
+	fresh
+	load_on --cc timely --flows 2
+	wait_for 60 slow_flows 2
+	doctor "$A" 1 RATE_FLOOR
+	load_off
+	labnic -n "$A" set a0 delay 20us
+	timely_set "$A" profile auto
+}
+
+# slow_flows NUMBER: so many of A's are paced at 11 Mbit/s or less.
+slow_flows() {
+	ss -N "$A" -Htin state established dst "$B4" | awk -v want="$1" '
+		match($0, /pacing_rate [0-9]+bps/) && substr($0, RSTART + 12) + 0 <= 11000000 {
+			n++
+		}
+		END { exit n < want }'
+}
+
+ksft_plan 29
 : >"$KSFT_TMP/loads"
 "$KSFT_DIR/clock_helper" synced
 undo "$KSFT_DIR/clock_helper unsynced"
@@ -417,6 +495,7 @@ fault "receivers that are not synchronised" unsynced
 fault "a promise without a daemon" promise
 fault "others fill the queue" others_fill
 fault "timers that are late" late_timers
+fault "pauses that change nothing" long_pauses
 fault "more hosts than the table has room for" connections_full
 fault "a host that does not answer any more" silent
 stop "$ACKER" KILL
@@ -433,7 +512,11 @@ fault "a saturated CPU of the receiver" cpu_busy
 need_module tcp_timely
 fault "loss-based flows beside timely" mixed
 need_module labnic
+need_module nic_ts_test
 fault "a device without a speed" speed
 fault "interrupts for many frames" coalesced
 fault "packets that the NIC merges" merged
 fault "hardware timestamps that are not for us" held
+fault "a path longer than timely's thresholds" rate_floor
+fault "a NIC asked for few timestamps at a time" tx_slots
+fault "a map that nobody renews" clock_map
