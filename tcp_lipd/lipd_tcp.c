@@ -156,34 +156,12 @@ static u32 lipd_cwnd_limit(const struct sock *sk, const struct lipd_conf *conf, 
 	return max(min3(limit, cc_max_packets(sk), tp->snd_cwnd_clamp), 1U);
 }
 
-/*
- * The next packet was given its departure when the last one left. If that one is acknowledged, the
- * next one is with TCP still, and the new rate can apply to it. If TCP's timer, which runs where no
- * qdisc paces, fires too early, TCP sets it again.
- */
-static void lipd_move_departure(struct sock *sk, u64 old_bps, u64 new_bps)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 now_ns = tp->tcp_clock_cache;
-	u64 due_ns;
-
-	if (tp->packets_out || tp->tcp_wstamp_ns <= now_ns)
-		return;
-	due_ns = now_ns + cc_wait_ns(tp->tcp_wstamp_ns - now_ns, old_bps, new_bps);
-	tp->tcp_wstamp_ns = due_ns;
-	/* The timer has a reference on the socket. If it was not running, TCP starts it. */
-	if (hrtimer_is_queued(&tp->pacing_timer) &&
-	    ktime_to_ns(hrtimer_get_expires(&tp->pacing_timer)) > due_ns &&
-	    hrtimer_try_to_cancel(&tp->pacing_timer) > 0)
-		hrtimer_start(&tp->pacing_timer, ns_to_ktime(due_ns),
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
-}
-
 /* Apply x: the rate, and how much leaves in one go. Returns the rate, bytes/s. */
 static u64 lipd_pace(struct sock *sk, const struct lipd_conf *conf, u64 cap_bps)
 {
 	const struct lipd_sock *ls = lipd_sk(sk);
 	const struct lipd_params p = lipd_params_of(ls, conf);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 share = lipd_share(ls->x, &p);
 	u64 bps = lipd_of(cap_bps, share);
 	u64 rate = max(bps, cc_repair_bps(sk));
@@ -192,8 +170,9 @@ static u64 lipd_pace(struct sock *sk, const struct lipd_conf *conf, u64 cap_bps)
 	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
-	if (conf->moved)
-		lipd_move_departure(sk, old_bps, rate);
+	/* With nothing in flight, the next packet is with TCP. */
+	if (conf->moved && !tp->packets_out)
+		cc_move_departure(sk, old_bps, rate, 0);
 	cc_bound_segment(sk, lipd_burst(ls->segment, share));
 	return bps;
 }

@@ -803,6 +803,35 @@ static inline bool timely_auto_due(const struct timely_flow *f, u64 now_ns)
 	return now_ns > f->last_ns && now_ns - f->last_ns >= 2 * timely_auto_path_ns(f);
 }
 
+/* Count the time below Tlow. Returns whether an increase is hyperactive. */
+static inline bool timely_auto_hai(struct timely_flow *f, const struct timely_auto *a,
+				   u64 rtt_ns, u64 elapsed_ns)
+{
+	if (rtt_ns <= a->t_high_ns ? rtt_ns >= a->t_low_ns || f->doubted : !f->doubted)
+		f->neg_count = 0;
+	if (rtt_ns < a->t_low_ns)
+		f->neg_count = (u8)min_t(u64, f->neg_count +
+					 min_t(u64, max_t(u64, elapsed_ns >>
+							  TIMELY_AUTO_HAI_SHIFT, 1),
+					       TIMELY_AUTO_HAI_MOST), 255);
+	return f->neg_count >= TIMELY_AUTO_HAI_COUNT && rtt_ns < f->base_ns +
+		(a->t_high_ns - timely_auto_path_ns(f)) / TIMELY_AUTO_HAI_PART;
+}
+
+/* The share by which RTTs became longer, less what is noise, Q30. */
+static inline u64 timely_auto_growth(const struct timely_flow *f, const struct timely_auto *a,
+				     u64 elapsed_ns)
+{
+	u64 noise, growth;
+
+	/* 24, 3 and 20 bits; elapsed_ns is at most 10 s. */
+	noise = f->dev_ns + TIMELY_AUTO_NOISE *
+		(f->dev_ns - min_t(u64, f->dev_ns, a->chance_ns / TIMELY_AUTO_OWN));
+	noise = div64_u64(noise << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
+	growth = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
+	return growth << (TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT);
+}
+
 /**
  * timely_auto_update() - process one completion event
  * @f: flow, started by timely_auto_start()
@@ -816,7 +845,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 				      struct timely_result *res)
 {
 	struct timely_auto a;
-	u64 cut, noise, elapsed_ns, now_ns = e->now_ns, rtt_ns;
+	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
 	u32 before_ns = f->mean_ns, rate;
 	bool hai, in_vain;
 
@@ -844,16 +873,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	rtt_ns = f->mean_ns;
 	timely_auto_params(f, segment_bytes, cap_bps, &a);
 
-	if (rtt_ns <= a.t_high_ns ? rtt_ns >= a.t_low_ns || f->doubted : !f->doubted)
-		f->neg_count = 0;
-	if (rtt_ns < a.t_low_ns)
-		f->neg_count = (u8)min_t(u64, f->neg_count +
-					 min_t(u64, max_t(u64, elapsed_ns >>
-							  TIMELY_AUTO_HAI_SHIFT, 1),
-					       TIMELY_AUTO_HAI_MOST), 255);
-	hai = f->neg_count >= TIMELY_AUTO_HAI_COUNT &&
-	      rtt_ns < f->base_ns + (a.t_high_ns - timely_auto_path_ns(f)) / TIMELY_AUTO_HAI_PART;
-
+	hai = timely_auto_hai(f, &a, rtt_ns, elapsed_ns);
 	res->scale_ppm = 1000000;
 	res->rtt_diff_ns = before_ns ? (s64)rtt_ns - before_ns : 0;
 	/* Below 2^30 * 1e6. */
@@ -880,16 +900,11 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		timely_auto_increase(f, cap_bps, false, &a, res);
 	} else {
 		res->branch = TIMELY_BRANCH_DECREASE;
-		/* 24, 3 and 20 bits; elapsed_ns is at most 10 s. */
-		noise = f->dev_ns + TIMELY_AUTO_NOISE *
-			(f->dev_ns - min_t(u64, f->dev_ns, a.chance_ns / TIMELY_AUTO_OWN));
-		noise = div64_u64(noise << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
-		cut = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
-		cut <<= TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT;
 		if (f->app_limited)
 			res->held = 1;
 		else
-			timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+			timely_decrease(f, q30_mul(timely_auto_growth(f, &a, elapsed_ns),
+						   TIMELY_AUTO_BETA), TIMELY_ONE);
 	}
 	if (res->branch != TIMELY_BRANCH_HIGH && res->branch != TIMELY_BRANCH_DECREASE) {
 		f->doubted = 0;

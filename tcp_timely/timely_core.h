@@ -333,30 +333,6 @@ static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
 }
 
 /**
- * timely_wait_ns() - return the time until a departure, when the rate changes
- * @wait_ns: time until then at the old rate, ns; more than 10 s counts as 10 s
- * @old_bps: that rate, bytes/s, 1 to TIMELY_MAX_RATE_BPS
- * @new_bps: the new one, bytes/s, up to TIMELY_MAX_RATE_BPS
- *
- * Return: the time in which the new rate sends the remaining bytes, ns, at most 10 s.
- *
- * The ratio of the rates is the one that is at most one, in Q26: 2e11 << 26 < 2^64, and
- * 10 s << 26 < 2^60.
- */
-static inline u64 timely_wait_ns(u64 wait_ns, u64 old_bps, u64 new_bps)
-{
-	u64 ratio;
-
-	wait_ns = min_t(u64, wait_ns, TIMELY_MAX_RTT_NS);
-	if (new_bps >= old_bps) {
-		ratio = div64_u64(old_bps << 26, max_t(u64, new_bps, 1));
-		return (wait_ns * ratio) >> 26;
-	}
-	ratio = max_t(u64, div64_u64(new_bps << 26, old_bps), 1);
-	return min_t(u64, div64_u64(wait_ns << 26, ratio), TIMELY_MAX_RTT_NS);
-}
-
-/**
  * timely_start_bps() - return the rate of a flow that starts beside others
  * @line_rate_bps: NIC line rate, bytes/s
  * @active: other active flows on the same NIC

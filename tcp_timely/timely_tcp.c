@@ -246,33 +246,6 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 	return min_t(u64, limit, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
-/*
- * The next segment was given its departure time when the last one left. Where TCP paces, it
- * has not handed that segment to anybody, so that the newest rate can still apply to it: a
- * cut delays it, and from the lowest rate a flow need not wait for a whole segment's time.
- * If TCP's timer fires too early, TCP sets it again.
- */
-static void timely_move_departure(struct sock *sk, u64 old_bps, u64 new_bps)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 now_ns = tp->tcp_clock_cache;
-	u64 due_ns;
-
-	/* TCP's own rate, before the first one of ours, may be no rate at all. */
-	if (old_bps == new_bps || !old_bps || old_bps > TIMELY_MAX_RATE_BPS ||
-	    tp->tcp_wstamp_ns <= now_ns ||
-	    READ_ONCE(sk->sk_pacing_status) != SK_PACING_NEEDED)
-		return;
-	due_ns = now_ns + timely_wait_ns(tp->tcp_wstamp_ns - now_ns, old_bps, new_bps);
-	tp->tcp_wstamp_ns = due_ns;
-	/* The timer has a reference on the socket. If it was not running, TCP starts it. */
-	if (hrtimer_is_queued(&tp->pacing_timer) &&
-	    ktime_to_ns(hrtimer_get_expires(&tp->pacing_timer)) > due_ns + TIMELY_TIMER_SLACK_NS &&
-	    hrtimer_try_to_cancel(&tp->pacing_timer) > 0)
-		hrtimer_start(&tp->pacing_timer, ns_to_ktime(due_ns),
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
-}
-
 static void timely_pace(struct sock *sk)
 {
 	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), cc_repair_bps(sk));
@@ -281,7 +254,9 @@ static void timely_pace(struct sock *sk)
 	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
-	timely_move_departure(sk, old_bps, rate);
+	/* The next segment is with TCP: a cut delays it, a higher rate frees it. */
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED)
+		cc_move_departure(sk, old_bps, rate, TIMELY_TIMER_SLACK_NS);
 }
 
 static void timely_set_inactive(struct timely_sock *ts)

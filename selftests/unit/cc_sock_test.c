@@ -3,6 +3,8 @@
  * cc_sock.h: when TCP takes over pacing, and what it finds then; sizes, rates and windows. The
  * kernel's sockets are those of stub/net/tcp.h. Expected values are worked out by hand.
  */
+#include <math.h>
+
 #include "ktap.h"
 
 #include "cc_sock.h"
@@ -270,16 +272,44 @@ static void leave__the_data_of_a_round_trip(void)
 
 static void wait__by_the_rates(void)
 {
-	/* Twice and half the rate; the same one. */
-	CHECK_EQ(cc_wait_ns(1000, 1000000, 2000000), 500);
-	CHECK_EQ(cc_wait_ns(1000, 1000000, 500000), 2000);
-	CHECK_EQ(cc_wait_ns(1000, 1000000, 1000000), 1000);
-	CHECK_EQ(cc_wait_ns(0, 1000000, 1), 0);
-	/* Rounded down: 1000 * 2 / 3. */
-	CHECK_EQ(cc_wait_ns(1000, 2, 3), 666);
-	/* 1.6 Tbit/s and a 256th of it, which keep 29 bits: exact to 2^-20 and better. */
-	CHECK_EQ(cc_wait_ns(2068, 200000000000ULL, 781250000), 2068 * 256);
-	CHECK_EQ(cc_wait_ns(2068 * 256, 781250000, 200000000000ULL), 2068);
+	static const struct {
+		const char *name;
+		u64 wait_ns, old_bps, new_bps, want;
+	} rows[] = {
+		{ "no change", 262144, 62500000, 62500000, 262144 },
+		{ "no time", 0, 62500000, 1, 0 },
+		{ "half the rate", 100000, 62500000, 31250000, 200000 },
+		{ "twice the rate", 100000, 31250000, 62500000, 50000 },
+		{ "rounded down", 1000, 2, 3, 666 },
+		{ "1/1024", 1024, 1 << 30, 1 << 20, 1048576 },
+		{ "1024 times", 1048576, 1 << 20, 1 << 30, 1024 },
+		{ "1.6 Tbit/s, to half", 81920, 200000000000, 100000000000, 163840 },
+		{ "1.6 Tbit/s, from half", 163840, 100000000000, 200000000000, 81920 },
+		{ "1.6 Tbit/s, to 1/256", 2068, 200000000000, 781250000, 529408 },
+		{ "1.6 Tbit/s, from 1/256", 529408, 781250000, 200000000000, 2068 },
+		{ "8 kbit/s to 1.6 Tbit/s", CC_MAX_WAIT_NS, 1000, 200000000000, 50 },
+	};
+	double want;
+	size_t i;
+	u64 old;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ktap_row = rows[i].name;
+		CHECK_EQ(cc_wait_ns(rows[i].wait_ns, rows[i].old_bps, rows[i].new_bps),
+			 rows[i].want);
+	}
+	ktap_row = NULL;
+	/* From 8 Mbit/s to 1.6 Tbit/s: within 1e-3 and 1 ns if they differ by less than 1,000. */
+	for (old = 1000000; old < 200000000; old = old * 3 / 2 + 1) {
+		for (i = 1; i < 1000; i += 7) {
+			want = 12345678.0 / i;
+			CHECK(fabs((double)cc_wait_ns(12345678, old, old * i) - want) <
+			      want * 1e-3 + 1);
+			want = 12345.0 * i;
+			CHECK(fabs((double)cc_wait_ns(12345, old * i, old) - want) <
+			      want * 1e-3 + 1);
+		}
+	}
 }
 
 static void wait__bounds(void)
@@ -297,9 +327,72 @@ static void wait__bounds(void)
 	CHECK_EQ(cc_wait_ns(10000000000ULL, 1ULL << 38, 1ULL << 38), 10000000000ULL);
 }
 
+/* 10 us are left of a wait. TCP's timer ends at expires_ns; 0: it does not run. */
+static void reset_departure(u64 expires_ns)
+{
+	tp = (struct tcp_sock) {
+		.tcp_clock_cache = 1000000,
+		.tcp_wstamp_ns = 1010000,
+		.pacing_timer = {
+			.expires_ns = expires_ns, .waits = !!expires_ns, .cancels = 1,
+		},
+	};
+}
+
+static void move__departure_and_timer(void)
+{
+	const struct hrtimer *timer = &tp.pacing_timer;
+
+	/* Later: the timer fires too early, and TCP sets it again. */
+	reset_departure(1010000);
+	cc_move_departure(sk, 1000, 500, 0);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1020000);
+	CHECK_EQ(timer->expires_ns, 1010000);
+	CHECK_EQ(timer->cancelled, 0);
+	/* Earlier: it would fire too late. */
+	reset_departure(1010000);
+	cc_move_departure(sk, 1000, 2000, 4999);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1005000);
+	CHECK_EQ(timer->expires_ns, 1005000);
+	CHECK_EQ(timer->set, 1);
+	/* Within the slack it stays. */
+	reset_departure(1010000);
+	cc_move_departure(sk, 1000, 2000, 5000);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1005000);
+	CHECK_EQ(timer->cancelled, 0);
+	/* It fires at this moment, on another CPU: TCP sets it by the new time. */
+	reset_departure(1010000);
+	tp.pacing_timer.cancels = -1;
+	cc_move_departure(sk, 1000, 2000, 0);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1005000);
+	CHECK_EQ(timer->cancelled, 1);
+	CHECK_EQ(timer->set, 0);
+}
+
+static void move__nothing_waits(void)
+{
+	/* No timer, but one that was set: TCP starts it when it has data. */
+	reset_departure(0);
+	tp.pacing_timer.expires_ns = 1010000;
+	cc_move_departure(sk, 1000, 2000, 0);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1005000);
+	CHECK_EQ(tp.pacing_timer.set, 0);
+	/* The departure is past, or now. */
+	reset_departure(1010000);
+	tp.tcp_clock_cache = 1010000;
+	cc_move_departure(sk, 1000, 2000, 0);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1010000);
+	tp.tcp_clock_cache = 1010001;
+	cc_move_departure(sk, 1000, 2000, 0);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1010000);
+	CHECK_EQ(tp.pacing_timer.cancelled, 0);
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(wait__by_the_rates),
 	KTAP_CASE(wait__bounds),
+	KTAP_CASE(move__departure_and_timer),
+	KTAP_CASE(move__nothing_waits),
 	KTAP_CASE(take_pacing__departures_are_those_of_the_clock),
 	KTAP_CASE(take_pacing__seconds_ahead),
 	KTAP_CASE(take_pacing__again_when_a_qdisc_has_taken_it),

@@ -228,52 +228,6 @@ static void timely_serialisation_ns__table(void)
 	}
 }
 
-static void timely_wait_ns__what_is_left_at_the_new_rate(void)
-{
-	static const struct {
-		const char *name;
-		u64 wait_ns, old_bps, new_bps, want;
-	} rows[] = {
-		{ "no change", 262144, 62500000, 62500000, 262144 },
-		{ "no time", 0, 62500000, 1, 0 },
-		/* Powers of two are exact. */
-		{ "half the rate", 100 * US, 62500000, 31250000, 200 * US },
-		{ "twice the rate", 100 * US, 31250000, 62500000, 50 * US },
-		{ "1/1024", 1024, 1 << 30, 1 << 20, 1048576 },
-		{ "1024 times", 1048576, 1 << 20, 1 << 30, 1024 },
-		{ "1.6 Tbit/s, to half", 81920, 200000000000, 100000000000, 163840 },
-		{ "1.6 Tbit/s, from half", 163840, 100000000000, 200000000000, 81920 },
-		/* 10 s is the longest, before and after. */
-		{ "10 s, twice the rate", 10 * SEC, 1000, 2000, 5 * SEC },
-		{ "an hour, twice the rate", 3600 * SEC, 1000, 2000, 5 * SEC },
-		{ "10 s, half the rate", 10 * SEC, 2000, 1000, 10 * SEC },
-		{ "1 s at 1.6 Tbit/s, to 8 kbit/s", SEC, 200000000000, 1000, 10 * SEC },
-		{ "to no rate", MS, 200000000000, 0, 10 * SEC },
-		{ "8 kbit/s to 1.6 Tbit/s", 10 * SEC, 1000, 200000000000, 0 },
-	};
-	double want;
-	u64 old;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		ktap_row = rows[i].name;
-		CHECK_EQ(timely_wait_ns(rows[i].wait_ns, rows[i].old_bps, rows[i].new_bps),
-			 rows[i].want);
-	}
-	ktap_row = NULL;
-	/* Within 1e-4 and 1 ns while rates differ by less than 1,000. */
-	for (old = 1000; old < 200000000; old = old * 3 / 2 + 1) {
-		for (i = 1; i < 1000; i += 7) {
-			want = 12345678.0 / i;
-			CHECK(fabs((double)timely_wait_ns(12345678, old, old * i) - want) <
-			      want * 1e-4 + 1);
-			want = 12345.0 * i;
-			CHECK(fabs((double)timely_wait_ns(12345, old * i, old) - want) <
-			      want * 1e-4 + 1);
-		}
-	}
-}
-
 static void timely_start_bps__c_by_n_plus_1(void)
 {
 	CHECK_EQ(timely_start_bps(1250000000, 0), 1250000000);
@@ -1611,7 +1565,6 @@ static void timely_update__every_parameter_at_its_ends(void)
 	X(timely_permille__table) \
 	X(timely_t_low_ns__by_segment_size) \
 	X(timely_serialisation_ns__table) \
-	X(timely_wait_ns__what_is_left_at_the_new_rate) \
 	X(timely_start_bps__c_by_n_plus_1) \
 	X(timely_clamp__floor_then_cap) \
 	X(timely_restart__forgets_the_signal) \

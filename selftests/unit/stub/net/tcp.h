@@ -52,6 +52,32 @@ struct sock {
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 
+/* A timer that waits, or not; how often it was cancelled and set; does cancelling succeed? */
+struct hrtimer {
+	u64 expires_ns;
+	int waits, cancelled, set, cancels;
+};
+
+enum { HRTIMER_MODE_ABS_PINNED_SOFT };
+
+#define hrtimer_is_queued(t)		((t)->waits)
+#define hrtimer_get_expires(t)		((t)->expires_ns)
+#define ktime_to_ns(t)			(t)
+#define ns_to_ktime(t)			(t)
+
+static inline int hrtimer_try_to_cancel(struct hrtimer *timer)
+{
+	timer->cancelled++;
+	return timer->cancels;
+}
+
+static inline void hrtimer_start(struct hrtimer *timer, u64 expires_ns, int mode)
+{
+	(void)mode;
+	timer->set++;
+	timer->expires_ns = expires_ns;
+}
+
 struct sk_buff {
 	u64 skb_mstamp_ns;
 	u32 len;
@@ -73,6 +99,7 @@ struct tcp_sock {
 	u16 tcp_header_len;
 	u32 mss_cache, srtt_us, snd_cwnd, snd_ssthresh;
 	u64 tcp_wstamp_ns, tcp_clock_cache;
+	struct hrtimer pacing_timer;
 	struct list_head tsorted_sent_queue;
 	struct {
 		u64 mstamp;
