@@ -926,6 +926,8 @@ lab_end() {
 		kill "$_pid"
 		wait "$_pid"
 	done
+	# Connections end before their hosts do, or modules could not be unloaded for minutes.
+	sleep 0.1
 	for _pid in $lab_feeders; do
 		kill "$_pid"
 		wait "$_pid" || :
