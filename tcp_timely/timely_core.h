@@ -190,6 +190,7 @@ struct timely_params {
  * @win_sent:	bytes sent in it; while @starting, the rest of a message, see
  *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
+ * @win_allowed: profile auto, in its place: bytes that the rate has allowed in it, saturating
  * @neg_count:	completions in a row with gradient < 0, saturating; profile auto: time below
  *		Tlow, or updates above Thigh with a constant RTT
  * @app_limited: the last closed window sent less than the required share
@@ -229,7 +230,10 @@ struct timely_flow {
 	u32	doubted:1;
 	u32	apart:1;
 	u32	win_sent;
-	u32	win_rate;
+	union {
+		u32	win_rate;
+		u32	win_allowed;
+	};
 	u8	neg_count;
 	u8	app_limited:1;
 	u8	starting:1;
@@ -437,26 +441,27 @@ static inline void timely_loss(struct timely_flow *f,
 }
 
 /**
- * timely_share() - find out whether a flow sends a share of its target
+ * timely_window() - apply the 80 % rule for application-limited flows
  * @f: flow
- * @need_bytes: a window has at least so much, sent or allowed, or is a second long
- * @percent: the share
+ * @p: parameters
  * @elapsed_ns: time since the last call, ns
  * @sent_bytes: bytes sent since the last call, < 2^31
- * @rtt_ns: newest RTT, ns: a window is that long at least
+ * @rtt_ns: newest RTT, ns
  *
- * The share is taken of the lowest target inside a window, because the rate moves while it
- * is open; timely_flow.app_limited has the verdict.
+ * TIMELY section 5: the target rises only while the application sends at 80 %
+ * of it or more. A window is at least one RTT and TIMELY_WIN_SEGMENTS
+ * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
+ * bytes. The share is taken of the lowest target inside a window, because the rate moves while it
+ * is open.
  *
  * Overflow: rate < 2^37.6, window <= 62.5e6 units of 16 ns, product < 1.25e19 <
  * 2^64.
- *
- * Return: 0: the window is open; 1: it was closed, with a new verdict; 2: it was closed, and
- * not half of the share was sent.
  */
-static inline u32 timely_share(struct timely_flow *f, u64 need_bytes, u32 percent,
-			       u64 elapsed_ns, u32 sent_bytes, u64 rtt_ns)
+static inline void timely_window(struct timely_flow *f,
+				 const struct timely_params *p, u64 elapsed_ns,
+				 u32 sent_bytes, u64 rtt_ns)
 {
+	u64 need_bytes = (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS;
 	u64 length_ns = f->win_ns + min_t(u64, elapsed_ns, TIMELY_MAX_RTT_NS);
 	u64 sent = (u64)f->win_sent + sent_bytes;
 	u32 rate = timely_rate_units(f);
@@ -470,35 +475,13 @@ static inline u32 timely_share(struct timely_flow *f, u64 need_bytes, u32 percen
 			    (f->win_ns >> 4), TIMELY_WIN_MAX_NS >> 4);
 	if (f->win_ns < min_t(u64, rtt_ns, TIMELY_WIN_MAX_NS) &&
 	    sent < TIMELY_WIN_MAX_SENT)
-		return 0;
+		return;
 	if (sent < need_bytes && allowed < need_bytes && f->win_ns < TIMELY_WIN_MAX_NS)
-		return 0;
+		return;
 
 	/* allowed < 2^38 and the share <= 100: no overflow. */
-	f->app_limited = sent * 100 < allowed * percent;
+	f->app_limited = sent * 100 < allowed * p->app_limited_percent;
 	timely_window_open(f);
-	return sent * 200 < allowed * percent ? 2 : 1;
-}
-
-/**
- * timely_window() - apply the 80 % rule for application-limited flows
- * @f: flow
- * @p: parameters
- * @elapsed_ns: time since the last call, ns
- * @sent_bytes: bytes sent since the last call, < 2^31
- * @rtt_ns: newest RTT, ns
- *
- * TIMELY section 5: the target rises only while the application sends at 80 %
- * of it or more. A window is at least one RTT and TIMELY_WIN_SEGMENTS
- * segments of the target rate long, at most one second or TIMELY_WIN_MAX_SENT
- * bytes.
- */
-static inline void timely_window(struct timely_flow *f,
-				 const struct timely_params *p, u64 elapsed_ns,
-				 u32 sent_bytes, u64 rtt_ns)
-{
-	timely_share(f, (u64)p->segment_bytes * TIMELY_WIN_SEGMENTS, p->app_limited_percent,
-		     elapsed_ns, sent_bytes, rtt_ns);
 }
 
 /* s = min(1, elapsed / minRTT); 10 s << 30 is 1.07e19 < 2^64. */

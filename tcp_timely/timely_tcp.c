@@ -903,8 +903,8 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 	if (ts->flow.starting)
 		timely_auto_sent(&ts->flow, timely_sent(sk));
 	else if (timely_auto_due(&ts->flow, now_ns))
-		timely_auto_account(&ts->flow, p, now_ns - ts->flow.last_ns, timely_sent(sk),
-				    rtt_ns, !tp->app_limited &&
+		timely_auto_account(&ts->flow, p, cap_bps, now_ns - ts->flow.last_ns,
+				    timely_sent(sk), rtt_ns, !tp->app_limited &&
 				    tp->chrono_type != TCP_CHRONO_RWND_LIMITED,
 				    tp->is_cwnd_limited);
 	timely_auto_update(&ts->flow, &event, p->segment_bytes, cap_bps, res);

@@ -247,41 +247,112 @@ static void segment__of_what_the_rate_does_not_limit(void)
 	CHECK_EQ(f.under, 0);
 }
 
-/* At 1e8 bytes/s 1.6384 ms are ten segments of 16 KB, 6.5536 ms ten of 64 KB. */
+/*
+ * At 1e8 bytes/s 1.6384 ms are ten segments of 16 KB, 5.24288 ms 32 of them; 6.5536 and 20.97152 ms
+ * those of 64 KB. Tlow is 110.2 us.
+ */
 static void account__what_limits(void)
 {
 	static const struct {
+		const char *name;
 		u8 under, waits, full;
-		u32 after_us, sent, under_then, limited_then;
+		u32 after_us, sent, under_then, limited_then, mean_us;
 	} table[] = {
-		{ 0, 1, 0, 1639, 131000, 1, 0 },	/* the CPU */
-		{ 2, 1, 0, 1639, 131000, 3, 0 },
-		{ 0, 0, 0, 1639, 131000, 1, 1 },	/* the application */
-		{ 0, 1, 0, 1639, 65500, 3, 0 },		/* by far */
-		{ 0, 1, 0, 1639, 65600, 1, 0 },
-		{ 0, 1, 1, 1639, 65500, 0, 0 },
-		{ 2, 1, 1, 1639, 131000, 0, 0 },	/* the window */
-		{ 2, 0, 1, 1639, 131000, 0, 1 },
-		{ 2, 1, 0, 1639, 131200, 0, 0 },	/* the rate */
-		{ 2, 1, 0, 1630, 100000, 2, 0 },	/* too early to tell */
-		{ 3, 1, 0, 1639, 131000, 3, 0 },
-		{ 3, 1, 0, 6550, 650000, 3, 0 },
-		{ 3, 1, 0, 6554, 589000, 3, 0 },	/* below 90 % */
-		{ 3, 0, 0, 6554, 589000, 3, 1 },
-		{ 3, 1, 0, 6554, 590000, 0, 0 },
-		{ 3, 1, 1, 6554, 100000, 0, 0 },
+		{ "the application", 0, 0, 0, 1639, 131000, 1, 1, 0 },
+		{ "the application, by far", 0, 0, 0, 1639, 65500, 3, 1, 0 },
+		{ "not as far", 0, 0, 0, 1639, 65600, 1, 1, 0 },
+		{ "80 %", 2, 0, 0, 1639, 131200, 2, 0, 0 },
+		{ "92 % of 32 segments", 2, 0, 0, 5243, 482360, 0, 0, 0 },
+		{ "less", 2, 0, 0, 5243, 482350, 3, 0, 0 },
+		{ "the CPU", 0, 1, 0, 1639, 131000, 1, 0, 0 },
+		{ "the CPU, three times", 2, 1, 0, 1639, 131000, 3, 0, 0 },
+		{ "saturates", 3, 1, 0, 6554, 520000, 3, 0, 0 },
+		{ "the CPU, by far", 0, 1, 0, 1639, 75300, 3, 0, 0 },
+		{ "not as far, 46 %", 0, 1, 0, 1639, 75500, 1, 0, 0 },
+		{ "the CPU, finer", 0, 1, 0, 5243, 482350, 1, 0, 0 },
+		{ "the rate", 2, 1, 0, 5243, 482360, 0, 0, 0 },
+		{ "the window, by far", 0, 1, 1, 1639, 65500, 3, 0, 0 },
+		{ "the window", 2, 1, 1, 1639, 131000, 2, 0, 0 },
+		{ "of the application's", 2, 0, 1, 1639, 131000, 2, 1, 0 },
+		{ "full, and the rate", 2, 1, 1, 5243, 482360, 0, 0, 0 },
+		{ "too early to tell", 2, 1, 0, 1630, 100000, 2, 0, 0 },
+		{ "too early for 92 %", 2, 1, 0, 5240, 430000, 2, 0, 0 },
+		{ "large: too early", 3, 0, 0, 6550, 100000, 3, 0, 0 },
+		{ "large: below 96 %", 3, 1, 0, 20972, 2013300, 3, 0, 111 },
+		{ "large: the rate, a queue", 3, 1, 0, 20972, 2013320, 0, 0, 111 },
+		{ "large: the rate, no queue", 3, 1, 0, 20972, 2013320, 3, 0, 110 },
+		{ "large: below 90 %", 3, 0, 0, 6554, 524300, 3, 1, 111 },
+		{ "large: full", 3, 1, 1, 6554, 100000, 3, 0, 111 },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		ktap_row = table[i].name;
 		start(100000000);
 		f.under = table[i].under;
-		timely_auto_account(&f, &eighty, (u64)table[i].after_us * US, table[i].sent,
+		f.mean_ns = table[i].mean_us * US;
+		timely_auto_account(&f, &eighty, CAP, (u64)table[i].after_us * US, table[i].sent,
 				    100 * US, table[i].waits, table[i].full);
-		printf("# row %u\n", i);
 		CHECK_EQ(f.under, table[i].under_then);
 		CHECK_EQ(f.app_limited, table[i].limited_then);
 	}
+	ktap_row = NULL;
+}
+
+/* What the rate allows is summed up while the rate changes. */
+static void account__rates_of_a_window(void)
+{
+	start(100000000);
+	timely_auto_account(&f, &eighty, CAP, 1000 * US, 80000, 100 * US, true, false);
+	CHECK_EQ(f.win_ns, 1000 * US);
+	CHECK_EQ(f.win_sent, 80000);
+	CHECK_EQ(f.win_allowed, 100000);
+	f.rate_q = timely_bps_to_rate(50000000);
+	timely_auto_account(&f, &eighty, CAP, 1000 * US, 80000, 100 * US, true, false);
+	CHECK_EQ(f.win_allowed, 150000);
+	CHECK_EQ(f.under, 0);
+	/* 240,000 of 350,000 bytes: less than 80 %. Of the lowest rate it would be 160 %. */
+	f.rate_q = timely_bps_to_rate(200000000);
+	timely_auto_account(&f, &eighty, CAP, 1000 * US, 80000, 100 * US, true, false);
+	CHECK_EQ(f.under, 1);
+	CHECK_EQ(f.win_ns, 0);
+	CHECK_EQ(f.win_sent, 0);
+	CHECK_EQ(f.win_allowed, 0);
+}
+
+/* An RTT, a second, 2 GB; the largest numbers. */
+static void account__length_of_a_window(void)
+{
+	/* 32 segments, but no RTT. */
+	start(100000000);
+	timely_auto_account(&f, &eighty, CAP, 6000 * US, 600000, 6000 * US + 1, true, false);
+	CHECK_EQ(f.win_ns, 6000 * US);
+	timely_auto_account(&f, &eighty, CAP, 16, 0, 6000 * US, true, false);
+	CHECK_EQ(f.win_ns, 0);
+	/* A second, with less than ten segments. */
+	start(0);
+	f.rate_q = timely_bps_to_rate(1000);
+	timely_auto_account(&f, &eighty, CAP, SEC - 16, 10, 2 * SEC, true, false);
+	CHECK_EQ(f.win_ns, SEC - 16);
+	timely_auto_account(&f, &eighty, CAP, 5 * SEC, 10, 2 * SEC, true, false);
+	CHECK_EQ(f.win_ns, 0);
+	CHECK_EQ(f.under, 3);
+	/* 2 GB. */
+	start(CAP);
+	timely_auto_account(&f, &eighty, CAP, 16, 2147483647, SEC, true, false);
+	CHECK_EQ(f.win_sent, 2147483647);
+	timely_auto_account(&f, &eighty, CAP, 16, 2147483647, SEC, true, false);
+	CHECK_EQ(f.win_sent, 0);
+	CHECK_EQ(f.under, 0);
+	/* 4.3e9 bytes are 2^32 - 1, not 5e6. 1.6 Tbit/s for a second does not overflow. */
+	start(CAP);
+	f.rate_q = timely_bps_to_rate(4300000000);
+	timely_auto_account(&f, &eighty, TIMELY_MAX_RATE_BPS, SEC, 10000000, SEC, false, false);
+	CHECK_EQ(f.app_limited, 1);
+	start(CAP);
+	f.rate_q = timely_bps_to_rate(TIMELY_MAX_RATE_BPS);
+	timely_auto_account(&f, &eighty, TIMELY_MAX_RATE_BPS, SEC, 10000000, SEC, false, false);
+	CHECK_EQ(f.app_limited, 1);
 }
 
 static void window__twice_thigh(void)
@@ -1065,6 +1136,8 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(segment__by_path),
 	KTAP_CASE(segment__of_what_the_rate_does_not_limit),
 	KTAP_CASE(account__what_limits),
+	KTAP_CASE(account__rates_of_a_window),
+	KTAP_CASE(account__length_of_a_window),
 	KTAP_CASE(window__twice_thigh),
 	KTAP_CASE(window__opens),
 	KTAP_CASE(idle__ten_rtts),
