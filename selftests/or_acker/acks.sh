@@ -88,6 +88,29 @@ trains() {
 	offloads off on
 }
 
+# train_ends ADDRESS ADDRESS: packets of a train are known when the wait is over: the last one ends a
+# burst of eight, which then has no OR-ACK.
+train_ends() {
+	local i
+
+	offloads off off
+	tc -n "$A" qdisc replace dev a0 root netem delay 100us limit 10000
+	subscribed "$A" "$1" "$2" "$B"
+	acker_set "$B" ack_delay_ns 10000000 path_interval_ns 1000000000
+	send "$A" "$1" "$2" 1000
+	mark "$B"
+	for i in 1 2 3 4 5; do
+		send "$A" "$1" "$2" 11584
+		sleep 0.3
+	done
+	expect "ends without an OR-ACK" "$(since "$B" AckNotAtEnd)" -ge 4
+	expect "OR-ACKs by time" "$(since "$B" AckByTime)" -le 1
+	unsubscribe "$A" "$1" "$2" "$B"
+	acker_set "$B" ack_delay_ns 50000 path_interval_ns 0
+	tc -n "$A" qdisc del dev a0 root
+	offloads off on
+}
+
 # routes ADDRESS ADDRESS [IP-OPTION]: OR-ACKs follow the routes of B, though the last one is kept.
 routes() {
 	local rule="to $1 ipproto 17 dport 299"
@@ -303,7 +326,7 @@ heard_others() {
 }
 
 C=$(ns_name C)
-ksft_plan 24
+ksft_plan 25
 need_acker
 net_pair
 sink "$B"
@@ -317,6 +340,7 @@ ksft_case "GRO and TSO" wire on on
 ksft_case "TSO without GRO" wire off on
 ksft_case "packets in a row are looked up once, IPv4" trains "$V4_A" "$V4_B"
 ksft_case "packets in a row are looked up once, IPv6" trains "$V6_A" "$V6_B"
+ksft_case "the end of a burst, in packets in a row" train_ends "$V4_A" "$V4_B"
 ksft_case "the route changes, IPv4" routes "$V4_A" "$V4_B" -4
 ksft_case "the route changes, IPv6" routes "$V6_A" "$V6_B" -6
 ksft_case "VLAN" vlan
