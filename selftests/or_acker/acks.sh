@@ -91,15 +91,13 @@ trains() {
 # train_ends ADDRESS ADDRESS: packets of a train are known when the wait is over: the last one ends a
 # burst of eight, which then has no OR-ACK.
 train_ends() {
-	local i
-
 	offloads off off
 	tc -n "$A" qdisc replace dev a0 root netem delay 100us limit 10000
 	subscribed "$A" "$1" "$2" "$B"
 	acker_set "$B" ack_delay_ns 10000000 path_interval_ns 1000000000
 	send "$A" "$1" "$2" 1000
 	mark "$B"
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		send "$A" "$1" "$2" 11584
 		sleep 0.3
 	done
