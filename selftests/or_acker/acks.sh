@@ -109,6 +109,30 @@ train_ends() {
 	offloads off on
 }
 
+# same_number ADDRESS ADDRESS: behind packets in a row comes one of another connection, with the number
+# that would be next. They come at once, before B's host answers.
+same_number() {
+	offloads off off
+	tc -n "$A" qdisc replace dev a0 root netem delay 50ms limit 10000
+	spawn in_ns "$B" "$HELPER" socket "$2" "$1" 7002 2000 2 1000000
+	wait_for 10 two_sockets
+	subscribed "$A" "$1" "$2" "$B"
+	acker_set "$B" ack_delay_ns 10000000
+	mark "$B"
+	in_ns "$A" "$HELPER" turn "$1" "$2" 2000 7002 1000000
+	wait_for 10 since_is "$B" DataBytes -ge 9000
+	expect "connections" "$(since "$B" FlowsNew)" -eq 2
+	stop "$SPAWNED" KILL
+	unsubscribe "$A" "$1" "$2" "$B"
+	acker_set "$B" ack_delay_ns 50000
+	tc -n "$A" qdisc del dev a0 root
+	offloads off on
+}
+
+two_sockets() {
+	[ "$(ss -N "$B" -Htn 'sport = 7002' | wc -l)" -eq 2 ]
+}
+
 # routes ADDRESS ADDRESS [IP-OPTION]: OR-ACKs follow the routes of B, though the last one is kept.
 routes() {
 	local rule="to $1 ipproto 17 dport 299"
@@ -324,7 +348,7 @@ heard_others() {
 }
 
 C=$(ns_name C)
-ksft_plan 25
+ksft_plan 26
 need_acker
 net_pair
 sink "$B"
@@ -339,6 +363,7 @@ ksft_case "TSO without GRO" wire off on
 ksft_case "packets in a row are looked up once, IPv4" trains "$V4_A" "$V4_B"
 ksft_case "packets in a row are looked up once, IPv6" trains "$V6_A" "$V6_B"
 ksft_case "the end of a burst, in packets in a row" train_ends "$V4_A" "$V4_B"
+ksft_case "a connection with the numbers of another" same_number "$V4_A" "$V4_B"
 ksft_case "the route changes, IPv4" routes "$V4_A" "$V4_B" -4
 ksft_case "the route changes, IPv6" routes "$V6_A" "$V6_B" -6
 ksft_case "VLAN" vlan

@@ -12,6 +12,9 @@
  *	or_acker_helper data FROM TO TIMES	TCP segments of no connection
  *	or_acker_helper blind FROM TO SPORT DPORT TIMES	TCP segments of a connection, with
  *						any sequence numbers
+ *	or_acker_helper turn FROM TO SPORT DPORT SEQ	eight TCP segments of a connection from
+ *						SEQ on, and then one of SPORT + 1 which goes
+ *						on where they end
  *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
  *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
  *						until they are acknowledged
@@ -396,16 +399,10 @@ static void spoof(const char *net, long times, bool owns)
 		answer_all(fd, 0);
 }
 
-/*
- * Segments with data from FROM: for connections that there are not, or for that of the
- * given ports, with sequence numbers that go once around.
- */
-static void data(long times, int sport, int dport)
+/* TCP segments of 1000 bytes, from a raw socket. */
+static void open_tcp(void)
 {
 	int offset = offsetof(struct tcphdr, check);
-	u8 packet[sizeof(struct tcphdr) + 1000] = { 0 };
-	struct tcphdr *th = (struct tcphdr *)packet;
-	long i;
 
 	close(sock);
 	sock = socket(from.ss_family, SOCK_RAW, IPPROTO_TCP);
@@ -414,18 +411,45 @@ static void data(long times, int sport, int dport)
 	if (from.ss_family == AF_INET6 &&
 	    setsockopt(sock, IPPROTO_IPV6, IPV6_CHECKSUM, &offset, sizeof(offset)))
 		die("IPV6_CHECKSUM");
-	for (i = 0; i < times; i++) {
-		th->source = htons(sport ?: 1024 + i % 60000);
-		th->dest = htons(dport);
-		th->seq = htonl(sport ? (u32)(i * (0x100000000LL / times)) : (u32)i);
-		th->doff = 5;
-		th->ack = 1;
-		th->window = htons(1000);
-		while (sendto(sock, packet, sizeof(packet), 0, (struct sockaddr *)&to,
-			      addrlen) < 0)
-			if (errno != ENOBUFS && errno != EAGAIN)
-				die("sendto");
-	}
+}
+
+static void send_segment(int sport, int dport, u32 seq)
+{
+	u8 packet[sizeof(struct tcphdr) + 1000] = { 0 };
+	struct tcphdr *th = (struct tcphdr *)packet;
+
+	th->source = htons(sport);
+	th->dest = htons(dport);
+	th->seq = htonl(seq);
+	th->doff = 5;
+	th->ack = 1;
+	th->window = htons(1000);
+	while (sendto(sock, packet, sizeof(packet), 0, (struct sockaddr *)&to, addrlen) < 0)
+		if (errno != ENOBUFS && errno != EAGAIN)
+			die("sendto");
+}
+
+/*
+ * Segments with data from FROM: for connections that there are not, or for that of the
+ * given ports, with sequence numbers that go once around.
+ */
+static void data(long times, int sport, int dport)
+{
+	long i;
+
+	open_tcp();
+	for (i = 0; i < times; i++)
+		send_segment(sport ?: 1024 + i % 60000, dport,
+			     sport ? (u32)(i * (0x100000000LL / times)) : (u32)i);
+}
+
+static void turn(int sport, int dport, u32 seq)
+{
+	int i;
+
+	open_tcp();
+	for (i = 0; i < 9; i++)
+		send_segment(sport + (i == 8), dport, seq + 1000 * i);
 }
 
 static void set_port(struct sockaddr_storage *addr, int port)
@@ -714,6 +738,8 @@ int main(int argc, char **argv)
 		data(strtol(argv[4], NULL, 0), 0, 9);
 	} else if (!strcmp(argv[1], "blind") && argc > 6) {
 		data(strtol(argv[6], NULL, 0), atoi(argv[4]), atoi(argv[5]));
+	} else if (!strcmp(argv[1], "turn") && argc > 6) {
+		turn(atoi(argv[4]), atoi(argv[5]), strtoul(argv[6], NULL, 0));
 	} else if (!strcmp(argv[1], "forge") && argc > 5) {
 		parse_options(argv + 6);
 		forge(argv[4], strtol(argv[5], NULL, 0));
