@@ -156,17 +156,18 @@ static inline int cc_egress(struct sock *sk)
  * @old_bps: that rate, bytes/s; none at all, or above 2^38, is TCP's own: nothing changes
  * @new_bps: the new one, bytes/s; 0 counts as 1
  *
- * The rates have 29 bits: no product exceeds 2^63.
+ * Both rates lose as many bits as the product would have beyond 63.
  *
  * Return: the time in which the new rate sends the remaining bytes, ns, at most 10 s.
  */
 static inline u64 cc_wait_ns(u64 wait_ns, u64 old_bps, u64 new_bps)
 {
-	int shift = max_t(int, fls64(old_bps) - 29, 0);
+	int shift;
 
 	wait_ns = min_t(u64, wait_ns, CC_MAX_WAIT_NS);
 	if (!old_bps || old_bps > CC_MAX_WAIT_BPS)
 		return wait_ns;
+	shift = max_t(int, fls64(wait_ns) + fls64(old_bps) - 63, 0);
 	new_bps = max_t(u64, new_bps >> shift, 1);
 	return min_t(u64, div64_u64(wait_ns * (old_bps >> shift), new_bps), CC_MAX_WAIT_NS);
 }

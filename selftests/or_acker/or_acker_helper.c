@@ -430,7 +430,7 @@ static void send_segment(int sport, int dport, u32 seq)
 }
 
 /*
- * Segments with data from FROM: for connections that there are not, or for that of the
+ * Segments with data from FROM: of connections that do not exist, or of the one with the
  * given ports, with sequence numbers that go once around.
  */
 static void data(long times, int sport, int dport)
