@@ -256,7 +256,38 @@ let_go() {
 	acker delay 0
 }
 
-ksft_plan 10
+# longer_by DELAY: the round trip of a flow becomes longer by that, 20 ms of it on the way there, which
+# the receiver's clock adds, and the rest on the way back. What tc says then is in $KSFT_TMP/shot.
+longer_by() {
+	fresh owd synced threshold 5ms max_pause 10ms ack_timeout 10s noinherit
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
+	wait_for 20 stats_reach acks 100
+	expect pauses "$(stat pauses)" -eq 0
+	expect acks_longer "$(stat acks_longer)" -eq 0
+	tc -n "$B" qdisc replace dev b0 root netem delay "$1" limit 10000
+	acker delay 20000
+	wait_for 20 stats_reach acks $(($(stat acks) + 200))
+	shot
+	stop "$SPAWNED" KILL
+	acker delay 0
+	tc -n "$B" qdisc del dev b0 root
+	echo "measured: $(shown acks) OR-ACKs, $(shown acks_longer) of a longer path, $(
+		shown pauses) pauses, $(shown acks_limited) limited"
+}
+
+# Both ways are longer at once: that is a route, and no packet waits for it.
+longer() {
+	longer_by 40ms
+	expect acks_longer "$(shown acks_longer)" -ge 20
+	expect pauses "$(shown pauses)" -eq 0
+	# The way there alone: that is a queue. An OR-ACK that is late, since B's program had no CPU, looks
+	# like a longer way back for a moment.
+	longer_by 20ms
+	expect acks_longer "$(shown acks_longer)" -le 10
+	expect pauses "$(shown pauses)" -ge 20
+}
+
+ksft_plan 11
 ready
 acker_start
 serve "$B"
@@ -271,3 +302,4 @@ ksft_case "who sends only ACKs is not held" pure_acks
 ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative
 ksft_case "no pauses where others fill the queue" let_go
+ksft_case "a path that is longer, both ways at once, pauses nothing" longer
