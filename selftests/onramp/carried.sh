@@ -98,10 +98,11 @@ in_vlan() {
 	END
 }
 
-# vlan: C is in VLAN 10 of the bridge.
+# vlan: C is in VLAN 10 of the bridge. B takes nothing of C's from outside of it.
 vlan() {
 	bridged
 	in_vlan "$B" b0 $B4 $B6 $C4 $C6 $MAC_C
+	ns_set "$B" ipv4/conf/all/rp_filter 1
 	in_vlan "$C" c0 $C4 $C6 $B4 $B6 $MAC_B
 }
 
