@@ -93,9 +93,19 @@ dominant() {
 	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
 }
 
-# The share of pauses is that of the qdisc's own statistic, within ten points.
+# near WHAT SHARE TRUTH: of the last why, 0 to 1, within ten points of so many percent.
+near() {
+	local share
+
+	share=$(awk -v v="$2" 'BEGIN { printf "%d", v * 100 + 0.5 }')
+	echo "measured: $1 $share %, in truth $3 %"
+	expect "share of $1" "$share" -ge $(($3 - 10))
+	expect "share of $1" "$share" -le $(($3 + 10))
+}
+
+# The share of pauses is that of the qdisc's own statistic.
 path_share() {
-	local us paused share truth
+	local us paused
 
 	acker answer 1
 	load_slow
@@ -105,11 +115,7 @@ path_share() {
 	ctl 0 -i 2 -j why dst "$B4" and dport 5001
 	paused=$(($(stat paused_ns) - paused))
 	us=$((${EPOCHREALTIME/./} - us))
-	truth=$((paused / 10 / us))
-	share=$(awk -v v="$(member path)" 'BEGIN { printf "%d", v * 100 + 0.5 }')
-	echo "measured: path $share %, by the qdisc's statistic $truth %"
-	expect "share of path" "$share" -ge $((truth - 10))
-	expect "share of path" "$share" -le $((truth + 10))
+	near path "$(member path)" $((paused / 10 / us))
 	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
 	stop "$SPAWNED" KILL
 	wait_for 20 no_connections
@@ -126,6 +132,30 @@ qdisc_cause() {
 	wait_for 30 no_connections
 }
 
+# sent: bytes that left A's qdisc.
+sent() {
+	tc -n "$A" -s qdisc show dev a0 root | awk '$1 == "Sent" { print $2 }'
+}
+
+# The same device, with data for a part of the time: its queue lasts as long as these bytes take.
+qdisc_share() {
+	local us bytes
+
+	in_ns "$A" sysctl -qw net.ipv4.tcp_wmem='4096 65536 131072'
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic --idle 1:1
+	sleep 1
+	us=${EPOCHREALTIME/./}
+	bytes=$(sent)
+	ctl 0 -i 4 -j why dst "$B4" and dport 5001
+	bytes=$(($(sent) - bytes))
+	us=$((${EPOCHREALTIME/./} - us))
+	near qdisc "$(member qdisc)" $((bytes * 8 * 100 / 20 / us))
+	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+	stop "$SPAWNED" KILL
+	wait_for 30 no_connections
+	in_ns "$A" sysctl -qw net.ipv4.tcp_wmem='4096 16384 4194304'
+}
+
 # A packet of three is lost.
 loss_cause() {
 	fresh mode off
@@ -140,6 +170,43 @@ loss_cause() {
 	wait_for 60 no_connections
 }
 
+segments_of_b() {
+	in_ns "$B" awk '$1 == "Tcp:" && ++n == 2 { print $11 }' /proc/net/snmp
+}
+
+arrived() {
+	[ "$(segments_of_b)" -gt "$1" ]
+}
+
+# A message and its retransmissions are lost for half a second. It is late until the next one,
+# and TCP itself knows of a loss after its first timeout only.
+loss_share() {
+	local from until segments watching
+
+	fresh mode off
+	spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
+	connect "$B4" 1
+	sleep 1
+	tc -n "$B" qdisc add dev b0 clsact
+	tc -n "$B" filter add dev b0 ingress protocol ip u32 match ip protocol 6 0xff action drop
+	segments=$(segments_of_b)
+	monitor "$KSFT_TMP/why" -i 4 -j why dst "$B4" and dport $PORT
+	watching=$SPAWNED
+	sleep 0.5
+	from=${EPOCHREALTIME/./}
+	again
+	sleep 0.5
+	tc -n "$B" qdisc del dev b0 clsact
+	wait_for 3 arrived "$segments"
+	until=${EPOCHREALTIME/./}
+	wait_for 20 gone "$watching"
+	cat "$KSFT_TMP/why"
+	near loss "$(member loss "$KSFT_TMP/why")" $(((until - from) / 10 / 4000))
+	near application "$(member application "$KSFT_TMP/why")" \
+		$((100 - (until - from) / 10 / 4000))
+	stop "$CLIENT" KILL
+}
+
 # Devices may have names that JSON has to escape.
 names() {
 	need_module nic_ts
@@ -151,7 +218,7 @@ names() {
 	ip -n "$B" link del b9
 }
 
-ksft_plan 6
+ksft_plan 8
 need_module sch_onramp
 need_module tcp_timely
 quiet_pair
@@ -159,7 +226,9 @@ serve "$B"
 acker_start
 ksft_case "a share of the path" path_share
 ksft_case "this host's qdisc is the cause" qdisc_cause
+ksft_case "a share of this host's qdisc" qdisc_share
 ksft_case "loss is the cause" loss_cause
+ksft_case "a share of loss" loss_share
 ksft_case "lost events" overrun
 ksft_case "a module that goes" unload
 ksft_case "names of devices" names

@@ -23,9 +23,12 @@ enum why {
  *	under way or to send, and was not paused
  * @all:	number of them
  * @of:		of those, the ones for which this is the reason
+ * @stalled:	of @of, the ones since the last data was acknowledged
+ * @acked:	bytes acknowledged at the last of them
  */
 struct why_samples {
-	unsigned int all, of[WHYS];
+	unsigned int all, of[WHYS], stalled[WHYS];
+	uint64_t acked;
 };
 
 /**

@@ -16,6 +16,19 @@ const char * const why_names[WHYS] = {
 
 /* States of TCP that repair a loss: TCP_CA_Recovery and TCP_CA_Loss of the kernel. */
 #define CA_RECOVERY	3
+#define CA_LOSS		4
+
+/* A timer has found a loss: the connection has waited for it since the last acknowledged data. */
+static void blame_loss(struct why_samples *s)
+{
+	int i;
+
+	for (i = 0; i < WHYS; i++) {
+		s->of[i] -= s->stalled[i];
+		s->of[WHY_LOSS] += s->stalled[i];
+	}
+	memset(s->stalled, 0, sizeof(s->stalled));
+}
 
 /**
  * why_sample() - count a look between the first and the last one
@@ -23,26 +36,37 @@ const char * const why_names[WHYS] = {
  * @look: look
  * @backlog: packets that may leave at once wait in the qdisc of its device
  *
- * Time in which it was idle or paused is known exactly, so that these looks do not count.
+ * Time in which it was idle or paused is known exactly, so that these looks do not count. Until a
+ * timer tells TCP of a loss, the connection only seems to wait for ACKs: these looks count as loss
+ * once it did.
  */
 void why_sample(struct why_samples *s, const struct look *look, bool backlog)
 {
 	const struct tcp_info *t = &look->flow.info;
+	enum why why;
 
 	if (!look->flow.has_info || (!t->tcpi_unacked && !t->tcpi_notsent_bytes))
 		return;
 	if (look->onramp && look->pauses.pause_left_ns)
 		return;
-	s->all++;
 	if (t->tcpi_ca_state >= CA_RECOVERY)
-		s->of[WHY_LOSS]++;
+		why = WHY_LOSS;
 	else if (backlog)
-		s->of[WHY_QDISC]++;
+		why = WHY_QDISC;
 	else if (t->tcpi_notsent_bytes || t->tcpi_unacked >= t->tcpi_snd_cwnd)
-		s->of[WHY_RATE]++;
+		why = WHY_RATE;
 	else
 		/* All of it is under way, and more would be allowed. */
-		s->of[WHY_APPLICATION]++;
+		why = WHY_APPLICATION;
+	if (s->acked != t->tcpi_bytes_acked)
+		memset(s->stalled, 0, sizeof(s->stalled));
+	s->acked = t->tcpi_bytes_acked;
+	if (t->tcpi_ca_state >= CA_LOSS)
+		blame_loss(s);
+	else if (why == WHY_RATE || why == WHY_APPLICATION)
+		s->stalled[why]++;
+	s->all++;
+	s->of[why]++;
 }
 
 /* Take a part of what is left. */

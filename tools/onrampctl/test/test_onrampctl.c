@@ -733,6 +733,48 @@ static void samples_are_counted(void)
 	CHECK_EQ(s.all, 6);
 }
 
+/* What waits for a retransmission timer waits for a loss, also before TCP knows of it. */
+static void a_timeout_is_loss_from_the_last_ack_on(void)
+{
+	struct look l = look_at(1, 1, 0, 0, 0);
+	struct why_samples s = { 0 };
+
+	l.flow.info.tcpi_unacked = 1;
+	l.flow.info.tcpi_snd_cwnd = 10;
+	l.flow.info.tcpi_bytes_acked = 1000;
+	why_sample(&s, &l, false);
+	/* An ACK: the one before has waited for that. */
+	l.flow.info.tcpi_bytes_acked = 2000;
+	why_sample(&s, &l, false);
+	why_sample(&s, &l, false);
+	l.flow.info.tcpi_snd_cwnd = 1;
+	why_sample(&s, &l, false);
+	/* The device of this host was the reason. */
+	why_sample(&s, &l, true);
+	CHECK_EQ(s.of[WHY_APPLICATION], 3);
+	CHECK_EQ(s.of[WHY_RATE], 1);
+	/* ACKs of later packets tell of a loss at once. */
+	l.flow.info.tcpi_ca_state = 3;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_LOSS], 1);
+	CHECK_EQ(s.of[WHY_APPLICATION], 3);
+	/* The timer. */
+	l.flow.info.tcpi_ca_state = 4;
+	why_sample(&s, &l, false);
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_LOSS], 6);
+	CHECK_EQ(s.of[WHY_APPLICATION], 1);
+	CHECK_EQ(s.of[WHY_RATE], 0);
+	CHECK_EQ(s.of[WHY_QDISC], 1);
+	CHECK_EQ(s.all, 8);
+	/* The next loss begins anew. */
+	l.flow.info.tcpi_ca_state = 0;
+	l.flow.info.tcpi_bytes_acked = 3000;
+	why_sample(&s, &l, false);
+	CHECK_EQ(s.of[WHY_RATE], 1);
+	CHECK_EQ(s.of[WHY_LOSS], 6);
+}
+
 static void percents_add_up(void)
 {
 	struct why_samples samples = { 0 };
@@ -1283,6 +1325,7 @@ int main(void)
 		KTAP_CASE(rows_with_rates),
 		KTAP_CASE(reasons_have_shares),
 		KTAP_CASE(samples_are_counted),
+	KTAP_CASE(a_timeout_is_loss_from_the_last_ack_on),
 		KTAP_CASE(percents_add_up),
 		KTAP_CASE(the_busiest_are_found),
 		KTAP_CASE(metrics_are_what_prometheus_reads),
