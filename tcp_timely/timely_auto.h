@@ -81,15 +81,18 @@
  *    to 2 times the wait of one NIC is as good. Increase is hyperactive near D only, or each
  *    decision, which comes late with W, overshoots: two flows with 50 us have 85 % then.
  *
- * D is the lowest RTT of the last 4 to 6 s. If none came within an eighth of it for that
- * long, the path may have become longer, or other flows keep the queue full: D becomes the
- * mean RTT of the moment, and the rate is halved, so that of a few flows the queue empties and
- * shows the path. Without this, one route change could cost most of the rate for ever.
+ * D is the lowest RTT, and old if none came within an eighth of it for 2 to 6 s. Then the path may
+ * have become longer, or other flows keep the queue full: D becomes the mean RTT of the moment, and
+ * the rate is halved, so that the queue empties and shows the path. Without this, one route change
+ * could cost most of the rate for ever. Flows that do it one after the other take the others'
+ * queue for the path: 40 flows have RTTs of 123 us in place of 63. So D can become old every
+ * 4.3 s by UTC, and halved rates last for 17 ms: if the clocks of hosts differ by less, all flows
+ * of a link empty the queue together.
  *
  * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
  * A queue would have drained, so the path is longer than D. A route that becomes 50 us longer
- * would cost 98 % of the rate for 4 to 6 s otherwise, and so would one RTT that was measured
+ * would cost 98 % of the rate for 2 to 6 s otherwise, and so would one RTT that was measured
  * too short.
  *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
@@ -156,10 +159,20 @@
 #define TIMELY_AUTO_ALPHA_SHIFT	2
 #define TIMELY_AUTO_DEV_SHIFT	5
 
-/* D is old after 2 units of 2^31 ns; the unit is that of timely_flow.base_at. */
+/*
+ * D is old in an even unit of 2^31 ns if it was not seen in the one before. The unit is that of
+ * timely_flow.base_at. All hosts find this out at the same moments, every 4.3 s.
+ */
 #define TIMELY_AUTO_OLD_SHIFT	31
 #define TIMELY_AUTO_OLD		2U
-#define TIMELY_AUTO_OLD_MASK	31U
+#define TIMELY_AUTO_OLD_MASK	15U
+
+/*
+ * Hosts know UTC to some ms. In the first and the last 2^26 ns of a unit no RTT tells that D is
+ * right, so that all agree whether it is old; and halved rates last until 2^24 ns of the unit.
+ */
+#define TIMELY_AUTO_EDGE_SHIFT	26
+#define TIMELY_AUTO_HOLD_SHIFT	24
 
 /* An RTT that is longer than D by no more than 1/8 of it shows that D is right. */
 #define TIMELY_AUTO_NEAR_SHIFT	3
@@ -272,12 +285,14 @@ struct timely_auto {
  * struct timely_event - a completion
  * @rtt_ns:	RTT without serialisation at C, ns; above 2^32 - 1 it counts as that
  * @now_ns:	its time
+ * @utc_ns:	the same by a clock that hosts have in common
  * @bytes:	payload that was sent in that RTT, < 2^24
  * @window:	window of the flow at the moment, bytes, < 2^31
  */
 struct timely_event {
 	u64	rtt_ns;
 	u64	now_ns;
+	u64	utc_ns;
 	u32	bytes;
 	u32	window;
 };
@@ -516,9 +531,18 @@ static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_eve
 	return (u32)(max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns);
 }
 
-static inline u32 timely_auto_clock(u64 now_ns)
+static inline u32 timely_auto_clock(u64 utc_ns)
 {
-	return (u32)(now_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
+	return (u32)(utc_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
+}
+
+/* Near the begin or the end of a unit. */
+static inline bool timely_auto_edge(u64 utc_ns)
+{
+	u64 in_unit = utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1);
+	u64 edge = in_unit >> TIMELY_AUTO_EDGE_SHIFT;
+
+	return !edge || edge == (1U << (TIMELY_AUTO_OLD_SHIFT - TIMELY_AUTO_EDGE_SHIFT)) - 1;
 }
 
 static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
@@ -547,9 +571,10 @@ static inline void timely_auto_open(struct timely_flow *f)
  * @cap_bps: C, bytes/s
  * @path_ns: RTT of the handshake, ns; 0: unknown
  * @now_ns: current time, ns
+ * @utc_ns: the same by a clock that hosts have in common, ns
  */
 static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps,
-				     u32 path_ns, u64 now_ns)
+				     u32 path_ns, u64 now_ns, u64 utc_ns)
 {
 	if (!f->base_ns)
 		f->base_ns = path_ns;
@@ -564,7 +589,8 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 	f->neg_count = 0;
 	f->last_ns = now_ns;
 	f->app_limited = 0;
-	f->base_at = timely_auto_clock(now_ns);
+	f->base_at = timely_auto_clock(utc_ns);
+	f->probing = 0;
 	timely_auto_open(f);
 }
 
@@ -574,14 +600,15 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
  * @cap_bps: C, bytes/s
  * @path_ns: RTT of the handshake, ns; 0: unknown
  * @now_ns: current time, ns
+ * @utc_ns: the same by a clock that hosts have in common, ns
  *
  * The window from before limits the flow, not the rate. As long as a flow starts,
  * timely_flow.win_sent is what is left of its message.
  */
 static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 path_ns,
-				      u64 now_ns)
+				      u64 now_ns, u64 utc_ns)
 {
-	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns);
+	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns, utc_ns);
 	f->win_sent = TIMELY_AUTO_MESSAGE;
 }
 
@@ -722,20 +749,38 @@ static inline void timely_auto_account(struct timely_flow *f, const struct timel
 }
 
 /* Return whether D is too old. A flow that starts over after idleness renews it. */
-static inline bool timely_auto_old(const struct timely_flow *f, u64 now_ns)
+static inline bool timely_auto_old(const struct timely_flow *f, u64 utc_ns)
 {
-	return ((timely_auto_clock(now_ns) - f->base_at) & TIMELY_AUTO_OLD_MASK) >
-	       TIMELY_AUTO_OLD;
+	u32 unit = timely_auto_clock(utc_ns);
+
+	return !(unit & 1) && ((unit - f->base_at) & TIMELY_AUTO_OLD_MASK) >= TIMELY_AUTO_OLD;
+}
+
+/*
+ * Take back the halving, if it is time. The time below Tlow was due to that, and does not count:
+ * flows that raise their rates at once fill the queue before they notice.
+ */
+static inline void timely_auto_probed(struct timely_flow *f, u64 utc_ns)
+{
+	u64 in_unit = utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1);
+
+	if (!f->probing || (timely_auto_clock(utc_ns) == f->base_at &&
+			    !(in_unit >> TIMELY_AUTO_HOLD_SHIFT)))
+		return;
+	f->probing = 0;
+	f->rate_q <<= 1;
+	f->neg_count = 0;
 }
 
 /* One RTT: D, v, and the mean of those since the last update. */
-static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 now_ns)
+static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc_ns)
 {
 	u32 before_ns = f->samples ? f->avg_ns : f->mean_ns;
 	u32 dev_ns = f->dev_ns, diff_ns;
 
-	if (rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT)
-		f->base_at = timely_auto_clock(now_ns);
+	if (rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT &&
+	    !timely_auto_edge(utc_ns))
+		f->base_at = timely_auto_clock(utc_ns);
 	if (before_ns) {
 		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
 		diff_ns = min_t(u32, diff_ns, TIMELY_AUTO_DEV_MAX);
@@ -782,8 +827,8 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
 	u64 ns = 2 * (u64)f->base_ns;
 
-	if (f->app_limited) {
-		res->held = 1;
+	if (f->app_limited || f->probing) {
+		res->held = f->probing ? TIMELY_HELD_PROBE : TIMELY_HELD_APP;
 		return;
 	}
 	ns = min_t(u64, max_t(u64, ns, TIMELY_AUTO_STEP_NS),
@@ -925,7 +970,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		.wait_ns = (u32)f->wait << TIMELY_AUTO_WAIT_SHIFT,
 	};
 	rtt_ns = timely_auto_rtt(f, e, cap_bps);
-	timely_auto_sample(f, (u32)rtt_ns, now_ns);
+	timely_auto_sample(f, (u32)rtt_ns, e->utc_ns);
 	if (f->starting) {
 		timely_auto_params(f, segment_bytes, cap_bps, &a);
 		timely_auto_begin(f, (u32)rtt_ns, e->window, cap_bps, &a, res);
@@ -942,6 +987,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	timely_auto_slope(f, elapsed_ns);
 	f->samples = 0;
 	rtt_ns = f->mean_ns;
+	timely_auto_probed(f, e->utc_ns);
 	timely_auto_params(f, segment_bytes, cap_bps, &a);
 
 	hai = timely_auto_hai(f, &a, rtt_ns, elapsed_ns);
@@ -953,12 +999,14 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
 	rate = timely_rate_units(f);
 	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, cap_bps);
-	if (in_vain || timely_auto_old(f, now_ns)) {
+	if (in_vain || timely_auto_old(f, e->utc_ns)) {
 		res->branch = TIMELY_BRANCH_PROBE;
 		f->base_ns = (u32)rtt_ns;
-		f->base_at = timely_auto_clock(now_ns);
-		if (!in_vain && !f->app_limited)
+		f->base_at = timely_auto_clock(e->utc_ns);
+		if (!in_vain && !f->app_limited) {
 			f->rate_q >>= 1;
+			f->probing = 1;
+		}
 	} else if (rtt_ns < a.t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
 		timely_auto_increase(f, cap_bps, hai, &a, res);
@@ -972,7 +1020,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	} else {
 		res->branch = TIMELY_BRANCH_DECREASE;
 		if (f->app_limited)
-			res->held = 1;
+			res->held = TIMELY_HELD_APP;
 		else
 			timely_decrease(f, q30_mul(timely_auto_growth(f, &a, elapsed_ns),
 						   TIMELY_AUTO_BETA), TIMELY_ONE);

@@ -196,7 +196,8 @@ struct timely_params {
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
- * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns
+ * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns of UTC
+ * @probing:	profile auto: the rate was halved to see the path, and does not rise yet
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
  * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^12 ns
@@ -238,13 +239,26 @@ struct timely_flow {
 	u8	app_limited:1;
 	u8	starting:1;
 	u8	by_rule:1;
-	u8	base_at:5;
+	u8	base_at:4;
+	u8	probing:1;
 	u8	slow;
 	u8	wait;
 	u32	base_ns;
 	u32	sent;
 	u32	before;
 	u32	count;
+};
+
+/**
+ * enum timely_held - why an increase was withheld
+ * @TIMELY_HELD_NOT:	it was not, or there was none
+ * @TIMELY_HELD_APP:	the application limits the flow
+ * @TIMELY_HELD_PROBE:	profile auto: the rate was halved to see the path
+ */
+enum timely_held {
+	TIMELY_HELD_NOT,
+	TIMELY_HELD_APP,
+	TIMELY_HELD_PROBE,
 };
 
 /**
@@ -255,7 +269,7 @@ struct timely_flow {
  * @wait_ns:	profile auto: W, see timely_auto_set_wait(), ns; else 0
  * @link_bps:	profile auto: L, see timely_auto_link_bps(), bytes/s; else 0
  * @branch:	enum timely_branch
- * @held:	an increase was withheld because the flow is application limited
+ * @held:	enum timely_held
  * @undone:	profile auto: the cuts before were for noise, and are taken back
  * @queued:	profile auto, %TIMELY_BRANCH_START: the RTT is that of a queue
  */
@@ -506,7 +520,7 @@ static inline void timely_increase(struct timely_flow *f,
 				   u32 scale, struct timely_result *res)
 {
 	if (f->app_limited) {
-		res->held = 1;
+		res->held = TIMELY_HELD_APP;
 		return;
 	}
 	/* delta_q < 2^54 and n <= 100: the product is below 2^61. */
@@ -607,7 +621,7 @@ static inline void timely_update(struct timely_flow *f,
 	else if (f->neg_count < 255)
 		f->neg_count++;
 
-	res->held = 0;
+	res->held = TIMELY_HELD_NOT;
 	res->undone = 0;
 	res->link_bps = 0;
 	res->wait_ns = 0;

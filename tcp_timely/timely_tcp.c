@@ -486,6 +486,12 @@ static u32 timely_path_ns(const struct sock *sk)
 	return us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
 }
 
+/* The time by a clock that hosts have in common, for what their flows do at the same moment. */
+static u64 timely_utc_ns(u64 now_ns)
+{
+	return ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
+}
+
 /* Start a flow, or start it over after @idle, at @bps or the rate that its profile derives. */
 static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool idle,
 			 u64 bps, u64 cap_bps, u64 now_ns)
@@ -494,9 +500,11 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 
 	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
 	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
-		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns);
+		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns,
+				   timely_utc_ns(now_ns));
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_start(&ts->flow, bps, cap_bps, timely_path_ns(sk), now_ns);
+		timely_auto_start(&ts->flow, bps, cap_bps, timely_path_ns(sk), now_ns,
+				  timely_utc_ns(now_ns));
 	else if (idle)
 		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
 	else
@@ -895,7 +903,8 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 window = (u64)tcp_snd_cwnd(tp) * cc_mss(sk);
 	struct timely_event event = {
-		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns, .bytes = bytes,
+		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns,
+		.utc_ns = timely_utc_ns(now_ns), .bytes = bytes,
 		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
 	};
 
@@ -933,7 +942,7 @@ static void timely_count_result(struct timely_net *tn, const struct timely_resul
 {
 	timely_count(tn, TIMELY_STAT_COMPLETIONS);
 	timely_count(tn, TIMELY_STAT_LOW + res->branch);
-	if (res->held)
+	if (res->held == TIMELY_HELD_APP)
 		timely_count(tn, TIMELY_STAT_HELD);
 	if (res->undone)
 		timely_count(tn, TIMELY_STAT_RTT_UNDOS);

@@ -22,13 +22,14 @@
 static struct timely_flow f;
 static struct timely_result r;
 static struct timely_auto a;
-static u64 now;
+static u64 now, ahead;	/* ahead: of the host's own clock, the common one */
 
 static void start(u64 bps)
 {
 	memset(&f, 0, sizeof(f));
 	now = SEC;
-	timely_auto_start(&f, bps, CAP, 0, now);
+	ahead = 0;
+	timely_auto_start(&f, bps, CAP, 0, now, now);
 	f.starting = 0;
 	f.base_ns = 100 * US;
 }
@@ -54,7 +55,8 @@ static void check_rate(int line, double want)
 static void update_at(u64 rtt_ns, u32 segment, u32 window, u64 cap_bps)
 {
 	struct timely_event event = {
-		.rtt_ns = rtt_ns, .now_ns = now, .bytes = SEGMENT, .window = window,
+		.rtt_ns = rtt_ns, .now_ns = now, .utc_ns = now + ahead,
+		.bytes = SEGMENT, .window = window,
 	};
 
 	timely_auto_update(&f, &event, segment, cap_bps, &r);
@@ -224,7 +226,7 @@ static void segment__by_path(void)
 	f.base_ns = 400 * US;
 	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 25000);
 	CHECK_EQ(timely_auto_segment(&f, 100000), 100000);
-	timely_auto_start(&f, TIMELY_MAX_RATE_BPS, TIMELY_MAX_RATE_BPS, 0, now);
+	timely_auto_start(&f, TIMELY_MAX_RATE_BPS, TIMELY_MAX_RATE_BPS, 0, now, now);
 	f.base_ns = UINT32_MAX;
 	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 65536);
 }
@@ -241,7 +243,7 @@ static void segment__of_what_the_rate_does_not_limit(void)
 	start(10000000);
 	f.under = 3;
 	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 2500);
-	timely_auto_start(&f, CAP, CAP, 0, now);
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	CHECK_EQ(f.under, 3);
 	timely_auto_loss(&f, &eighty, CAP);
 	CHECK_EQ(f.under, 0);
@@ -416,15 +418,15 @@ static void start__at_what_is_asked(void)
 	f.dev_ns = 7;
 	f.base_ns = 9;
 	f.app_limited = 1;
-	timely_auto_start(&f, CAP, CAP, 0, now);
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	CHECK(f.starting && f.by_rule && !f.app_limited && !f.mean_ns && !f.slope_q);
 	/* The path is the same. */
 	CHECK_EQ(f.base_ns, 9);
-	timely_auto_start(&f, CAP, CAP, 7, now);
+	timely_auto_start(&f, CAP, CAP, 7, now, now);
 	CHECK_EQ(f.base_ns, 9);
 	/* Of a new one there is the RTT of the handshake. */
 	f.base_ns = 0;
-	timely_auto_start(&f, CAP, CAP, 7, now);
+	timely_auto_start(&f, CAP, CAP, 7, now, now);
 	CHECK_EQ(f.base_ns, 7);
 	CHECK_EQ(f.dev_ns, 7);
 }
@@ -452,7 +454,7 @@ static void start__ends_with_a_queue(void)
 	update_after(50 * US, 200 * US);
 	CHECK_RATE(10000000);
 	/* A new flow has no message. */
-	timely_auto_start(&f, CAP, CAP, 0, now);
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	CHECK_EQ(timely_auto_message(&f), 0);
 	CHECK(!r.held && r.queued);
 	update_after(50 * US, 100 * US);
@@ -465,7 +467,7 @@ static void idle__a_message_at_once(void)
 	struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
 
 	start(CAP / 100);
-	timely_auto_resume(&f, CAP, 7, now);
+	timely_auto_resume(&f, CAP, 7, now, now);
 	CHECK(f.starting);
 	CHECK_RATE(CAP);
 	CHECK_EQ(timely_auto_message(&f), 65536);
@@ -482,10 +484,10 @@ static void idle__a_message_at_once(void)
 	CHECK_RATE(14480 / 216.384e-6);
 
 	/* What ends the start leaves nothing that counts as sent. */
-	timely_auto_resume(&f, CAP, 7, now);
+	timely_auto_resume(&f, CAP, 7, now, now);
 	timely_auto_started(&f);
 	CHECK(!f.starting && !timely_auto_message(&f) && !f.win_sent);
-	timely_auto_resume(&f, CAP, 7, now);
+	timely_auto_resume(&f, CAP, 7, now, now);
 	timely_auto_loss(&f, &p, CAP);
 	CHECK(!f.starting && !f.win_sent);
 	/* A flow that does not start goes on. */
@@ -510,7 +512,7 @@ static void sample(u64 rtt_ns)
 {
 	struct timely_event event = { .rtt_ns = rtt_ns, .bytes = SEGMENT };
 
-	timely_auto_sample(&f, timely_auto_rtt(&f, &event, CAP), now);
+	timely_auto_sample(&f, timely_auto_rtt(&f, &event, CAP), now + ahead);
 }
 
 static void sample__lowest_and_mean(void)
@@ -698,7 +700,7 @@ static void undo__of_no_queue(void)
 	start(CAP / 64);
 	f.mean_ns = 100 * US;
 	update(600 * US);
-	timely_auto_start(&f, CAP / 256, CAP, 0, now);
+	timely_auto_start(&f, CAP / 256, CAP, 0, now, now);
 	f.starting = 0;
 	f.mean_ns = 900 * US;
 	update(100 * US);
@@ -806,7 +808,7 @@ static void update__hai(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
 }
 
-/* A path that became longer: after 4 to 6 s it is the path, and the rate is halved once. */
+/* A path that became longer: after 2 to 6 s it is the path, and the rate is halved once. */
 static void update__longer_path(void)
 {
 	double before = CAP;
@@ -819,7 +821,7 @@ static void update__longer_path(void)
 		before = rate();
 		update(140 * US);
 	}
-	CHECK_NEAR((double)(now - SEC) / 1e9, 5.3, 1.1);
+	CHECK_NEAR((double)now / 1e9, 4.295, .001);
 	CHECK_EQ(f.base_ns, 140 * US);
 	CHECK_RATE(before / 2);
 	for (i = 0; i < 5000; i++)
@@ -839,17 +841,138 @@ static void update__longer_path(void)
 	/* Idleness is no age. */
 	start(CAP);
 	now += 40 * SEC;
-	timely_auto_start(&f, CAP, CAP, 0, now);
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	f.starting = 0;
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	/* The application limits: there is nothing to be halved. */
 	start(CAP);
 	f.app_limited = 1;
-	now += 10 * SEC;
+	now += 12 * SEC;
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_RATE(CAP);
+	CHECK(!f.probing);
+}
+
+#define UNIT	(1ULL << 31)	/* ns, of the age of D */
+
+/* Hosts whose clocks differ by some ms agree whether D is old. */
+static void sample__at_the_edge_of_a_unit(void)
+{
+	static const struct {
+		u64 utc_ns;
+		unsigned int base_at;
+	} table[] = {
+		{ 5 * UNIT,			1 },
+		{ 5 * UNIT + (1 << 26) - 1,	1 },
+		{ 5 * UNIT + (1 << 26),		5 },
+		{ 6 * UNIT - (1 << 26) - 1,	5 },
+		{ 6 * UNIT - (1 << 26),		1 },
+		{ 6 * UNIT - 1,			1 },
+		{ 20 * UNIT + UNIT / 2,		4 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		start(CAP);
+		f.base_at = 1;
+		ahead = table[i].utc_ns - now;
+		sample(112 * US);
+		CHECK_EQ(f.base_at, table[i].base_at);
+		sample(113 * US);
+		CHECK_EQ(f.base_at, table[i].base_at);
+	}
+}
+
+/* In every other unit, if D was not seen in the one before. */
+static void update__old_path(void)
+{
+	static const struct {
+		u64 unit;
+		u8 base_at, old;
+	} table[] = {
+		{ 4, 4, 0 }, { 4, 3, 0 }, { 4, 2, 1 }, { 4, 1, 1 },
+		{ 5, 4, 0 }, { 5, 3, 0 }, { 5, 2, 0 }, { 5, 1, 0 },
+		{ 16, 15, 0 }, { 16, 14, 1 }, { 18, 15, 1 }, { 18, 1, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		start(CAP);
+		f.base_at = table[i].base_at;
+		ahead = table[i].unit * UNIT + UNIT / 2 - now;
+		update(200 * US);
+		CHECK_EQ(r.branch == TIMELY_BRANCH_PROBE, table[i].old);
+	}
+}
+
+/* A flow that notices at @ns of a unit that D is old. */
+static void probe(u64 ns, u64 bps)
+{
+	start(bps);
+	f.base_at = 1;
+	ahead = 4 * UNIT + ns - now - 200 * US;
+	f.last_ns = now;
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+}
+
+/* Flows of a link halve their rates, and wait for those of hosts with slower clocks. */
+static void update__halved_rates_last(void)
+{
+	int i;
+
+	probe(0, CAP / 2);
+	CHECK_RATE(CAP / 4.0);
+	CHECK_EQ(f.base_ns, 200 * US);
+	for (i = 0; i < 40; i++) {
+		update(100 * US);
+		CHECK_EQ(r.held, TIMELY_HELD_PROBE);
+		CHECK_RATE(CAP / 4.0);
+	}
+	CHECK_EQ(f.base_ns, 100 * US);
+	/* 2^24 ns after the unit began. The time below Tlow was due to the halving. */
+	ahead = 4 * UNIT + (1 << 24) - 1 - now - 200 * US;
+	update(100 * US);
+	CHECK(r.held);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
+	CHECK_RATE(CAP / 4.0);
+	update(100 * US);
+	CHECK(!r.held);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK(rate() > CAP / 2.0 && rate() < CAP * 0.52);
+	/* Once. */
+	update(100 * US);
+	CHECK(rate() < CAP * 0.54);
+
+	/* Cuts are not withheld. */
+	probe(0, CAP / 2);
+	f.base_ns = 100 * US;
+	f.mean_ns = 300 * US;
+	update(300 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK(rate() < CAP / 4.0);
+
+	/* Whoever comes late halves its rate for one update. */
+	probe(1 << 24, CAP / 2);
+	CHECK_RATE(CAP / 4.0);
+	update(100 * US);
+	CHECK(!r.held);
+	CHECK(rate() > CAP / 2.0);
+
+	/* A new start, and another unit. */
+	probe(0, CAP / 2);
+	timely_auto_start(&f, CAP / 4, CAP, 0, now, now + ahead);
+	f.starting = 0;
+	update(100 * US);
+	CHECK(!r.held);
+	CHECK(rate() < CAP / 3.0);
+	probe(0, CAP / 2);
+	ahead += UNIT;
+	update(100 * US);
+	CHECK(!r.held);
+	CHECK(rate() > CAP / 2.0);
 }
 
 /* A flow in a run of cuts that has led from @before to @bps, with an RTT of 200 us. */
@@ -876,6 +999,7 @@ static void update__cuts_in_vain(void)
 	}
 	CHECK(n > 8 && n < 30);
 	CHECK_EQ(f.base_ns, 200 * US);
+	CHECK(!f.probing);
 	CHECK_RATE(before);
 	CHECK(rate() < CAP / 2.0);
 	for (i = 0; i < 1000; i++) {
@@ -1106,7 +1230,7 @@ static void update__wild(void)
 	for (c = 0; c < ARRAY_SIZE(caps); c++) {
 		memset(&f, 0, sizeof(f));
 		now = 1;
-		timely_auto_start(&f, caps[c], caps[c], 0, now);
+		timely_auto_start(&f, caps[c], caps[c], 0, now, now);
 		for (i = 0; i < 20000; i++) {
 			random = random * 1664525 + 1013904223;
 			now += steps[(random >> 8) % ARRAY_SIZE(steps)];
@@ -1157,6 +1281,9 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__longer_path),
+	KTAP_CASE(sample__at_the_edge_of_a_unit),
+	KTAP_CASE(update__old_path),
+	KTAP_CASE(update__halved_rates_last),
 	KTAP_CASE(update__cuts_in_vain),
 	KTAP_CASE(update__by_at_most_half),
 	KTAP_CASE(gap__of_the_line),

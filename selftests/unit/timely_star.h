@@ -33,6 +33,7 @@
  * @route_us:	RTTs without queues are longer by that, or shorter, from @route_s to @back_s
  * @route_s:	see there
  * @back_s:	see there; 0: to the end
+ * @apart_us:	the clock of a host is ahead of that of the one before by that
  * @low_us:	the first RTT of each flow after @route_s is shorter than the path by that
  * @from_s:	time from which on to measure
  * @until_s:	end
@@ -56,7 +57,7 @@ struct star {
 	double noise_us, spike_us, spikes, irq_us;
 	bool at_once;
 	int joiners, leavers;
-	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;
+	double join_s, route_us, route_s, back_s, apart_us, low_us, from_s, until_s;
 	unsigned int seed;
 
 	double goodput, jain, joined, second;

@@ -396,6 +396,15 @@ static void star__for_12_seconds(void)
 	}, (struct bounds){ .98, .95, 0, 1070 });
 }
 
+/* D is old every 4.3 s. Flows that halve their rates one after another take queues for the path. */
+static void star__clocks_of_hosts_1_ms_apart(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 40, 10,
+		.apart_us = 1000, .at_once = true, .from_s = 16, .until_s = 20,
+	}, (struct bounds){ .98, .98, 70, 90 });
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(star__table_1),
 	KTAP_CASE(star__segments_of_32_kb),
@@ -438,6 +447,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__a_route_that_flaps),
 	KTAP_CASE(star__one_short_rtt),
 	KTAP_CASE(star__for_12_seconds),
+	KTAP_CASE(star__clocks_of_hosts_1_ms_apart),
 };
 
 int main(int argc, char **argv)
