@@ -91,7 +91,8 @@ static double grown(uint64_t from, uint64_t to)
  *
  * TCP's chronographs have the time with data to send, and of that the time for which the
  * receiver's window or the send buffer was the limit. On-Ramp has the time paused. The rest of the
- * time with data is split as the samples are.
+ * time with data is split as the samples are. A buffer that is full of packets that On-Ramp or the
+ * qdisc holds, or that are to be sent again, is no reason.
  *
  * Return: shares, which add up to 1.
  */
@@ -100,8 +101,8 @@ struct why_shares why_shares(const struct look *a, const struct look *b,
 {
 	const struct tcp_info *from = &a->flow.info, *to = &b->flow.info;
 	double all = (double)(b->time_ns - a->time_ns), rest;
+	double rate = samples->of[WHY_RATE], application = samples->of[WHY_APPLICATION];
 	struct why_shares s = { 0 };
-	size_t i;
 
 	if (b->time_ns <= a->time_ns || !a->flow.has_info || !b->flow.has_info) {
 		s.of[WHY_UNKNOWN] = 1;
@@ -115,15 +116,20 @@ struct why_shares why_shares(const struct look *a, const struct look *b,
 	if (a->onramp && b->onramp)
 		s.of[WHY_PATH] = take(grown(a->pauses.paused_ns, b->pauses.paused_ns) / all,
 				      &rest);
-	/* A buffer that is full of packets that On-Ramp holds is no reason. */
+	if (samples->all && !b->hidden) {
+		double sampled = rest;
+
+		s.of[WHY_LOSS] = take(sampled * samples->of[WHY_LOSS] / samples->all, &rest);
+		s.of[WHY_QDISC] = take(sampled * samples->of[WHY_QDISC] / samples->all, &rest);
+	}
 	s.of[WHY_BUFFER] = take(grown(from->tcpi_sndbuf_limited, to->tcpi_sndbuf_limited) * 1e3 /
 				all, &rest);
-	if (b->hidden || !samples->all) {
+	if (b->hidden || rate + application <= 0) {
 		s.of[WHY_UNKNOWN] = rest;
 		return s;
 	}
-	for (i = 0; i < WHYS; i++)
-		s.of[i] += rest * samples->of[i] / samples->all;
+	s.of[WHY_RATE] = rest * rate / (rate + application);
+	s.of[WHY_APPLICATION] += rest * application / (rate + application);
 	return s;
 }
 

@@ -659,6 +659,13 @@ static void reasons_have_shares(void)
 		/* Packets that On-Ramp holds fill it. */
 		{ "a buffer full by pauses", 1000, 0, 700, 800, { 5, { [WHY_RATE] = 5 } },
 		  WHY_PATH, 0.8 },
+		/* Or the qdisc, or a loss. */
+		{ "a buffer full by the qdisc", 1000, 0, 700, 0,
+		  { 10, { [WHY_QDISC] = 6, [WHY_RATE] = 4 } }, WHY_QDISC, 0.6 },
+		{ "a buffer full by a loss", 900, 0, 900, 0, { 5, { [WHY_LOSS] = 5 } },
+		  WHY_LOSS, 0.9 },
+		{ "a small buffer, and the qdisc", 1000, 0, 700, 0,
+		  { 10, { [WHY_QDISC] = 2, [WHY_RATE] = 8 } }, WHY_BUFFER, 0.7 },
 		{ "own rate", 1000, 0, 0, 100, { 50, { [WHY_RATE] = 50 } }, WHY_RATE, 0.9 },
 		{ "losses", 1000, 0, 0, 0, { 4, { [WHY_LOSS] = 3, [WHY_RATE] = 1 } },
 		  WHY_LOSS, 0.75 },
