@@ -536,11 +536,16 @@ static inline u32 timely_auto_clock(u64 utc_ns)
 	return (u32)(utc_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
 }
 
+/* Time since the unit began, ns. */
+static inline u32 timely_auto_in_unit(u64 utc_ns)
+{
+	return (u32)(utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1));
+}
+
 /* Near the begin or the end of a unit. */
 static inline bool timely_auto_edge(u64 utc_ns)
 {
-	u64 in_unit = utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1);
-	u64 edge = in_unit >> TIMELY_AUTO_EDGE_SHIFT;
+	u32 edge = timely_auto_in_unit(utc_ns) >> TIMELY_AUTO_EDGE_SHIFT;
 
 	return !edge || edge == (1U << (TIMELY_AUTO_OLD_SHIFT - TIMELY_AUTO_EDGE_SHIFT)) - 1;
 }
@@ -762,10 +767,8 @@ static inline bool timely_auto_old(const struct timely_flow *f, u64 utc_ns)
  */
 static inline void timely_auto_probed(struct timely_flow *f, u64 utc_ns)
 {
-	u64 in_unit = utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1);
-
 	if (!f->probing || (timely_auto_clock(utc_ns) == f->base_at &&
-			    !(in_unit >> TIMELY_AUTO_HOLD_SHIFT)))
+			    !(timely_auto_in_unit(utc_ns) >> TIMELY_AUTO_HOLD_SHIFT)))
 		return;
 	f->probing = 0;
 	f->rate_q <<= 1;

@@ -182,7 +182,7 @@ arrived() {
 # A message and its retransmissions are lost for half a second. It is late until the next one,
 # and TCP itself knows of a loss after its first timeout only.
 loss_share() {
-	local from until segments watching
+	local from until segments watching truth
 
 	fresh mode off
 	spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
@@ -202,9 +202,9 @@ loss_share() {
 	until=${EPOCHREALTIME/./}
 	wait_for 20 gone "$watching"
 	cat "$KSFT_TMP/why"
-	near loss "$(member loss "$KSFT_TMP/why")" $(((until - from) / 10 / 4000))
-	near application "$(member application "$KSFT_TMP/why")" \
-		$((100 - (until - from) / 10 / 4000))
+	truth=$(((until - from) / 10 / 4000))
+	near loss "$(member loss "$KSFT_TMP/why")" $truth
+	near application "$(member application "$KSFT_TMP/why")" $((100 - truth))
 	stop "$CLIENT" KILL
 }
 

@@ -1332,7 +1332,7 @@ int main(void)
 		KTAP_CASE(rows_with_rates),
 		KTAP_CASE(reasons_have_shares),
 		KTAP_CASE(samples_are_counted),
-	KTAP_CASE(a_timeout_is_loss_from_the_last_ack_on),
+		KTAP_CASE(a_timeout_is_loss_from_the_last_ack_on),
 		KTAP_CASE(percents_add_up),
 		KTAP_CASE(the_busiest_are_found),
 		KTAP_CASE(metrics_are_what_prometheus_reads),
