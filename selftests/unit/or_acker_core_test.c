@@ -569,10 +569,10 @@ static struct or_acker_packet next_packet(u32 *seq, u64 ns, u32 payload, bool en
 static void train__is_its_packets(void)
 {
 	struct or_acker_track one;
-	u32 seq = 0xfffff000, due = 0, trains = 0, i, j, n;
+	u32 seq = 0xfffff000, due = 0, trains = 0, payload, i, j, n;
 	struct or_acker_train train;
 	struct or_acker_packet p;
-	bool full;
+	bool full, end;
 
 	random_state = 17;
 	start();
@@ -585,8 +585,13 @@ static void train__is_its_packets(void)
 		full = false;
 		for (j = 0; j < n && !full; j++) {
 			CHECK(or_acker_train_continues(&train, &track.window, seq));
-			p = next_packet(&seq, NOW + i * 100 + j, 1 + random_u64() % 9000,
-					chance(0.1));
+			payload = 1 + random_u64() % 9000;
+			/* Now and then ack_bytes to the byte. */
+			if (chance(0.05) && one.bytes < rules.ack_bytes &&
+			    rules.ack_bytes - one.bytes <= 9000)
+				payload = rules.ack_bytes - one.bytes;
+			end = chance(0.1);
+			p = next_packet(&seq, NOW + i * 100 + j, payload, end);
 			CHECK(!one.due || track.due);
 			full = or_acker_train_add(&train, p.stamp_ns, p.payload, p.end);
 			or_acker_track_packet(&one, &rules, &path, &p);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the cores' tests take from gcc and tcc has not, for "mutate". They have one thread.
+ */
+#ifndef _UNIT_TCC_H
+#define _UNIT_TCC_H
+
+#define __ATOMIC_RELAXED	0
+#define __atomic_load_n(p, order)	(*(volatile __typeof__(*(p)) *)(p))
+#define __atomic_store_n(p, val, order)	(*(volatile __typeof__(*(p)) *)(p) = (val))
+
+#define __sync_val_compare_and_swap(p, old, val) ({			\
+	__typeof__(*(p)) _was = *(p);					\
+									\
+	if (_was == (old))						\
+		*(p) = (val);						\
+	_was;								\
+})
+
+/* The zero bits above the highest that is set; x must not be 0. */
+static inline int __builtin_clzll(unsigned long long x)
+{
+	int zeros = 0;
+
+	while (!(x >> 63)) {
+		x <<= 1;
+		zeros++;
+	}
+	return zeros;
+}
+
+#endif /* _UNIT_TCC_H */
