@@ -119,6 +119,19 @@ ecn() {
 	ns_set "$A" ipv4/tcp_congestion_control cubic ipv4/tcp_ecn 2
 }
 
+# No program sets the clock any more.
+clock() {
+	ns_set "$A" ipv4/tcp_congestion_control timely
+	"$KSFT_DIR/clock_helper" unsynced
+	doctor "$A" 0 TIMELY_CLOCK
+	ns_set "$A" ipv4/timely/profile paper
+	doctor "$A" 0
+	"$KSFT_DIR/clock_helper" synced
+	ns_set "$A" ipv4/timely/profile auto
+	doctor "$A" 0
+	ns_set "$A" ipv4/tcp_congestion_control cubic
+}
+
 # Nearly all that it looks at is for everybody.
 nobody() {
 	local status=0
@@ -138,11 +151,13 @@ no_module() {
 	expect lines "$(cat "$KSFT_TMP/out" "$KSFT_TMP/err" | wc -l)" -eq 1
 }
 
-ksft_plan 10
+ksft_plan 11
 ksft_case "without modules" no_module
 need_module tcp_timely
 need_module or_acker
 ready
+"$KSFT_DIR/clock_helper" synced
+undo "$KSFT_DIR/clock_helper unsynced"
 serve "$B"
 spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
 ksft_case "a device without the qdisc" absent
@@ -152,6 +167,7 @@ ksft_case "settings" settings
 ksft_case "different keys" keys
 ksft_case "two programs that set the clock" daemons
 ksft_case "ECN under timely" ecn
+ksft_case "the clock under timely" clock
 ksft_case "without root" nobody
 # Last: a silent peer is not asked again for a while.
 ksft_case "a filter, and muting" blocked
