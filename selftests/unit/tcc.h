@@ -6,14 +6,15 @@
 #define _UNIT_TCC_H
 
 #define __ATOMIC_RELAXED	0
-#define __atomic_load_n(p, order)	(*(volatile __typeof__(*(p)) *)(p))
-#define __atomic_store_n(p, val, order)	(*(volatile __typeof__(*(p)) *)(p) = (val))
+#define __atomic_load_n(p, order)	(*(p))
+#define __atomic_store_n(p, val, order)	(*(p) = (val))
 
 #define __sync_val_compare_and_swap(p, old, val) ({			\
-	__typeof__(*(p)) _was = *(p);					\
+	__typeof__(p) _p = (p);						\
+	__typeof__(*_p) _was = *_p;					\
 									\
 	if (_was == (old))						\
-		*(p) = (val);						\
+		*_p = (val);						\
 	_was;								\
 })
 
