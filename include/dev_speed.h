@@ -2,9 +2,11 @@
 #ifndef _DEV_SPEED_H
 #define _DEV_SPEED_H
 
+#include <linux/device.h>
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/string.h>
 #include <net/netdev_lock.h>
 
 /**
@@ -24,6 +26,42 @@ static inline u32 dev_speed_mbit(struct net_device *dev)
 	    link.base.speed == (u32)SPEED_UNKNOWN)
 		return 0;
 	return link.base.speed;
+}
+
+/**
+ * dev_wired() - does a wire limit the device?
+ * @dev: device
+ *
+ * A device without a parent, like a veth or a tun, is made by software, and sends as fast as a
+ * CPU does: its speed is a constant. That of a device which a hypervisor makes is the
+ * hypervisor's choice. A device on top of others has a wire if all of them have one.
+ *
+ * Context: RTNL.
+ */
+static inline bool dev_wired(struct net_device *dev)
+{
+	static const char * const virtual_buses[] = { "virtio", "vmbus", "xen" };
+	const struct device *parent = dev->dev.parent;
+	struct net_device *lower;
+	struct list_head *iter;
+	bool stacked = false;
+	unsigned int i;
+
+	ASSERT_RTNL();
+	/* The core limits the depth. */
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		if (!dev_wired(lower))
+			return false;
+		stacked = true;
+	}
+	if (stacked)
+		return true;
+	if (!parent)
+		return false;
+	for (i = 0; parent->bus && i < ARRAY_SIZE(virtual_buses); i++)
+		if (!strcmp(parent->bus->name, virtual_buses[i]))
+			return false;
+	return true;
 }
 
 /* How long one device waits before an interrupt for a packet, us. */

@@ -52,12 +52,18 @@ static void line_dev_drop(struct line_dev *dev)
 static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
 {
 	struct net_device *netdev;
+	u32 mbit;
 
 	ASSERT_RTNL();
 	netdev = __dev_get_by_index(rates->net, dev->ifindex);
 	if (!netdev)
 		return;
-	WRITE_ONCE(dev->line_mbit, min_t(u32, dev_speed_mbit(netdev), LINE_RATE_MAX_MBIT));
+	mbit = min_t(u32, dev_speed_mbit(netdev), LINE_RATE_MAX_MBIT);
+	/* It is another one, and so is what flows have shown. */
+	if (mbit != dev->line_mbit)
+		WRITE_ONCE(dev->shown_mbit, 0);
+	WRITE_ONCE(dev->line_mbit, mbit);
+	WRITE_ONCE(dev->wired, mbit && dev_wired(netdev));
 	WRITE_ONCE(dev->rx_wait_us, dev_rx_wait_us(netdev));
 }
 

@@ -9,11 +9,14 @@
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/refcount.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+
+#include <line_shown.h>
 
 /*
  * Line rate of a device that reports none (virtio without a configured speed,
@@ -38,8 +41,12 @@ struct net;
  *		work, read locklessly
  * @rx_wait_us:	how long its NIC waits before an interrupt for a packet, us; see
  *		dev_rx_wait_us(). Like @line_mbit
+ * @shown_mbit:	line rate, Mbit/s, that flows have shown it to have; 0: none. Read and written
+ *		locklessly
+ * @wired:	a wire limits it, and its speed is that wire's. Like @line_mbit
  * @ifindex:	fixed
  * @rcu:	looked up under RCU
+ * @shown:	what flows that only the line rate limits have sent
  * @active:	the user's: flows with data in flight or waiting to be sent
  * @ref:	one for line_rates.devs, one per flow that points here
  *
@@ -48,10 +55,13 @@ struct net;
 struct line_dev {
 	u32		line_mbit;
 	u32		rx_wait_us;
+	u32		shown_mbit;
+	bool		wired;
 	int		ifindex;
 	struct rcu_head	rcu;
 
 	atomic_t	active ____cacheline_aligned_in_smp;
+	struct line_shown shown;
 	refcount_t	ref;
 };
 
@@ -90,6 +100,48 @@ static inline u64 line_rate_bps(const struct line_dev *dev, u64 set_bps)
 	if (dev)
 		mbit = READ_ONCE(dev->line_mbit);
 	return (mbit ?: LINE_RATE_DEFAULT_MBIT) * LINE_RATE_MBIT;
+}
+
+/* line_dev_mbit() - line rate of a device or what flows have shown it to have, Mbit/s */
+static inline u32 line_dev_mbit(const struct line_dev *dev)
+{
+	return max(READ_ONCE(dev->line_mbit) ?: LINE_RATE_DEFAULT_MBIT,
+		   READ_ONCE(dev->shown_mbit));
+}
+
+/**
+ * line_rate_shown_bps() - as line_rate_bps(), or what flows have shown a device to have
+ * @dev: egress device, or NULL: unknown
+ * @set_bps: configured line rate, bytes/s; 0: the device's, or the default
+ */
+static inline u64 line_rate_shown_bps(const struct line_dev *dev, u64 set_bps)
+{
+	return set_bps || !dev ? line_rate_bps(dev, set_bps) :
+				 line_dev_mbit(dev) * LINE_RATE_MBIT;
+}
+
+/**
+ * line_dev_show() - nothing but the line rate limits a flow, which sees no queue
+ * @dev: its egress device
+ * @cap_bps: its largest rate at that line rate, bytes/s
+ * @now_ns: time
+ * @elapsed_ns: since it looked before
+ * @bytes: payload that it has sent since then
+ *
+ * Context: any.
+ * Return: the higher line rate, Mbit/s; 0 if it stays.
+ */
+static inline u32 line_dev_show(struct line_dev *dev, u64 cap_bps, u64 now_ns,
+				u64 elapsed_ns, u32 bytes)
+{
+	u32 mbit;
+
+	if (READ_ONCE(dev->wired) ||
+	    !line_shown_add(&dev->shown, cap_bps, now_ns, elapsed_ns, bytes))
+		return 0;
+	mbit = line_shown_rise(line_dev_mbit(dev), LINE_RATE_MAX_MBIT);
+	WRITE_ONCE(dev->shown_mbit, mbit);
+	return mbit;
 }
 
 /** line_rate_unknown() - is the line rate of a flow the default? See line_rate_bps() */

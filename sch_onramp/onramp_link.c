@@ -24,47 +24,15 @@
 /* bytes/s in a Mbit/s */
 #define ONRAMP_MBIT		125000ULL
 
-/* Buses of devices that a hypervisor makes. */
-static const char * const onramp_virtual_buses[] = { "virtio", "vmbus", "xen" };
-
 /* All of them, under RTNL. */
 static LIST_HEAD(onramp_links);
-
-/*
- * Does a wire limit the device? A device without a parent is made by software, and sends as
- * fast as a CPU does.
- */
-static bool onramp_link_wired(struct net_device *dev)
-{
-	const struct device *parent = dev->dev.parent;
-	struct net_device *lower;
-	struct list_head *iter;
-	bool stacked = false;
-	unsigned int i;
-
-	ASSERT_RTNL();
-	/* The core limits the depth. */
-	netdev_for_each_lower_dev(dev, lower, iter) {
-		if (!onramp_link_wired(lower))
-			return false;
-		stacked = true;
-	}
-	if (stacked)
-		return true;
-	if (!parent)
-		return false;
-	for (i = 0; parent->bus && i < ARRAY_SIZE(onramp_virtual_buses); i++)
-		if (!strcmp(parent->bus->name, onramp_virtual_buses[i]))
-			return false;
-	return true;
-}
 
 /* The speed of the wire, as the device reports it. */
 static void onramp_link_speed(struct onramp_link *link)
 {
 	u64 bps = 0;
 
-	if (onramp_link_wired(link->dev))
+	if (dev_wired(link->dev))
 		bps = dev_speed_mbit(link->dev) * ONRAMP_MBIT;
 	/* Qdiscs read it without a lock; a packet may use the former speed. */
 	WRITE_ONCE(link->auto_bps, bps);

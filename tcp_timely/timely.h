@@ -88,6 +88,7 @@ enum timely_param_id {
 	TIMELY_STAT(UNDOS, Undos) \
 	TIMELY_STAT(UNPACED, PacedByTcp) \
 	TIMELY_STAT(DEFAULT_LINE, LineRateUnknown) \
+	TIMELY_STAT(LINE_RISES, LineRateRises) \
 	TIMELY_STAT(MPTCP, MptcpRefused)
 
 enum timely_stat_id {

@@ -227,6 +227,9 @@
 #define TIMELY_AUTO_GAP_MOST	(32U << TIMELY_AUTO_SLOW_SHIFT)
 #define TIMELY_AUTO_GAP_MAX_NS	(1U << 20)
 
+/* Nothing but C limits a flow whose rate is C less 1/8 of it or more. */
+#define TIMELY_AUTO_CAP_SHIFT	3
+
 /* A segment has the bytes that the rate sends in this time, ns. */
 #define TIMELY_AUTO_SEGMENT_NS	250000U
 
@@ -1035,6 +1038,23 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		f->before = rate;
 	}
 	timely_auto_clamp(f, cap_bps);
+}
+
+/**
+ * timely_auto_at_cap() - return whether nothing but C limits a flow
+ * @f: flow
+ * @cap_bps: C, bytes/s
+ * @res: its last decision
+ *
+ * It sees no queue, sends its rate, and that is C or nearly so: noise cuts it now and then.
+ */
+static inline bool timely_auto_at_cap(const struct timely_flow *f, u64 cap_bps,
+				      const struct timely_result *res)
+{
+	u64 cap_q = timely_bps_to_rate(cap_bps);
+
+	return (res->branch == TIMELY_BRANCH_LOW || res->branch == TIMELY_BRANCH_HAI) &&
+	       !res->held && f->rate_q >= cap_q - (cap_q >> TIMELY_AUTO_CAP_SHIFT);
 }
 
 /**

@@ -170,10 +170,15 @@ static struct line_dev *timely_dev_of(const struct timely_sock *ts)
 	return ts->flags & TIMELY_F_NIC ? ts->nic->dev : ts->dev;
 }
 
-/* Line rate for a flow, bytes/s: configured, the device's, or the default. */
+/*
+ * Line rate for a flow, bytes/s: configured, the device's, or the default; by the profile auto
+ * what flows have shown, where no wire limits the device.
+ */
 static u64 timely_line_rate(const struct timely_sock *ts,
 			    const struct timely_conf *conf)
 {
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		return line_rate_shown_bps(timely_dev_of(ts), conf->line_rate_bps);
 	return line_rate_bps(timely_dev_of(ts), conf->line_rate_bps);
 }
 
@@ -893,15 +898,33 @@ static u32 timely_sent(struct sock *sk)
 	return sent;
 }
 
+/* Does a flow that C alone limits get it? Then C is not the device's line rate. */
+static void timely_show_line(struct sock *sk, struct timely_net *tn, u64 cap_bps, u64 now_ns,
+			     u64 elapsed_ns, u32 sent_bytes)
+{
+	struct line_dev *dev = timely_dev_of(timely_sk(sk));
+	u32 mbit;
+
+	if (!dev)
+		return;
+	mbit = line_dev_show(dev, cap_bps, now_ns, elapsed_ns, sent_bytes);
+	if (!mbit)
+		return;
+	timely_count(tn, TIMELY_STAT_LINE_RISES);
+	trace_timely_line(sk, dev->ifindex, mbit);
+}
+
 /* By the profile auto: the window of a start in bytes is at most 2^30. */
-static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf,
-				 u64 rtt_ns, u64 now_ns, u32 bytes, u64 cap_bps,
-				 struct timely_result *res)
+static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
+				 const struct timely_conf *conf, u64 rtt_ns, u64 now_ns,
+				 u32 bytes, u64 cap_bps, struct timely_result *res)
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 window = (u64)tcp_snd_cwnd(tp) * cc_mss(sk);
+	u64 window = (u64)tcp_snd_cwnd(tp) * cc_mss(sk), elapsed_ns = now_ns - ts->flow.last_ns;
+	u32 sent = 0;
+	bool due;
 	struct timely_event event = {
 		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns,
 		.utc_ns = timely_utc_ns(now_ns), .bytes = bytes,
@@ -909,14 +932,19 @@ static void timely_complete_auto(struct sock *sk, const struct timely_conf *conf
 	};
 
 	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
+	due = !ts->flow.starting && timely_auto_due(&ts->flow, now_ns);
+	if (ts->flow.starting || due)
+		sent = timely_sent(sk);
 	if (ts->flow.starting)
-		timely_auto_sent(&ts->flow, timely_sent(sk));
-	else if (timely_auto_due(&ts->flow, now_ns))
-		timely_auto_account(&ts->flow, p, cap_bps, now_ns - ts->flow.last_ns,
-				    timely_sent(sk), rtt_ns, !tp->app_limited &&
+		timely_auto_sent(&ts->flow, sent);
+	else if (due)
+		timely_auto_account(&ts->flow, p, cap_bps, elapsed_ns, sent, rtt_ns,
+				    !tp->app_limited &&
 				    tp->chrono_type != TCP_CHRONO_RWND_LIMITED,
 				    tp->is_cwnd_limited);
 	timely_auto_update(&ts->flow, &event, p->segment_bytes, cap_bps, res);
+	if (due && !conf->line_rate_bps && timely_auto_at_cap(&ts->flow, cap_bps, res))
+		timely_show_line(sk, tn, cap_bps, now_ns, elapsed_ns, sent);
 }
 
 /* By the profile paper. */
@@ -995,7 +1023,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	old_bps = timely_rate_bps(&ts->flow);
 	if (conf->profile == TIMELY_PROFILE_AUTO) {
 		prev_rtt_ns = ts->flow.mean_ns;
-		timely_complete_auto(sk, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
+		timely_complete_auto(sk, tn, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
 		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);

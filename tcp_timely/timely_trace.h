@@ -266,6 +266,29 @@ TRACE_EVENT(timely_unpaced,
 		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
 );
 
+/* A device without a wire counts as faster, since a flow gets all of its line rate. */
+TRACE_EVENT(timely_line,
+
+	TP_PROTO(const struct sock *sk, int ifindex, u32 line_mbit),
+
+	TP_ARGS(sk, ifindex, line_mbit),
+
+	TP_STRUCT__entry(
+		trace_ends(saddr, daddr)
+		__field(int, ifindex)
+		__field(u32, line_mbit)
+	),
+
+	TP_fast_assign(
+		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
+		__entry->ifindex = ifindex;
+		__entry->line_mbit = line_mbit;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc ifindex=%d line_mbit=%u",
+		  __entry->saddr, __entry->daddr, __entry->ifindex, __entry->line_mbit)
+);
+
 #endif /* _TIMELY_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -130,6 +130,7 @@ counters() {
 		Undos
 		PacedByTcp
 		LineRateUnknown
+		LineRateRises
 		MptcpRefused
 	END
 	in_ns "$A" awk 'NF != 2 || $2 != 0 { print "unexpected:", $0; exit 1 }
@@ -155,11 +156,11 @@ information() {
 tracepoints() {
 	local dir=/sys/kernel/tracing/events/timely event
 
-	for event in update start idle loss drop; do
+	for event in update start idle loss drop unpaced line; do
 		[ -r "$dir/timely_$event/format" ]
 	done
 	expect "number of tracepoints" \
-		"$(find "$dir" -mindepth 1 -type d | wc -l)" -eq 6
+		"$(find "$dir" -mindepth 1 -type d | wc -l)" -eq 7
 }
 
 # A socket that only chose timely holds it, one that is connected as well.

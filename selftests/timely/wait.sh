@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Profile auto knows how long NICs wait before an interrupt: from the device, also below a
-# VLAN and after a change, or as it is set. W, 1.5 times as long, is in the trace.
+# VLAN and after a change, or as it is set. W, 1.5 times as long, is in the trace. And their
+# line rate is that of a wire.
 #
 #	A a0 ---------- b0 B
 TIMELY_PROFILE=auto
@@ -80,6 +81,17 @@ by_hand() {
 	wait_is 30000
 }
 
+# The speed of a NIC is that of a wire, and what a flow gets shows no other one; on a VLAN, too.
+wire() {
+	labnic -n "$A" set a0 rate 10mbit
+	sleep 1.1
+	load "$A" --to 10.77.1.2 --cc timely --duration 0.5
+	load "$A" --to 10.77.7.2 --cc timely --duration 0.5
+	expect "rises of the line rate" "$(timely_count "$A" LineRateRises)" -eq 0
+	expect "increases" "$(timely_count "$A" BranchLow)" -ge 10
+	labnic -n "$A" set a0 rate 10gbit
+}
+
 # The constants of the paper have nothing of it.
 paper() {
 	timely_set "$A" profile paper
@@ -88,7 +100,7 @@ paper() {
 	wait_is 30000
 }
 
-ksft_plan 6
+ksft_plan 7
 need_module labnic
 need_module
 ns_add "$A" "$B"
@@ -102,3 +114,4 @@ ksft_case "NICs that do not wait" at_once
 ksft_case "a millisecond at most" bounded
 ksft_case "as it is set" by_hand
 ksft_case "not in profile paper" paper
+ksft_case "a wire has its speed" wire

@@ -1248,6 +1248,40 @@ static void update__wild(void)
 	}
 }
 
+/* Nothing but C limits a flow. */
+static void at_cap__table(void)
+{
+	static const struct {
+		const char *name;
+		u8 branch, held;
+		double rate;
+		bool want;
+	} rows[] = {
+		{ "C, below Tlow", TIMELY_BRANCH_LOW, 0, 1, true },
+		{ "hyperactive", TIMELY_BRANCH_HAI, 0, 1, true },
+		{ "nearly C", TIMELY_BRANCH_LOW, 0, 0.88, true },
+		{ "less", TIMELY_BRANCH_LOW, 0, 0.87, false },
+		{ "a queue drains", TIMELY_BRANCH_INCREASE, 0, 1, false },
+		{ "a queue", TIMELY_BRANCH_HIGH, 0, 1, false },
+		{ "the start", TIMELY_BRANCH_START, 0, 1, false },
+		{ "the application", TIMELY_BRANCH_LOW, TIMELY_HELD_APP, 1, false },
+		{ "halved", TIMELY_BRANCH_HAI, TIMELY_HELD_PROBE, 1, false },
+	};
+	const u64 cap_bps = 1250000000;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct timely_result res = { .branch = rows[i].branch, .held = rows[i].held };
+		struct timely_flow f = {
+			.rate_q = timely_bps_to_rate((u64)(cap_bps * rows[i].rate)),
+		};
+
+		ktap_row = rows[i].name;
+		CHECK_EQ(timely_auto_at_cap(&f, cap_bps, &res), rows[i].want);
+	}
+	ktap_row = NULL;
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(sqrt__rounds_down),
 	KTAP_CASE(floor__a_thousandth_up_to_10_mbit),
@@ -1293,6 +1327,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(rtt__without_own_time),
 	KTAP_CASE(link__carries_the_rate),
 	KTAP_CASE(update__wild),
+	KTAP_CASE(at_cap__table),
 };
 
 int main(void)

@@ -844,7 +844,8 @@ static void check_speed_unknown(struct doctor *d)
 			.subject = name,
 			.evidence = json_pack("{s:I}", "speed_mbit", (json_int_t)0),
 			.summary = text("%s: the device reports no speed", name).s,
-			.why = timely ? "timely assumes 10 Gbit/s" :
+			.why = timely ?
+			       "timely begins with 10 Gbit/s; with profile paper no flow has more" :
 			       "OR-ACKs can not be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
 				  text("onramp-qdisc %s line_rate RATE", name).s,
