@@ -19,7 +19,8 @@ TIMELY_PARAM(PROFILE, profile, 0, 1, 0, "auto|paper", \
 TIMELY_PARAM(MODE, mode, 0, 1, 0, "original|patched", \
 	     "rate law between Tlow and Thigh", "TIMELY Alg. 1; Zhu et al. Alg. 2") \
 TIMELY_PARAM(LINE_RATE, line_rate_mbit, 0, 1600000, 0, "Mbit/s", \
-	     "NIC line rate, cap of every flow; 0 asks the device, 10000 if it has no speed", \
+	     "NIC line rate, cap of every flow; 0 asks the device, 10000 at first if it has no " \
+	     "speed", \
 	     "TIMELY 5") \
 TIMELY_PARAM(T_LOW, t_low_ns, 0, 10000000000ULL, 50000, "ns", \
 	     "Tlow at 16 KB segments, larger ones scale it up", "TIMELY 4.3, 6") \
