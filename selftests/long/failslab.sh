@@ -164,6 +164,39 @@ forwarded() {
 	tc -n "$A" qdisc del dev a1 root
 }
 
+# cnps: of a switch that A did not know, by a key that opens its port.
+switch=0
+cnps() {
+	local status=0
+
+	switch=$(((switch + 1021) % 65536))
+	ns_set "$A" or_port/fabric_key 00000000000000000000000000000001 || return
+	in_ns "$B" "$CNP" "$V4_B" "$V4_A" 1234 5001 "switch=$switch" || status=1
+	ns_set "$A" or_port/fabric_key none || status=1
+	return $status
+}
+
+# Where or_acker is, B's port is not free for the switch.
+switches() {
+	local before
+
+	rmmod or_acker
+	without_memory CNPs cnps
+	before=$(cnps_known)
+	cnps
+	wait_for 5 known_more "$before"
+	modprobe or_acker
+	ns_set "$A" or_acker/busy_share 0
+}
+
+cnps_known() {
+	in_ns "$A" awk '$1 == "SwitchCnpsNoFlow" { print $2 }' /proc/net/dcqcn
+}
+
+known_more() {
+	[ "$(cnps_known)" -gt "$1" ]
+}
+
 acks_sent() {
 	in_ns "$B" awk '$1 == "AckSent" { print $2 }' /proc/net/or_acker
 }
@@ -217,7 +250,8 @@ places() {
 		module = $NF
 		gsub(/[][]/, "", module)
 		sub(/\/0x.*/, "", at)
-		called = "pcpu_alloc_noprof"
+		# One that is probed itself.
+		called = "pcpu_alloc_or_kvmalloc"
 		if (n > 1) {
 			called = call[n - 1]
 			if (n == 2)
@@ -255,7 +289,7 @@ covered() {
 	expect "places without room" "$(cat $FAULT/lost)" -eq 0
 }
 
-ksft_plan 16
+ksft_plan 17
 modprobe alloc_fault "modules=${ALL// /,}" || exit 1
 undo 'rmmod alloc_fault'
 # A namespace that is there when modules are loaded, which their setup fails in.
@@ -283,6 +317,7 @@ ksft_case "qdiscs" without_memory qdiscs qdiscs
 ksft_case "settings and what is read" without_memory settings settings
 ksft_case "connections and packets" without_memory packets traffic
 ksft_case "packets that are forwarded" without_memory forwarding forwarded
+ksft_case "CNPs of switches" switches
 ksft_case "now and then" now_and_then
 ksft_case "all works with memory" works
 ksft_case "each place failed" covered

@@ -10,6 +10,7 @@
 LONG=$KSFT_DIR/long_helper
 OR=$KSFT_DIR/../or_acker/or_acker_helper
 FRAMES=$KSFT_DIR/../nic_ts/nic_ts_helper
+CNP=$KSFT_DIR/../dcqcn/dcqcn_helper
 GENL=$KSFT_DIR/../or_acker/genl_helper
 MODULES='or_acker sch_onramp nic_ts tcp_timely tcp_lipd tcp_dcqcn'
 A2=10.77.9.1

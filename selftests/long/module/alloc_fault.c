@@ -3,7 +3,8 @@
  * alloc_fault: each place where modules need memory is without it, once
  *
  * It answers for should_failslab(), the kernel's hook for failed allocations of slabs, and
- * for the allocator of per-CPU memory, which has none. A place is the calls from there up to
+ * for what has none: the allocator of per-CPU memory, and kvmalloc(), which takes whole pages for
+ * what no slab has room for. A place is the calls from there up to
  * the innermost function of a module under test, each by its name and offset: it is the same
  * after the module has been loaded anew. An interrupt's allocations are not those of the code
  * that it came upon.
@@ -249,6 +250,16 @@ static int alloc_fault_percpu(struct kprobe *probe, struct pt_regs *regs)
 	return alloc_fault_now(regs) ? alloc_fault_return(regs, 0) : 0;
 }
 
+/* __kvmalloc_node_noprof(size_t, [kmem_buckets *,] gfp_t, int) */
+static int alloc_fault_kvmalloc(struct kprobe *probe, struct pt_regs *regs)
+{
+	gfp_t gfp = IS_ENABLED(CONFIG_SLAB_BUCKETS) ? regs->dx : regs->si;
+
+	if (gfp & __GFP_NOFAIL || !alloc_fault_now(regs))
+		return 0;
+	return alloc_fault_return(regs, 0);
+}
+
 /* A probe that has one is not turned into a jump, which would go on in the function. */
 static void alloc_fault_post(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
@@ -268,25 +279,27 @@ static struct kprobe percpu_probe = {
 	.flags		= KPROBE_FLAG_DISABLED,
 };
 
-static struct kprobe *probes[] = { &slab_probe, &percpu_probe };
+static struct kprobe kvmalloc_probe = {
+	.symbol_name	= "__kvmalloc_node_noprof",
+	.pre_handler	= alloc_fault_kvmalloc,
+	.post_handler	= alloc_fault_post,
+	.flags		= KPROBE_FLAG_DISABLED,
+};
+
+static struct kprobe *probes[] = { &slab_probe, &percpu_probe, &kvmalloc_probe };
 
 /* Parameters and debugfs --------------------------------------------------- */
 
 static int active_set(const char *val, const struct kernel_param *kp)
 {
+	unsigned int i;
 	bool on;
 	int err;
 
 	err = kstrtobool(val, &on);
-	if (err)
-		return err;
-	if (!on) {
-		disable_kprobe(&slab_probe);
-		disable_kprobe(&percpu_probe);
-		return 0;
-	}
-	err = enable_kprobe(&percpu_probe);
-	return err ?: enable_kprobe(&slab_probe);
+	for (i = 0; !err && i < ARRAY_SIZE(probes); i++)
+		err = on ? enable_kprobe(probes[i]) : disable_kprobe(probes[i]);
+	return err;
 }
 
 static const struct kernel_param_ops active_ops = { .set = active_set };
