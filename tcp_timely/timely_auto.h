@@ -126,6 +126,7 @@
  *    One connection on a CPU that carries 8.5 Gbit/s with CUBIC has 8.0; with segments of
  *    16 KB it has 3.9.
  *  - A flow that is application-limited is not cut by the gradient either.
+ *  - Where no wire limits the device, C is a first guess, and rises: line_shown.h.
  *
  * Nothing in this file depends on the kernel but fixed-size integers and division.
  */
