@@ -5,12 +5,13 @@
  *	a flow that nothing but the line rate limits, and that sees no queue:
  *		bytes += what it has sent
  *		no such flow for two of its looks and 2 ms?	-> begin anew
- *		16 ms over, and bytes >= 3/4 of the line rate?	-> the line rate is higher by 1/4
+ *		16 ms over, bytes >= 15/16 of the line rate?	-> the line rate is higher by 1/4
  *
  * veth says 10 Gbit/s and carries what a CPU can, and what is behind it: a container's flow on a
- * host with a NIC of 100 Gbit/s. A busy CPU sends 75 % or more of a flow's rate, as its timers
- * are late, and a link that limits the flow makes a queue. A line rate that is too high
- * costs no throughput: the RTT limits the flow, as on a path with a slower link.
+ * host with a NIC of 100 Gbit/s. A link that limits the flow makes a queue, and a busy CPU sends
+ * less than a flow's rate, as its timers are late. There the line rate stays: if it rises with 3/4,
+ * to twice what the CPU carries, the CPU's own work looks like a queue, and costs up to half
+ * of the throughput.
  */
 #ifndef _LINE_SHOWN_H
 #define _LINE_SHOWN_H
@@ -33,8 +34,8 @@
 /* And how long at most a look back is, in that unit: 68 s. */
 #define LINE_SHOWN_MOST		(1U << 16)
 
-/* The part of the line rate that may be missing: 1/4. */
-#define LINE_SHOWN_MISSING	2
+/* The part of the line rate that may be missing: 1/16. */
+#define LINE_SHOWN_MISSING	4
 
 /* By that part of it the line rate rises: 1/4. */
 #define LINE_SHOWN_RISE		2
