@@ -1112,6 +1112,13 @@ static void check_clock_map(struct doctor *d)
 		}
 }
 
+/* clock_unset() - no program sets the system's clock; if that is not known, the check skips */
+static bool clock_unset(struct doctor *d)
+{
+	return need(d, "system_clock", "the state of the system's clock") &&
+	       !j_true(d->now, "system_clock/synchronised");
+}
+
 static void check_clock_promise(struct doctor *d)
 {
 	int64_t promised = num_or(d->now, "sysctl/net.or_acker.clock_error_ns", 0), v;
@@ -1130,9 +1137,7 @@ static void check_clock_promise(struct doctor *d)
 		skip(d, "no error bound is promised");
 		return;
 	}
-	if (!need(d, "system_clock", "the state of the system's clock"))
-		return;
-	if (j_true(d->now, "system_clock/synchronised"))
+	if (!clock_unset(d))
 		return;
 	found(d, &(struct found) {
 		.subject = where,
@@ -1172,9 +1177,7 @@ static void check_timely_clock(struct doctor *d)
 		skip(d, "timely with profile auto is not used");
 		return;
 	}
-	if (!need(d, "system_clock", "the state of the system's clock"))
-		return;
-	if (j_true(d->now, "system_clock/synchronised"))
+	if (!clock_unset(d))
 		return;
 	found(d, &(struct found) {
 		.subject = "CLOCK_REALTIME",
