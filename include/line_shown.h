@@ -3,7 +3,7 @@
  * What flows show about the line rate of a device without a wire.
  *
  *	a flow that nothing but the line rate limits, and that sees no queue:
- *		bytes += what it has sent
+ *		bytes += payload since its last look
  *		no such flow for two of its looks and 2 ms?	-> begin anew
  *		16 ms over, bytes >= 15/16 of the line rate?	-> the line rate is higher by 1/4
  *
