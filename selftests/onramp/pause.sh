@@ -204,6 +204,9 @@ pure_acks() {
 inherits() {
 	local before
 
+	# Data that killed programs left would inherit, too.
+	change mode off
+	wait_for 30 no_connections
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10ms
 	acker delay 3000000
@@ -263,7 +266,8 @@ longer_by() {
 	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
 	wait_for 20 stats_reach acks 100
 	expect pauses "$(stat pauses)" -eq 0
-	expect acks_longer "$(stat acks_longer)" -eq 0
+	# An OR-ACK that is late, since B's program had no CPU, looks like a longer way back.
+	expect acks_longer "$(stat acks_longer)" -le 10
 	tc -n "$B" qdisc replace dev b0 root netem delay "$1" limit 10000
 	acker delay 20000
 	wait_for 20 stats_reach acks $(($(stat acks) + 200))
@@ -280,8 +284,7 @@ longer() {
 	longer_by 40ms
 	expect acks_longer "$(shown acks_longer)" -ge 20
 	expect pauses "$(shown pauses)" -eq 0
-	# The way there alone: that is a queue. An OR-ACK that is late, since B's program had no CPU, looks
-	# like a longer way back for a moment.
+	# The way there alone: that is a queue.
 	longer_by 20ms
 	expect acks_longer "$(shown acks_longer)" -le 10
 	expect pauses "$(shown pauses)" -ge 20
