@@ -101,7 +101,7 @@ events() {
 	JSON_OF=$SPAWNED
 	wait_for 20 both_listen
 	acker answer 0
-	load_slow
+	load_slow --rate-limit 100mbit
 	wait_for 60 grep -q " $V4_A -> $B4  silent: " "$KSFT_TMP/lines"
 	acker answer 1
 	wait_for 60 grep -q " $V4_A -> $B4  heard: " "$KSFT_TMP/lines"
@@ -124,7 +124,8 @@ subscribers() {
 	wait_for 20 no_connections
 	need_module or_acker
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 100mbit \
+		--duration 600
 	LOAD=$SPAWNED
 	wait_for 30 stats_reach acks 20
 	onrampctl -n "$B" -j -i 0.5 show subscribers >"$KSFT_TMP/out"

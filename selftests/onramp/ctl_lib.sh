@@ -30,11 +30,12 @@ sentence() {
 	says "$1" err
 }
 
-# One connection to B, which answers with OR-ACKs of 2 ms.
+# load_slow [OPTION...]: one connection of dcload to B, which answers with OR-ACKs of 2 s. Of a
+# fast one these may be late, as a program sends them, and find no record.
 load_slow() {
 	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
 	acker delay 2000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc timely
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc timely "$@"
 	echo "$SPAWNED" >"$KSFT_TMP/load"
 }
 

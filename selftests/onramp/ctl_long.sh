@@ -108,7 +108,7 @@ path_share() {
 	local us paused
 
 	acker answer 1
-	load_slow
+	load_slow --rate-limit 100mbit
 	wait_for 30 stats_reach pauses 20
 	# Long, against the time in which this CPU starts programs, which is in the truth only.
 	us=${EPOCHREALTIME/./}
@@ -116,9 +116,11 @@ path_share() {
 	ctl 0 -i 6 -j why dst "$B4" and dport 5001
 	paused=$(($(stat paused_ns) - paused))
 	us=$((${EPOCHREALTIME/./} - us))
+	expect "share of pauses, %" $((paused / 10 / us)) -ge 20
 	near path "$(member path)" $((paused / 10 / us))
 	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
 	stop "$SPAWNED" KILL
+	change mode off
 	wait_for 20 no_connections
 }
 
@@ -157,6 +159,10 @@ qdisc_share() {
 	in_ns "$A" sysctl -qw net.ipv4.tcp_wmem='4096 16384 4194304'
 }
 
+connected() {
+	[ -n "$(ss -N "$A" -Htn state established dst "$B4")" ]
+}
+
 # A packet of three is lost.
 loss_cause() {
 	fresh mode off
@@ -164,6 +170,8 @@ loss_cause() {
 	tc -n "$B" filter add dev b0 ingress protocol ip u32 match ip protocol 6 0xff \
 		action pass random netrand drop 3
 	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic
+	# Its SYN may be lost, too.
+	wait_for 60 connected
 	sleep 1
 	dominant loss
 	tc -n "$B" qdisc del dev b0 clsact

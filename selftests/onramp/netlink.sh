@@ -313,7 +313,8 @@ events() {
 	spawn listener
 	LISTENER=$SPAWNED
 	wait_for 10 grep -q listening "$KSFT_TMP/events"
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 100mbit \
+		--duration 600
 	LOAD=$SPAWNED
 	# After six SUBSCRIBEs.
 	wait_for 30 event 1
