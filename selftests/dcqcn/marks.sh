@@ -88,7 +88,7 @@ replay() {
 	# Few bytes, so that their count passes F between two CNPs.
 	params_set "$A" ipv4/dcqcn byte_counter 5000
 	trace_on dcqcn_update dcqcn_set
-	in_ns "$A" "$helper" send "$V4_B" 5001 dcqcn 3000000
+	in_ns "$A" "$helper" send "$V4_B" 5001 dcqcn 1500000
 	trace_off "$KSFT_TMP/trace"
 	echo "$TRACE_AWK" >"$KSFT_TMP/trace.awk"
 	awk -f "$KSFT_TMP/trace.awk" -f "$KSFT_DIR/replay.awk" g=0.00390625 F=5 \

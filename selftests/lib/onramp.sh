@@ -176,7 +176,7 @@ calc() {
 
 # wait_for SECONDS COMMAND...: poll until the command succeeds, less often with time.
 wait_for() {
-	local limit=$(($1 * SLOW)) end pause_ms=50 pause
+	local limit=$(($1 * SLOW)) end pause_ms=100 pause
 	shift
 
 	end=$((SECONDS + limit))
@@ -187,7 +187,7 @@ wait_for() {
 		}
 		printf -v pause '0.%03d' "$pause_ms"
 		sleep "$pause"
-		pause_ms=$((pause_ms < 200 ? pause_ms * 9 / 8 : 200))
+		pause_ms=$((pause_ms < 500 ? pause_ms * 5 / 4 : 500))
 	done
 }
 

@@ -78,7 +78,7 @@ replay() {
 	bottleneck
 	params_set "$A" ipv4/lipd marks_per_rtt "$2"
 	trace_on lipd_update lipd_set
-	in_ns "$A" "$helper" send "$V4_B" 5001 "$1" 3000000
+	in_ns "$A" "$helper" send "$V4_B" 5001 "$1" 1500000
 	trace_off "$KSFT_TMP/trace"
 	params_set "$A" ipv4/lipd marks_per_rtt 1
 	echo "$TRACE_AWK" >"$KSFT_TMP/trace.awk"

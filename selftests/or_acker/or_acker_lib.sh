@@ -30,6 +30,21 @@ unloaded() {
 	[ ! -d "/sys/module/$1" ] || rmmod "$1"
 }
 
+# What came with the module goes, and comes back.
+reload() {
+	unload_all
+	modprobe or_acker
+	no_ends_left_out "$B"
+}
+
+unload_all() {
+	local module
+
+	for module in or_acker or_port nic_ts; do
+		wait_for 20 unloaded "$module"
+	done
+}
+
 # acker_set NAMESPACE PARAMETER VALUE...
 acker_set() {
 	local name=$1
