@@ -9,9 +9,10 @@
 # Far above what a packet takes here, on a busy machine too.
 quiet='owd synced nobound threshold 500ms ack_timeout 10s'
 
-# transfer [OPTION...]: two connections, for a while.
+# transfer [OPTION...]: two connections, for a while. They leave B's program time for OR-ACKs:
+# late ones find no record any more.
 transfer() {
-	load "$A" --to "$B4" --flows 2 --duration 0.5 "$@"
+	load "$A" --to "$B4" --flows 2 --rate-limit 200mbit --duration 0.5 "$@"
 }
 
 below() {
