@@ -60,10 +60,13 @@ grows() {
 	shift 2
 
 	read_counters
+	cp "$KSFT_TMP/counters" "$KSFT_TMP/before-$counter"
 	before=$(dcqcn_count "$counter")
 	"$@"
 	wait_for 5 grown "$counter" $((before + by)) || :
 	read_counters
+	[ "$(($(dcqcn_count "$counter") - before))" -eq "$by" ] ||
+		diff "$KSFT_TMP/before-$counter" "$KSFT_TMP/counters" || :
 	expect "growth of $counter" "$(($(dcqcn_count "$counter") - before))" -eq "$by"
 }
 

@@ -233,6 +233,8 @@ ns_add() {
 		echo "$name" >>"$KSFT_TMP/namespaces"
 		ip netns add "$name"
 		ip -n "$name" link set lo up
+		# A router whose link-local address is tentative asks for no neighbour, for up to 2 s.
+		ns_set "$name" ipv6/conf/all/accept_dad 0 ipv6/conf/default/accept_dad 0
 		# Tests of the paper's law, and of departure times in a qdisc.
 		if [ -n "${TIMELY_PROFILE:-}" ] && ns_has "$name" ipv4/timely; then
 			timely_set "$name" profile "$TIMELY_PROFILE" pacing qdisc
