@@ -159,7 +159,7 @@ qdisc_share() {
 	in_ns "$A" sysctl -qw net.ipv4.tcp_wmem='4096 16384 4194304'
 }
 
-connected() {
+established() {
 	[ -n "$(ss -N "$A" -Htn state established dst "$B4")" ]
 }
 
@@ -171,7 +171,7 @@ loss_cause() {
 		action pass random netrand drop 3
 	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic
 	# Its SYN may be lost, too.
-	wait_for 60 connected
+	wait_for 60 established
 	sleep 1
 	dominant loss
 	tc -n "$B" qdisc del dev b0 clsact
