@@ -56,7 +56,7 @@ begin() {
 
 # grows COUNTER BY COMMAND...: a counter of A grows by exactly so much.
 grows() {
-	local counter=$1 by=$2 before
+	local counter=$1 by=$2 before grew
 	shift 2
 
 	read_counters
@@ -65,9 +65,9 @@ grows() {
 	"$@"
 	wait_for 5 grown "$counter" $((before + by)) || :
 	read_counters
-	[ "$(($(dcqcn_count "$counter") - before))" -eq "$by" ] ||
-		diff "$KSFT_TMP/before-$counter" "$KSFT_TMP/counters" || :
-	expect "growth of $counter" "$(($(dcqcn_count "$counter") - before))" -eq "$by"
+	grew=$(($(dcqcn_count "$counter") - before))
+	[ "$grew" -eq "$by" ] || diff "$KSFT_TMP/before-$counter" "$KSFT_TMP/counters" || :
+	expect "growth of $counter" "$grew" -eq "$by"
 }
 
 grown() {

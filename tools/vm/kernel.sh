@@ -151,10 +151,9 @@ vm_choose_accel()
 {
 	local why
 
-	accel=(-accel "tcg,thread=multi") cpu=max
-	# TCG leaves its compiled code at each STAC and CLAC (SMAP), and looks up more at each
-	# switch of address spaces (PCID, five levels of page tables).
-	[ "$arch" != x86_64 ] || cpu=Nehalem-v1,+rdrand,+rdseed
+	# With the CPU max TCG leaves its compiled code at each STAC and CLAC (SMAP), and looks up
+	# more at each switch of address spaces (PCID, five levels of page tables).
+	accel=(-accel "tcg,thread=multi") cpu=Nehalem-v1,+rdrand,+rdseed
 	if [ -n "$icount" ]; then
 		accel=(-accel "tcg,thread=single" -icount "shift=$icount,sleep=off"
 		       -rtc "base=2026-01-01,clock=vm" -seed 1)
