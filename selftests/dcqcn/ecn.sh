@@ -9,9 +9,7 @@
 helper=$KSFT_DIR/timely_helper
 
 dcqcn_count() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/dcqcn
+	proc_count dcqcn "$@"
 }
 
 # grows COUNTER BY COMMAND...: a counter of A grows by exactly so much.

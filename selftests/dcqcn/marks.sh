@@ -12,9 +12,7 @@ helper=$KSFT_DIR/timely_helper
 mbit=50
 
 dcqcn_count() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/dcqcn
+	proc_count dcqcn "$@"
 }
 
 # r1: the bottleneck. With a new one its counters begin at 0.

@@ -106,7 +106,7 @@ ksft_case() {
 	KSFT_RAN=$((KSFT_RAN + 1))
 	if [ "$status" -eq 0 ]; then
 		# Measurements that a case prints are worth a line.
-		sed -n 's/^measured: /# /p' "$KSFT_TMP/log"
+		[ ! -s "$KSFT_TMP/log" ] || sed -n 's/^measured: /# /p' "$KSFT_TMP/log"
 		echo "ok $KSFT_RAN $what"
 		return 0
 	fi
@@ -172,6 +172,12 @@ often() {
 # calc EXPRESSION: in awk's arithmetic.
 calc() {
 	awk "BEGIN { printf \"%.0f\\n\", $1 }"
+}
+
+# sleep SECONDS: without a process, by waiting for a pipe that nobody writes to.
+exec {KSFT_NEVER}<> <(:)
+sleep() {
+	read -rt "$1" -u "$KSFT_NEVER" || :
 }
 
 # wait_for SECONDS COMMAND...: poll until the command succeeds, less often with time.
@@ -266,15 +272,7 @@ in_ns() {
 
 # ns_set NAME KEY VALUE [KEY VALUE]...: sysctls of a namespace, / in keys.
 ns_set() {
-	local name=$1
-	shift
-
-	# shellcheck disable=SC2016
-	in_ns "$name" bash -euc '
-		while [ $# -gt 0 ]; do
-			echo "$2" >"/proc/sys/net/$1"
-			shift 2
-		done' bash "$@"
+	"$KSFT_DIR/ksft_helper" set "$@"
 }
 
 # ns_get NAME KEY
@@ -325,11 +323,14 @@ dev_show() {
 		here && $1 == name { print $2 }'
 }
 
+# proc_count FILE NAME COUNTER: of a namespace's /proc/net/FILE.
+proc_count() {
+	"$KSFT_DIR/ksft_helper" count "$@"
+}
+
 # timely_count NAME COUNTER: of /proc/net/timely.
 timely_count() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/timely
+	proc_count timely "$@"
 }
 
 # Modules --------------------------------------------------------------------
@@ -381,6 +382,25 @@ loaded() {
 throughput() {
 	load "$A" --to "$2" --cc "$1" --warmup "$3" --duration "$4" >&2
 	loaded goodput_bit_s
+}
+
+# Memory ---------------------------------------------------------------------
+
+# cgroup_add: one whose memory is counted; sets CGROUP.
+cgroup_add() {
+	mkdir "$KSFT_TMP/cgroup"
+	mount -t cgroup2 none "$KSFT_TMP/cgroup"
+	echo +memory >"$KSFT_TMP/cgroup/cgroup.subtree_control"
+	CGROUP=$KSFT_TMP/cgroup/tenant
+	mkdir "$CGROUP"
+	undo "rmdir $CGROUP; umount $KSFT_TMP/cgroup"
+}
+
+# slab: bytes of kernel objects that it is charged for.
+slab() {
+	# Numbers of CPUs are added up every 2 s.
+	sleep 3
+	awk '$1 == "slab" { print $2 }' "$CGROUP/memory.stat"
 }
 
 # Tracing --------------------------------------------------------------------

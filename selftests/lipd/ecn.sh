@@ -9,9 +9,7 @@
 helper=$KSFT_DIR/timely_helper
 
 lipd_count() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/lipd
+	proc_count lipd "$@"
 }
 
 # grows COUNTER BY COMMAND...: a counter of A grows by exactly so much.

@@ -11,9 +11,7 @@ helper=$KSFT_DIR/timely_helper
 mbit=50
 
 lipd_count() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/lipd
+	proc_count lipd "$@"
 }
 
 # r1: the bottleneck. With a new one its counters begin at 0.

@@ -85,7 +85,7 @@ other_version() {
 }
 
 port() {
-	in_ns "$A" awk -v name="$1" '$1 == name { print $2 }' /proc/net/or_port
+	proc_count or_port "$A" "$1"
 }
 
 port_is() {
@@ -93,7 +93,7 @@ port_is() {
 }
 
 sent() {
-	in_ns "$A" awk '$1 == "TxSent" { print $2 }' /proc/net/or_port
+	port TxSent
 }
 
 # One moment: nothing was sent while both were looked at.

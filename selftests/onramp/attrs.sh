@@ -97,12 +97,12 @@ defaults() {
 	# Without the plugin as well: it is only words.
 	tc -n "$A" qdisc del dev a0 root
 	TC_LIB_DIR=/nowhere tc -n "$A" qdisc add dev a0 root onramp
-	expect limit "$(stat limit)" -eq 10000
+	expect limit "$(setting limit)" -eq 10000
 	# The quantum follows the MTU at the time.
 	ip -n "$A" link set a0 mtu 9000
 	fresh
-	expect quantum "$(stat quantum)" -eq 18028
-	expect initial_quantum "$(stat initial_quantum)" -eq 90140
+	expect quantum "$(setting quantum)" -eq 18028
+	expect initial_quantum "$(setting initial_quantum)" -eq 90140
 	ip -n "$A" link set a0 mtu 1500
 }
 
@@ -131,14 +131,14 @@ extremes() {
 	# Those of a qdisc that is being made.
 	fresh limit 77 flow_limit 5 quantum 5000 horizon 2s horizon_cap nopacing \
 		maxrate 8mbit ce_threshold 3ms weights 20000 30000 40000
-	expect limit "$(stat limit)" -eq 77
-	expect flow_limit "$(stat flow_limit)" -eq 5
-	expect quantum "$(stat quantum)" -eq 5000
-	expect horizon "$(stat horizon)" -eq 2000000
-	expect maxrate "$(stat maxrate)" -eq 1000000
-	expect ce_threshold "$(stat ce_threshold)" -eq 3000
-	expect_same pacing "$(stat pacing)" false
-	expect_same horizon_cap "$(stat horizon_cap)" null
+	expect limit "$(setting limit)" -eq 77
+	expect flow_limit "$(setting flow_limit)" -eq 5
+	expect quantum "$(setting quantum)" -eq 5000
+	expect horizon "$(setting horizon)" -eq 2000000
+	expect maxrate "$(setting maxrate)" -eq 1000000
+	expect ce_threshold "$(setting ce_threshold)" -eq 3000
+	expect_same pacing "$(setting pacing)" false
+	expect_same horizon_cap "$(setting horizon_cap)" null
 }
 
 # says TEXT COMMAND...: it is refused, with the text, and changes nothing.
@@ -228,7 +228,7 @@ out_of_range() {
 	# Of a qdisc that is being made: then there is none, as before.
 	tc -n "$A" qdisc del dev a0 root
 	says "limit must be 1 to 4294967295 packets" tc -n "$A" qdisc add dev a0 root onramp limit 0
-	refused stat limit
+	refused setting limit
 }
 
 garbage() {

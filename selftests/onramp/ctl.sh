@@ -71,7 +71,7 @@ counters() {
 	ctl 0 -i 0 facts
 	expect_same "OR-ACKs in facts" "$(member acks | grep -c .)" 1
 	expect "messages sent" "$(member TxSent)" -le \
-		"$(in_ns "$A" awk '$1 == "TxSent" { print $2 }' /proc/net/or_port)"
+		"$(proc_count or_port "$A" TxSent)"
 	expect "messages sent" "$(member TxSent)" -ge 1
 	ctl 0 -i 0 prometheus
 	says 'onramp_path_peers{state="subscribed"} 1'

@@ -266,7 +266,7 @@ no_stamps() {
 
 # acker_count_is NAME OPERATOR NUMBER: a counter of or_acker in B.
 acker_count_is() {
-	expect "$1" "$(in_ns "$B" awk -v name="$1" '$1 == name { print $2 }' /proc/net/or_acker)" "$2" "$3"
+	expect "$1" "$(proc_count or_acker "$B" "$1")" "$2" "$3"
 }
 
 # One module was replaced, the other stayed loaded: the version is a string in the file.

@@ -162,7 +162,7 @@ software() {
 	feed
 	load_until acks_unsynced 20 --to "$B4" --flows 2
 	open_for_all
-	expect acks_no_map "$(shown acks_no_map)" -eq 0
+	expect acks_no_map "$(stat acks_no_map)" -eq 0
 	unfeed
 	receiver stamps hardware
 }

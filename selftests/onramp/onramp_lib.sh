@@ -110,10 +110,9 @@ shown_all() {
 		END { exit !found }' "$KSFT_TMP/shot"
 }
 
-# stat NAME [KIND]: the same, at this moment.
+# stat NAME [KIND]: a statistic at this moment, under the name that tc has for it, but without tc.
 stat() {
-	shot
-	shown "$@"
+	"$KSFT_DIR/stat_helper" "$A" "$DEV" "$@"
 }
 
 # setting NAME: of the first onramp, at this moment.

@@ -25,7 +25,7 @@ all_stats() {
 
 # port NAME COUNTER: of a namespace's /proc/net/or_port.
 port() {
-	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_port
+	proc_count or_port "$@"
 }
 
 connections_are() {

@@ -55,15 +55,11 @@ acker_set() {
 
 # acker NAMESPACE COUNTER, port NAMESPACE COUNTER
 acker() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/or_acker
+	proc_count or_acker "$@"
 }
 
 port() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name { print $2; found = 1 }
-		END { exit !found }' /proc/net/or_port
+	proc_count or_port "$@"
 }
 
 # acker_is NAMESPACE COUNTER OPERATOR VALUE, to be waited for
@@ -77,10 +73,7 @@ mark() {
 }
 
 since() {
-	in_ns "$1" awk -v name="$2" '
-		$1 == name && NR == FNR { before = $2 }
-		$1 == name && NR != FNR { print $2 - before; found = 1 }
-		END { exit !found }' "$KSFT_TMP/mark-$1" /proc/net/or_acker /proc/net/or_port
+	"$KSFT_DIR/ksft_helper" since or_acker,or_port "$KSFT_TMP/mark-$1" "$@"
 }
 
 # subscribe NAMESPACE FROM TO [OPTION...]: one SUBSCRIBE, with a count of its own; one more

@@ -193,41 +193,30 @@ host_limit_holds() {
 	unsubscribe "$A" "$V4_AH" "$V4_H" "$H"
 }
 
-# slab CGROUP: bytes of kernel objects that it is charged for.
-slab() {
-	# Numbers of CPUs are added up every 2 s.
-	sleep 3
-	awk '$1 == "slab" { print $2 }' "$1/memory.stat"
-}
-
 # 640 flows of connections that were closed are 160 KB.
 charged() {
-	local cgroup=$KSFT_TMP/cgroup/tenant before after i
+	local before after i
 
-	mkdir "$KSFT_TMP/cgroup"
-	mount -t cgroup2 none "$KSFT_TMP/cgroup"
-	echo +memory >"$KSFT_TMP/cgroup/cgroup.subtree_control"
-	mkdir "$cgroup"
-	undo "rmdir $cgroup; umount $KSFT_TMP/cgroup"
+	cgroup_add
 	acker_set "$B" flow_age_s 3600
 	# shellcheck disable=SC2016
-	spawn bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$cgroup" \
+	spawn bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$CGROUP" \
 		nsenter "--net=/run/netns/$B" "$HELPER" sink :: 7002
 	wait_for 10 listens_at 7002
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	in_ns "$A" "$HELPER" send "$V4_A" "$V4_B" 7002 3000 flows=60
-	before=$(slab "$cgroup")
+	before=$(slab)
 	mark "$B"
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		in_ns "$A" "$HELPER" send "$V4_A" "$V4_B" 7002 3000 flows=64
 	done
 	expect "flows" "$(since "$B" FlowsNew)" -eq 640
-	after=$(slab "$cgroup")
+	after=$(slab)
 	echo "measured: 640 flows: $((after - before)) bytes charged"
 	expect "bytes that 640 flows are charged" "$((after - before))" -ge $((640 * 224))
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 	wait_for 20 acker_is "$B" Flows -eq 0
-	after=$(slab "$cgroup")
+	after=$(slab)
 	expect "bytes that no flow is charged" "$((after - before))" -lt $((640 * 100))
 	stop "$SPAWNED" KILL
 	defaults
