@@ -39,8 +39,6 @@
 #include <linux/jiffies.h>
 #include <linux/kernel_stat.h>
 #include <linux/math64.h>
-#include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/tick.h>
 #include <linux/timekeeping.h>
@@ -57,6 +55,7 @@
 #include "nic_ts_key.h"
 #include "or_acker.h"
 #include "or_acker_trace.h"
+#include "sock_charge.h"
 
 /* IP lengths: of an OR-ACK, and of a packet before its payload, at least. */
 #define OR_ACKER_COST4		(20 + 8 + OR_ACK_LEN)
@@ -279,35 +278,6 @@ static void or_acker_sock_put(struct sock *sk)
 		sock_gen_put(sk);
 }
 
-/*
- * Allocate a flow, charged to the cgroup of its socket. A child has the cgroup of its
- * listener before it is accepted. Not GFP_ATOMIC, which succeeds beyond the limit of a
- * cgroup: a connection without a flow works without On-Ramp. Without a socket no cgroup is charged.
- */
-static struct or_acker_flow *or_acker_flow_alloc(struct sock *sk)
-{
-	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
-	struct or_acker_flow *f;
-#if defined(CONFIG_MEMCG) && defined(CONFIG_SOCK_CGROUP_DATA)
-	struct cgroup_subsys_state *css;
-	struct mem_cgroup *old;
-
-	if (sk && sk->sk_state == TCP_NEW_SYN_RECV)
-		sk = inet_reqsk(sk)->rsk_listener;
-	if (sk) {
-		css = cgroup_get_e_css(sock_cgroup_ptr(&sk->sk_cgrp_data),
-				       &memory_cgrp_subsys);
-		old = set_active_memcg(mem_cgroup_from_css(css));
-		f = kmem_cache_zalloc(or_acker_flow_cache, gfp | __GFP_ACCOUNT);
-		set_active_memcg(old);
-		css_put(css);
-		return f;
-	}
-#endif
-	f = kmem_cache_zalloc(or_acker_flow_cache, gfp);
-	return f;
-}
-
 static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *key,
 			    enum or_acker_stat_id id, enum or_acker_flow_event event)
 {
@@ -403,7 +373,7 @@ static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
 static struct or_acker_flow *or_acker_flow_make(struct or_acker_net *an,
 						const struct or_acker_owner *owner)
 {
-	struct or_acker_flow *f = or_acker_flow_alloc(owner->sk);
+	struct or_acker_flow *f = sock_charged_zalloc(or_acker_flow_cache, owner->sk);
 
 	if (!f)
 		return NULL;

@@ -25,6 +25,7 @@
 #include <net/tcp.h>
 
 #include "onramp_conn.h"
+#include "sock_charge.h"
 
 #define CREATE_TRACE_POINTS
 #include "onramp_trace.h"
@@ -374,10 +375,16 @@ struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onram
 	return rhashtable_lookup(&onet->conns, &key, onramp_conn_table);
 }
 
-/* A new one for @peer, whose reference it takes. */
+/* Whose cgroup a packet's connection is charged to: a forwarded one has no socket. */
+static struct sock *onramp_payer(const struct sk_buff *skb)
+{
+	return skb->sk && sk_fullsock(skb->sk) ? skb->sk : NULL;
+}
+
+/* A new one for @peer, whose reference it takes; charged to the cgroup of @sk, or NULL: to none. */
 static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
-					      struct onramp_qref *qref, u16 sport,
-					      u16 dport, u64 now)
+					      struct onramp_qref *qref, struct sock *sk,
+					      u16 sport, u16 dport, u64 now)
 {
 	struct onramp_net *onet = peer->onet;
 	struct onramp_conn *conn;
@@ -390,7 +397,7 @@ static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 	}
 	if (n == 1)
 		queue_delayed_work(onramp_wq, &onet->age_work, HZ);
-	conn = kmem_cache_zalloc(onramp_conn_cache, GFP_ATOMIC | __GFP_NOWARN);
+	conn = sock_charged_zalloc(onramp_conn_cache, sk);
 	if (!conn) {
 		onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 		goto uncount;
@@ -465,7 +472,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	else if (conn)
 		onramp_peer_put(peer);
 	else
-		conn = onramp_conn_create(peer, qref, sport, dport, now);
+		conn = onramp_conn_create(peer, qref, onramp_payer(skb), sport, dport, now);
 	rcu_read_unlock();
 	if (!conn)
 		onramp_peer_put(peer);

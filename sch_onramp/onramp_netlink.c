@@ -191,6 +191,21 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
 	return s;
 }
 
+/*
+ * Connections without a socket are charged to no cgroup, so they are not for root of a container
+ * that has the qdisc in its own namespace.
+ */
+static int onramp_may_forward(const struct Qdisc *sch, const struct onramp_config *cfg,
+			      struct netlink_ext_ack *extack)
+{
+	const struct onramp_sched *q = qdisc_priv(sch);
+
+	if (!cfg->forward || q->cfg.forward || capable(CAP_NET_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(extack, "forward on needs CAP_NET_ADMIN in the initial user namespace");
+	return -EPERM;
+}
+
 /* Apply settings that have been checked, all of them or, for lack of memory, none. */
 static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 			 struct netlink_ext_ack *extack)
@@ -262,6 +277,7 @@ int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack 
 	int err;
 
 	err = onramp_parse(opt, &cfg, extack);
+	err = err ?: onramp_may_forward(sch, &cfg, extack);
 	err = err ?: onramp_commit(sch, &cfg, extack);
 	if (err)
 		return err;
@@ -299,6 +315,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 		return -ENOMEM;
 	onramp_defaults(sch, &cfg);
 	err = onramp_parse(opt, &cfg, extack);
+	err = err ?: onramp_may_forward(sch, &cfg, extack);
 	return err ?: onramp_commit(sch, &cfg, extack);
 }
 

@@ -340,8 +340,28 @@ list() {
 	exec 8>&- 9>&-
 }
 
-ksft_plan 10
+ksft_plan 11
 need_module sch_onramp
+# What On-Ramp keeps of a connection is charged to the cgroup of its socket.
+charged() {
+	local with without size
+
+	cgroup_add
+	fresh peers all
+	echo "$BASHPID" >"$CGROUP/cgroup.procs"
+	connect "$B4" 1 200
+	again
+	wait_for 20 stat_is connections 200
+	with=$(slab)
+	change mode off
+	wait_for 20 stat_is connections 0
+	without=$(slab)
+	size=$(cat /sys/kernel/slab/onramp_conn/object_size)
+	echo "measured: 200 connections of $size bytes: $((with - without)) bytes charged"
+	expect "bytes charged" "$((with - without))" -ge $((200 * size))
+	stop "$CLIENT"
+}
+
 C=$(ns_name C)
 X=$(ns_name X)
 three_hosts
@@ -355,3 +375,4 @@ ksft_case "connections of a class" class
 ksft_case "more hosts than there is room for" full
 ksft_case "more hosts than there is room for, of forwarded connections" forwarded
 ksft_case "the list of peers" list
+ksft_case "connections are charged to the cgroup of their socket" charged

@@ -470,7 +470,7 @@ xdp_is_there() {
 }
 
 acker_of() {
-	in_ns "$1" awk -v name="$2" '$1 == name { print $2 }' /proc/net/or_acker
+	proc_count or_acker "$@"
 }
 
 # The qdisc is on the tunnel, where the container's packets are not yet in another one.
@@ -521,7 +521,21 @@ wireguard() {
 	ip -n "$A" route replace 10.77.4.0/24 via $B4
 }
 
-ksft_plan 25
+# Nobody is charged for what it keeps of connections, so root of a container may not have it.
+not_for_all() {
+	unshare -U -r -n bash -ec '
+		tc qdisc add dev lo root onramp
+		tc qdisc change dev lo root onramp limit 77
+		! tc qdisc change dev lo root onramp forward on
+		! tc qdisc replace dev lo root handle 2: onramp forward on
+		tc qdisc show dev lo' >"$KSFT_TMP/shown" 2>"$KSFT_TMP/error"
+	grep -q '^qdisc onramp .* limit 77p ' "$KSFT_TMP/shown"
+	refused grep -q 'forward on' "$KSFT_TMP/shown"
+	expect "times refused" "$(grep -c 'forward on needs CAP_NET_ADMIN in the initial user namespace' \
+		"$KSFT_TMP/error")" -eq 2
+}
+
+ksft_plan 26
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -566,3 +580,4 @@ ksft_case "many connections" many
 ksft_case "connections that are closed" closed
 ksft_case "hosts that are far" far
 ksft_case "off, the default, costs nothing" off
+ksft_case "not for root of a container" not_for_all
