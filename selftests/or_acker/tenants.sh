@@ -151,6 +151,33 @@ ack_delay() {
 	expect "longest hold in B, ns" "$hold" -lt 3000000
 }
 
+# settings NAMESPACE: all of them, and whether there is a key.
+settings() {
+	in_ns "$1" bash -c 'cd /proc/sys/net && grep . or_acker/* or_port/key'
+}
+
+# H has another key, a CHALLENGE per second and other stamps. B has what it had: its key is none, it
+# sends a CHALLENGE for each SUBSCRIBE, and OR-ACKs with its own stamps.
+isolated() {
+	local before i
+
+	defaults
+	before=$(settings "$B")
+	tenant_set challenge_rate 1 mode all stamps hardware
+	tenant bash -c 'echo 00000000000000000000000000000001 >/proc/sys/net/or_port/key'
+	expect_same "key of H" "$(ns_get "$H" or_port/key)" set
+	expect_same "settings of B" "$(settings "$B")" "$before"
+	mark "$H"
+	subscribe "$A" "$V4_AH" "$V4_H" answer=0
+	wait_for 10 since_is "$H" SubscribeTag -eq 1
+	for i in 1 2 3; do
+		exact "$A" "$V4_A" "$V4_B" "$B" 100000
+	done
+	expect "accepted by H" "$(since "$H" SubscribeAccepted)" -eq 0
+	tenant bash -c 'echo none >/proc/sys/net/or_port/key'
+	tenant_set challenge_rate 10000 mode subscribed stamps software
+}
+
 # max_flows, max_subscribers, cpu_rate: at most those of the initial namespace.
 host_limits() {
 	local name most
@@ -301,7 +328,7 @@ many_namespaces() {
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
-ksft_plan 10
+ksft_plan 11
 need_acker
 net_pair
 tenant_add
@@ -312,6 +339,7 @@ wait_for 10 listening "$H"
 ksft_case "H is of an unprivileged user" is_unprivileged
 ksft_case "cpu_rate of H does not hold back OR-ACKs of B" cpu_rate
 ksft_case "ack_delay_ns of H does not delay OR-ACKs of B" ack_delay
+ksft_case "what H sets is of H alone" isolated
 ksft_case "H may set less than the initial namespace has, and not more" host_limits
 ksft_case "a limit of the initial namespace holds in H" host_limit_holds
 ksft_case "flows are charged to the cgroup of their socket" charged
