@@ -195,7 +195,7 @@ static struct onramp_settings *onramp_settings_create(const struct onramp_config
  * Connections without a socket are charged to no cgroup, so they are not for root of a container
  * that has the qdisc in its own namespace.
  */
-static int onramp_may_forward(const struct Qdisc *sch, const struct onramp_config *cfg,
+static int onramp_may_forward(struct Qdisc *sch, const struct onramp_config *cfg,
 			      struct netlink_ext_ack *extack)
 {
 	const struct onramp_sched *q = qdisc_priv(sch);

@@ -30,7 +30,7 @@ as_cubic() {
 
 # veth says 10 Gbit/s, and the CPU carries more: that is no cap of a flow, but for the paper's.
 no_wire() {
-	as_cubic fq "$V4_B" 0.8 tcp 0.3 0.2
+	as_cubic fq "$V4_B" 0.8 tcp 1.3 0.2
 	expect "rises of the line rate" "$(timely_count "$A" LineRateRises)" -ge 1
 	expect "rises of the line rate" "$(timely_count "$A" LineRateRises)" -le 2
 	timely_set "$A" profile paper

@@ -80,6 +80,25 @@ static double worst_second(const struct loop_result *on, const struct loop_resul
 	return worst;
 }
 
+/* describe() - what is particular about a scenario that misses the bar */
+static void describe(const struct loop_net *n)
+{
+	printf("#   %.0f of %.0f Gbit/s, said %.1f; RTT %.0f us, noise %.1f us, batches of %.0f, clocks %.0f and %.0f ppm",
+	       n->link_bps / GBIT, n->nic_bps / GBIT, n->says_bps / GBIT, n->rtt_ns / US,
+	       n->noise_ns / US, n->batch, n->rx_ppm, n->nic_ppm);
+	if (n->slew_ppm)
+		printf("; slew %.0f ppm, %.2f to %.2f s", n->slew_ppm, n->slew_from_ns / SEC,
+		       n->slew_to_ns / SEC);
+	if (n->step_at_ns)
+		printf("; step %.0f us at %.2f s", n->step_ns / US, n->step_at_ns / SEC);
+	if (n->route_ns)
+		printf("; route +%.0f us, %.2f to %.2f s", n->route_ns / US,
+		       n->route_from_ns / SEC, n->route_to_ns / SEC);
+	if (n->ecmp_ns)
+		printf("; paths up to %.0f us apart", n->ecmp_ns / US);
+	printf("%s\n", n->synced ? "; synced" : "");
+}
+
 static void compare(const struct row *row, u64 run_seed)
 {
 	static struct loop_result on, off;
@@ -100,6 +119,8 @@ static void compare(const struct row *row, u64 run_seed)
 		       row->name, net.flows, goodput(&on, 0, LOOP_WINDOWS) * 8e3 / RUN_NS,
 		       early, late, off.queue_ns / US, on.queue_ns / US, on.paused,
 		       on.slack / US, on.limited, on.implausible);
+		if (early < (row->early ?: EARLY) || late < (row->late ?: LATE))
+			describe(&net);
 		CHECK(early >= (row->early ?: EARLY));
 		CHECK(late >= (row->late ?: LATE));
 	}
