@@ -151,6 +151,12 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are wrong [CASES="slew-*"]
 	@MAKEFLAGS= lab/matrix $(CASES)
 
+.PHONY: matrix-random
+matrix-random: ## The same in the closed loop of the unit tests, where several things are wrong at a time [CASES=1000] [FIRST=1]
+	@$(SETUP) build
+	+@$(MAKE) --no-print-directory -C selftests/unit loop O=$(userspace)/unit \
+		FIRST=$(or $(FIRST),1) CASES=$(or $(CASES),1000)
+
 .PHONY: papers
 papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"]
 	@MAKEFLAGS= lab/papers $(EXPS)

@@ -9,7 +9,8 @@
  *	  delay = received - started on the wire - own batch before it
  *	    relative: above the baseline of the path (onramp_owd.h)
  *	    synced: as it is, by CLOCK_TAI or the NIC's clock; T is widened by the errors
- *	      of both hosts' clocks, and of the map to the NIC's
+ *	      of both hosts' clocks, and of the map to the NIC's; above the lowest one, or the
+ *	      baseline if it knows of a longer route
  *	  bound it by the round trip, choose T (onramp_path.h)
  *	  decide (onramp_core.h), publish the end of the pause
  *	  shorter than before, and a flow waits for it: its qdisc looks again
@@ -83,16 +84,14 @@ static void onramp_peer_baseline(struct onramp_peer *peer, u64 t_ns)
 }
 
 /*
- * Compute the excess over the delay of the empty path; return ONRAMP_UNDECIDED, or the reason
- * for which there is none.
+ * Give a delay to the filter of the empty path. Return ONRAMP_UNDECIDED and the excess over that,
+ * or the reason for which there is none.
  */
-static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *ack,
-				u32 payload, struct onramp_delay *d)
+static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 payload,
+		       u64 tx_ns, s64 *excess_ns)
 {
 	struct onramp_peer *peer = conn->peer;
-	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
-	bool known;
 
 	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
 		return ONRAMP_IMPLAUSIBLE;
@@ -109,13 +108,26 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 		onramp_ctrl_forget(&conn->ctrl);
 		onramp_view_forget(&conn->view);
 	}
-	known = onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, &d->owd_ns);
-	onramp_peer_baseline(peer, tx_ns);
-	if (!known)
-		return ONRAMP_Q_LEARNING;
+	return onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns) ?
+	       ONRAMP_UNDECIDED : ONRAMP_Q_LEARNING;
+}
+
+/*
+ * Compute the excess over the delay of the empty path; return ONRAMP_UNDECIDED, or the reason
+ * for which there is none.
+ */
+static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *ack,
+				u32 payload, struct onramp_delay *d)
+{
+	struct onramp_peer *peer = conn->peer;
+	u64 tx_ns = d->trip.tx_ns;
+	u8 verdict = onramp_learn(conn, ack, payload, tx_ns, &d->owd_ns);
+
+	if (verdict != ONRAMP_IMPLAUSIBLE)
+		onramp_peer_baseline(peer, tx_ns);
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
-	return ONRAMP_UNDECIDED;
+	return verdict;
 }
 
 /*
@@ -154,6 +166,17 @@ static u8 onramp_delay_synced(struct onramp_qref *qref,
 	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
 		      map_error_ns;
 	return ONRAMP_UNDECIDED;
+}
+
+/* Beside a synchronised delay: what it is above the path that packets have found empty. */
+static void onramp_delay_learned(struct onramp_conn *conn, const struct or_ack *ack, u32 payload,
+				 struct onramp_delay *d)
+{
+	u64 tx_ns = d->trip.tx_ns;
+
+	d->learned = conn->line_bps == conn->peer->line_bps &&
+		     onramp_learn(conn, ack, payload, tx_ns, &d->learned_ns) == ONRAMP_UNDECIDED &&
+		     onramp_owd_supported(&conn->peer->owd, tx_ns);
 }
 
 static bool onramp_counted(u8 verdict)
@@ -223,8 +246,10 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		verdict = onramp_delay_relative(conn, ack, payload, d);
 	if (verdict != ONRAMP_UNDECIDED)
 		goto unlock;
+	if (d->absolute)
+		onramp_delay_learned(conn, ack, payload, d);
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
-	if (unlikely(trust->raise_ns) && !d->absolute)
+	if (unlikely(trust->raise_ns))
 		onramp_owd_raise(&peer->owd, trust->raise_ns);
 	verdict = res->verdict;
 	if (onramp_counted(verdict)) {

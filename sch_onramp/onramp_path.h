@@ -77,7 +77,11 @@
  * routes, swing, slack and letting go are not in the paper, in which all hosts have On-Ramp.
  * Without threshold auto only the limit and the routes differ from the paper; the setting
  * nobound removes the limit. Delays by synchronised clocks count above the lowest one, as in
- * section 7.1, but with nobound and a threshold that is set by hand.
+ * section 7.1, but with nobound and a threshold that is set by hand. The lowest of 30 s does not
+ * know that a route has become longer, so the excess of onramp_owd.h counts if it is less and has
+ * support:
+ *
+ *	delay = min(one-way delay - lowest one, one-way delay - baseline)
  */
 #ifndef _ONRAMP_PATH_H
 #define _ONRAMP_PATH_H
@@ -276,12 +280,14 @@ struct onramp_view {
  * struct onramp_delay - a delay, from an OR-ACK and the record of its packet
  * @trip: times, onramp_trip_possible()
  * @owd_ns: delay that the threshold applies to
+ * @learned_ns: with @learned: delay above the baseline of onramp_owd.h, which knows new routes
  * @baseline_ns: baseline that @owd_ns is above, for statistics
  * @error_ns: error bound of @owd_ns: it may be too high by this much
  * @rx_ns: when the packet came, by the receiver's clock
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
+ * @learned: @absolute, and that baseline has support
  * @is_auto: threshold auto
  * @bound: limit the delay to what its round trip allows
  * @others: much of the receiver's data is of hosts without On-Ramp
@@ -289,11 +295,13 @@ struct onramp_view {
 struct onramp_delay {
 	struct onramp_trip	trip;
 	s64			owd_ns;
+	s64			learned_ns;
 	s64			baseline_ns;
 	u64			error_ns;
 	u64			rx_ns;
 	u64			byte_ns;
 	bool			absolute;
+	bool			learned;
 	bool			is_auto;
 	bool			bound;
 	bool			others;
@@ -412,8 +420,11 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
 	/* With nobound, a threshold that is set by hand applies to the whole delay. */
-	if (d->absolute && (d->is_auto || d->bound))
+	if (d->absolute && (d->is_auto || d->bound)) {
 		owd_ns -= onramp_low(&p->synced);
+		if (d->learned)
+			owd_ns = min_t(s64, owd_ns, d->learned_ns);
+	}
 	if (d->bound)
 		limit_ns = min_t(s64, rtt_ns - onramp_low(&p->rtt),
 				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns);

@@ -321,6 +321,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	const struct onramp_tx *tx = onramp_tx_find(&f->ring, e->seq);
 	struct onramp_result r;
 	struct onramp_trust trust;
+	bool known;
 
 	if (!tx)
 		return;
@@ -339,13 +340,16 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		return;
 	}
 	d.owd_ns = (s64)(e->rx_ns - s.tx_ns);
+	known = onramp_owd_sample(&h->owd, s.tx_ns, d.owd_ns, MSS, &d.learned_ns);
+	d.learned = known && onramp_owd_supported(&h->owd, s.tx_ns);
 	if (!net->synced) {
-		if (!onramp_owd_sample(&h->owd, s.tx_ns, d.owd_ns, MSS, &d.owd_ns))
+		if (!known)
 			return;
+		d.owd_ns = d.learned_ns;
 		d.error_ns = onramp_owd_error(&h->owd, s.tx_ns);
 	}
 	onramp_path_update(&h->path, &f->view, &f->ctrl, &core, &s, &d, &trust, &r);
-	if (trust.raise_ns && !net->synced)
+	if (trust.raise_ns)
 		onramp_owd_raise(&h->owd, trust.raise_ns);
 	l->res->paused += r.pause_ns > 0;
 	l->res->limited += trust.limited;

@@ -278,6 +278,34 @@ static void absolute__above_the_lowest(bool is_auto)
 	CHECK_EQ(trust.limit_ns, 200 * US);
 }
 
+/* The baseline knows that the route has become longer; it never raises a delay. */
+static void absolute__above_the_learned(void)
+{
+	struct onramp_delay d = { .absolute = true, .bound = true, .is_auto = true };
+
+	setup();
+	ack(&d, 620 * US, 300 * US);
+	now += MS;
+	d.learned_ns = 20 * US;
+	ack(&d, 820 * US, 400 * US);
+	CHECK_EQ(res.owd_ns, 100 * US);
+	d.learned = true;
+	now += MS;
+	ack(&d, 820 * US, 400 * US);
+	CHECK_EQ(res.owd_ns, 20 * US);
+	d.learned_ns = 150 * US;
+	now += MS;
+	ack(&d, 820 * US, 400 * US);
+	CHECK_EQ(res.owd_ns, 100 * US);
+	/* The whole delay. */
+	d.bound = false;
+	d.is_auto = false;
+	d.learned_ns = 0;
+	now += MS;
+	ack(&d, 820 * US, 400 * US);
+	CHECK_EQ(res.owd_ns, 400 * US);
+}
+
 static void absolute__by_hand(void)
 {
 	absolute__above_the_lowest(false);
@@ -896,6 +924,7 @@ int main(void)
 		KTAP_CASE(limit__may_be_left_out),
 		KTAP_CASE(limit__forgets),
 		KTAP_CASE(absolute__whole),
+		KTAP_CASE(absolute__above_the_learned),
 		KTAP_CASE(absolute__by_hand),
 		KTAP_CASE(absolute__auto),
 		KTAP_CASE(auto__unit),
