@@ -225,6 +225,7 @@ inherits() {
 relative() {
 	fresh nobound threshold 100ms max_pause 10ms ack_timeout 10s noinherit
 	acker clock mono
+	acker domain 1
 	acker delay 5000000
 	transfer
 	expect acks_learning "$(stat acks_learning)" -gt 0
@@ -240,6 +241,7 @@ relative() {
 	load "$A" --to "$B4" --flows 1 --duration 0.05
 	expect acks_unsynced "$(stat acks_unsynced)" -gt 0
 	acker clock tai
+	acker domain 0
 	acker delay 0
 }
 
