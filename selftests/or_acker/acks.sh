@@ -349,7 +349,36 @@ heard_others() {
 }
 
 C=$(ns_name C)
-ksft_plan 26
+# near_by COUNT US: distance of two numbers of 32 bits.
+near_by() {
+	local d=$((($1 - $2) & 0xffffffff))
+
+	echo $((d < 0x80000000 ? d : 0x100000000 - d))
+}
+
+# Neither the timestamps of a clock that nobody synchronises nor the counts begin with the uptime.
+# Of two counts one may be near it by chance.
+uptime_hidden() {
+	local up_s rx_ns first second
+
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	listen "$A" "$V4_A" "$V4_B"
+	mark "$B"
+	send "$A" "$V4_A" "$V4_B" 100000 flows=2
+	wait_for 10 acked_bytes "$B" -ge 200000
+	heard
+	all_good
+	read -r up_s </proc/uptime
+	up_s=${up_s%%.*}
+	rx_ns=$(said rx_ns)
+	expect "timestamp less the uptime, s" $((rx_ns / 1000000000 - up_s)) -ge 3600
+	first=$(near_by "$(said count0)" $((up_s * 1000000)))
+	second=$(near_by "$(said count1)" $((up_s * 1000000)))
+	expect "counts less the uptime, us" $((first > second ? first : second)) -ge 60000000
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+ksft_plan 27
 need_acker
 net_pair
 sink "$B"
@@ -378,4 +407,5 @@ ksft_case "loopback, IPv6" loopback ::1
 ksft_case "own address" loopback "$V4_B"
 ksft_case "mode all" mode_all
 ksft_case "nothing to others, nothing without subscribers" others
+ksft_case "no uptime" uptime_hidden
 ksft_case "OR-ACKs tell of those who did not subscribe" share

@@ -69,6 +69,11 @@ challenge_rate() {
 	unproven "$V4_A" "$V4_B" cookie SubscribeNoCookie
 	expect "CHALLENGEs" "$(since "$B" ChallengeSent)" -le 100
 	expect "held back" "$(since "$B" ChallengeLimit)" -ge $((TIMES - 100))
+	# Who has a subscription renews it without one.
+	mark "$B"
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=120 answer=0
+	wait_for 10 accepted "$B"
+	expect "CHALLENGEs" "$(since "$B" ChallengeSent)" -eq 0
 	acker_set "$B" challenge_rate 10000
 }
 

@@ -665,6 +665,9 @@ static void listen_acks(void)
 	printf("bad %lu\nbad_tag %lu\nreplays %lu\n", bad, tags, replays);
 	printf("others %lu\n", others);
 	printf("backward %lu\ndomains %lu\ngaps %lu\n", backward, domains, gaps);
+	/* Of the first two flows. */
+	printf("rx_ns %llu\ncount0 %u\ncount1 %u\n", (unsigned long long)flows[0].rx_ns,
+	       flows[0].first, flows[1].first);
 	printf("hold_max_ns %u\ntos %u\nmost %lu\nsynced %lu\n",
 	       hold_max, tos, most, synced);
 }
