@@ -27,7 +27,7 @@ bucket() {
 	expect "samples below the floor" "$below" -ge 100
 }
 
-ksft_plan 2
+ksft_plan 4
 need_module
 net_line
 tc -n "$A" qdisc replace dev a0 root fq
@@ -36,3 +36,6 @@ serve "$B"
 ksft_case "500 Mbit/s, a bucket of 64 KB" bucket 65536 90
 # With so few tokens a segment now and then finds a queue, which is a steep gradient.
 ksft_case "500 Mbit/s, a bucket of three packets" bucket 5000 60
+timely_set "$A" profile auto
+ksft_case "profile auto, a bucket of 64 KB" bucket 65536 95
+ksft_case "profile auto, a bucket of three packets" bucket 5000 95
