@@ -168,7 +168,7 @@ static u8 onramp_delay_synced(struct onramp_qref *qref,
 	return ONRAMP_UNDECIDED;
 }
 
-/* Beside a synchronised delay: what it is above the path that packets have found empty. */
+/* A synchronised delay has a second excess: over the learned baseline, if that has support. */
 static void onramp_delay_learned(struct onramp_conn *conn, const struct or_ack *ack, u32 payload,
 				 struct onramp_delay *d)
 {
@@ -176,7 +176,8 @@ static void onramp_delay_learned(struct onramp_conn *conn, const struct or_ack *
 
 	d->learned = conn->line_bps == conn->peer->line_bps &&
 		     onramp_learn(conn, ack, payload, tx_ns, &d->learned_ns) == ONRAMP_UNDECIDED &&
-		     onramp_owd_supported(&conn->peer->owd, tx_ns);
+		     onramp_owd_state(&conn->peer->owd, tx_ns, ONRAMP_BASELINE_UNKNOWN) ==
+		     ONRAMP_BASELINE_SUPPORTED;
 }
 
 static bool onramp_counted(u8 verdict)

@@ -692,19 +692,6 @@ static inline u64 onramp_owd_error(const struct onramp_owd *o, u64 t_ns)
 }
 
 /**
- * onramp_owd_supported() - return whether packets found the path empty, as it is now
- * @o: path
- * @t_ns: time of sending
- *
- * Return: true if one did in the last 10 s.
- */
-static inline bool onramp_owd_supported(const struct onramp_owd *o, u64 t_ns)
-{
-	return o->supported && (t_ns <= o->support_ns ||
-				t_ns - o->support_ns <= ONRAMP_OWD_HOLD_NS);
-}
-
-/**
  * onramp_owd_state() - return what is known of the delay of the empty path
  * @o: path, with a sample
  * @t_ns: time of sending

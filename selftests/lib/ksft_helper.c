@@ -85,7 +85,7 @@ static int find_proc(char *files, const char *name, long long *value)
 	return -1;
 }
 
-/* count() - print a counter, less what it was before */
+/* count() - print the value of a counter minus @before */
 static int count(char *files, const char *namespace, const char *name, long long before)
 {
 	long long value;

@@ -340,8 +340,6 @@ list() {
 	exec 8>&- 9>&-
 }
 
-ksft_plan 11
-need_module sch_onramp
 # What On-Ramp keeps of a connection is charged to the cgroup of its socket.
 charged() {
 	local with without size
@@ -362,6 +360,8 @@ charged() {
 	stop "$CLIENT"
 }
 
+ksft_plan 11
+need_module sch_onramp
 C=$(ns_name C)
 X=$(ns_name X)
 three_hosts

@@ -156,8 +156,8 @@ settings() {
 	in_ns "$1" bash -c 'cd /proc/sys/net && grep . or_acker/* or_port/key'
 }
 
-# H has another key, a CHALLENGE per second and other stamps. B has what it had: its key is none, it
-# sends a CHALLENGE for each SUBSCRIBE, and OR-ACKs with its own stamps.
+# H sets a key, a low rate of CHALLENGEs and other stamps. The settings of B stay, and B answers
+# SUBSCRIBEs and data as before.
 isolated() {
 	local before i
 

@@ -341,7 +341,8 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	}
 	d.owd_ns = (s64)(e->rx_ns - s.tx_ns);
 	known = onramp_owd_sample(&h->owd, s.tx_ns, d.owd_ns, MSS, &d.learned_ns);
-	d.learned = known && onramp_owd_supported(&h->owd, s.tx_ns);
+	d.learned = known && onramp_owd_state(&h->owd, s.tx_ns, ONRAMP_BASELINE_UNKNOWN) ==
+			     ONRAMP_BASELINE_SUPPORTED;
 	if (!net->synced) {
 		if (!known)
 			return;
