@@ -64,6 +64,29 @@ static inline bool dev_wired(struct net_device *dev)
 	return true;
 }
 
+/**
+ * dev_of_software() - is the device made by software, and all that is below it?
+ * @dev: device
+ *
+ * A veth, a tun or a bridge of these. One of a hypervisor is none.
+ *
+ * Context: RTNL.
+ */
+static inline bool dev_of_software(struct net_device *dev)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+
+	ASSERT_RTNL();
+	if (dev->dev.parent)
+		return false;
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		if (!dev_of_software(lower))
+			return false;
+	}
+	return true;
+}
+
 /* How long one device waits before an interrupt for a packet, us. */
 static inline u32 dev_own_rx_wait_us(struct net_device *dev)
 {

@@ -64,6 +64,7 @@ static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
 		WRITE_ONCE(dev->shown_mbit, 0);
 	WRITE_ONCE(dev->line_mbit, mbit);
 	WRITE_ONCE(dev->wired, mbit && dev_wired(netdev));
+	WRITE_ONCE(dev->software, dev_of_software(netdev));
 	WRITE_ONCE(dev->rx_wait_us, dev_rx_wait_us(netdev));
 }
 

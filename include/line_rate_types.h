@@ -44,6 +44,7 @@ struct net;
  * @shown_mbit:	line rate, Mbit/s, that flows have shown it to have; 0: none. Read and written
  *		locklessly
  * @wired:	a wire limits it, and its speed is that wire's. Like @line_mbit
+ * @software:	software makes it, and all that is below it. Like @line_mbit
  * @ifindex:	fixed
  * @rcu:	looked up under RCU
  * @shown:	what flows that only the line rate limits have sent
@@ -57,6 +58,7 @@ struct line_dev {
 	u32		rx_wait_us;
 	u32		shown_mbit;
 	bool		wired;
+	bool		software;
 	int		ifindex;
 	struct rcu_head	rcu;
 

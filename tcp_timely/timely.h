@@ -75,6 +75,7 @@ enum timely_param_id {
 	TIMELY_STAT(RTT_DRIVER, RttDriver) \
 	TIMELY_STAT(RTT_MAPPED, RttMapped) \
 	TIMELY_STAT(RTT_HW, RttHardware) \
+	TIMELY_STAT(SOFTWARE, FallbackSoftware) \
 	TIMELY_STAT(NO_BUS, FallbackNoBus) \
 	TIMELY_STAT(NO_FLOW, FallbackNoFlow) \
 	TIMELY_STAT(NO_TX, FallbackNoSegment) \

@@ -200,7 +200,8 @@ struct timely_params {
  * @probing:	profile auto: the rate was halved to see the path, and does not rise yet
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
- * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^12 ns
+ * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^13 ns
+ * @unwired:	profile auto: no wire is known to limit the flow's device
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
  * @before:	rate before cuts that may be taken back, units of 64 bytes/s
@@ -242,7 +243,8 @@ struct timely_flow {
 	u8	base_at:4;
 	u8	probing:1;
 	u8	slow;
-	u8	wait;
+	u8	wait:7;
+	u8	unwired:1;
 	u32	base_ns;
 	u32	sent;
 	u32	before;

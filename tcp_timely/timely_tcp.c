@@ -197,6 +197,15 @@ static u64 timely_rx_wait_ns(const struct timely_sock *ts, const struct timely_c
 	return dev ? READ_ONCE(dev->rx_wait_us) * (u64)(3 * NSEC_PER_USEC / 2) : 0;
 }
 
+/* Return whether software of this host makes the flow's device. */
+static bool timely_software(const struct timely_sock *ts)
+{
+	const struct line_dev *dev = timely_dev_of(ts);
+
+	/* The work that asks the device writes it under RTNL only. */
+	return dev && READ_ONCE(dev->software);
+}
+
 /* Bytes of a segment: as configured, or less where the rate is low. */
 static u32 timely_segment_bytes(const struct sock *sk, const struct timely_conf *conf)
 {
@@ -366,15 +375,25 @@ refused:
 	timely_retry_refused(retry);
 }
 
+/*
+ * Return whether to ask the bus for times. Those of a device that software makes are of this
+ * host's CPU, as TCP's are; by the profile auto they are not worth their cost.
+ */
+static bool timely_wants_nic(const struct timely_sock *ts, const struct timely_conf *conf)
+{
+	return conf->rtt_source == TIMELY_RTT_AUTO &&
+	       (conf->profile == TIMELY_PROFILE_PAPER || !timely_software(ts));
+}
+
 /* Have the bus, or not, as is configured; after idleness, anew if it forgot us. */
 static void timely_set_source(struct sock *sk, const struct timely_conf *conf)
 {
 	struct timely_sock *ts = timely_sk(sk);
 
-	if ((ts->flags & TIMELY_F_NIC) && (conf->rtt_source == TIMELY_RTT_TCP ||
+	if ((ts->flags & TIMELY_F_NIC) && (!timely_wants_nic(ts, conf) ||
 					   nic_ts_flow_aged(ts->nic->flow)))
 		timely_nic_detach(ts);
-	if (!(ts->flags & TIMELY_F_NIC) && conf->rtt_source == TIMELY_RTT_AUTO)
+	if (!(ts->flags & TIMELY_F_NIC) && timely_wants_nic(ts, conf))
 		timely_nic_attach(sk);
 }
 
@@ -497,13 +516,26 @@ static u64 timely_utc_ns(u64 now_ns)
 	return ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
 }
 
+/* Set what the profile auto takes from the device. */
+static void timely_set_path(struct timely_sock *ts, const struct timely_conf *conf)
+{
+	const struct line_dev *dev = timely_dev_of(ts);
+	/* A configured line rate is that of a wire. */
+	bool wired = conf->line_rate_bps || (dev && READ_ONCE(dev->wired));
+
+	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
+	if (timely_auto_set_wired(&ts->flow, wired))
+		timely_forget(ts, true);
+}
+
 /* Start a flow, or start it over after @idle, at @bps or the rate that its profile derives. */
 static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool idle,
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
 	struct timely_sock *ts = timely_sk(sk);
 
-	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		timely_set_path(ts, conf);
 	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
 		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns,
 				   timely_utc_ns(now_ns));
@@ -664,9 +696,16 @@ static void timely_release(struct sock *sk)
 static void timely_count_unattached(const struct sock *sk,
 				    const struct timely_conf *conf)
 {
-	if (conf->rtt_source == TIMELY_RTT_AUTO)
-		timely_count(timely_sock_net(sk), rcu_access_pointer(nic_ts_bus) ?
-			     TIMELY_STAT_NO_FLOW : TIMELY_STAT_NO_BUS);
+	const struct timely_sock *ts = timely_sk(sk);
+	struct timely_net *tn = timely_sock_net(sk);
+
+	if (conf->rtt_source != TIMELY_RTT_AUTO)
+		return;
+	if (!timely_wants_nic(ts, conf))
+		timely_count(tn, TIMELY_STAT_SOFTWARE);
+	else
+		timely_count(tn, rcu_access_pointer(nic_ts_bus) ? TIMELY_STAT_NO_FLOW :
+								   TIMELY_STAT_NO_BUS);
 }
 
 /*
@@ -931,7 +970,6 @@ static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
 		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
 	};
 
-	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
 	due = !ts->flow.starting && timely_auto_due(&ts->flow, now_ns);
 	if (ts->flow.starting || due)
 		sent = timely_sent(sk);
@@ -985,10 +1023,9 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct timely_params *p = &conf->core;
 	u64 now_ns = tp->tcp_clock_cache;
-	u64 serialisation_ns, prev_rtt_ns, old_bps, cap_bps;
+	u64 serialisation_ns = 0, prev_rtt_ns, old_bps, cap_bps;
 	struct timely_result res;
 	s64 rtt_ns;
-	u32 wire;
 
 	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_RETRANS !=
 		     TIMELY_DROP_SACKED);
@@ -1005,8 +1042,11 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	timely_set_profile(ts, conf);
 	timely_count(tn, TIMELY_STAT_RTT_TCP + done->source - TIMELY_SOURCE_TCP);
 	cap_bps = cc_cap(sk, line_bps);
-	wire = cc_wire_bytes(sk, done->bytes);
-	serialisation_ns = timely_serialisation_ns(wire, line_bps);
+	if (conf->profile == TIMELY_PROFILE_AUTO)
+		timely_set_path(ts, conf);
+	if (conf->profile == TIMELY_PROFILE_PAPER || !ts->flow.unwired)
+		serialisation_ns = timely_serialisation_ns(cc_wire_bytes(sk, done->bytes),
+							   line_bps);
 	rtt_ns = done->time_ns - (s64)serialisation_ns;
 	/*
 	 * A token bucket passes a segment faster than the line rate, and then there is no
@@ -1048,7 +1088,7 @@ static void timely_review_source(struct sock *sk, const struct timely_conf *conf
 {
 	const struct timely_sock *ts = timely_sk(sk);
 
-	if (ts->flags & TIMELY_F_NIC ? conf->rtt_source == TIMELY_RTT_TCP :
+	if (ts->flags & TIMELY_F_NIC ? !timely_wants_nic(ts, conf) :
 				       ts->flow.count != samples &&
 				       !(ts->flow.count % TIMELY_ATTACH_SAMPLES))
 		timely_set_source(sk, conf);

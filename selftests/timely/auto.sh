@@ -69,6 +69,29 @@ counters() {
 		"$(in_ns "$A" awk '/^Branch/ { n += $2 } END { print n }' /proc/net/timely)"
 }
 
+# Software makes a veth, whose timestamps are not worth asking for; with the paper's profile they are.
+clock() {
+	local name software other
+
+	for name in auto paper; do
+		timely_set "$A" profile $name
+		software=$(timely_count "$A" FallbackSoftware)
+		other=$(timely_count "$A" FallbackNoBus)
+		throughput timely "$V4_B" 0.2 0.3 >/dev/null
+		software=$(($(timely_count "$A" FallbackSoftware) - software))
+		other=$(($(timely_count "$A" FallbackNoBus) - other))
+		echo "measured: $name: $software and $other RTTs"
+		if [ $name = auto ]; then
+			expect "RTTs over software" "$software" -ge 20
+			expect "RTTs without nic_ts" "$other" -eq 0
+		else
+			expect "RTTs over software" "$software" -eq 0
+			expect "RTTs without nic_ts" "$other" -ge 20
+		fi
+	done
+	timely_set "$A" profile auto
+}
+
 # Each decision has a name in the trace.
 named() {
 	tc -n "$A" qdisc replace dev a0 root fq
@@ -81,7 +104,7 @@ named() {
 	expect "without a name" "$(grep -c branch=0x "$KSFT_TMP/trace")" -eq 0
 }
 
-ksft_plan 8
+ksft_plan 9
 need_module
 net_line
 serve "$B"
@@ -93,5 +116,6 @@ ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
 ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
 ksft_case "a path that becomes longer" longer_path
+ksft_case "RTTs by TCP's clock over a veth" clock
 ksft_case "decisions have names in the trace" named
 ksft_case "counters of the profile" counters

@@ -63,7 +63,7 @@ flows() {
 
 # for_a_while [SECONDS]: two flows; the counters of it, and what must always hold.
 for_a_while() {
-	local fallbacks='FallbackNoBus FallbackNoFlow FallbackNoSegment FallbackNoAck
+	local fallbacks='FallbackSoftware FallbackNoBus FallbackNoFlow FallbackNoSegment FallbackNoAck
 		FallbackAmbiguous FallbackInvalid FallbackOld' rtts name
 
 	mark

@@ -117,6 +117,7 @@ counters() {
 		RttDriver
 		RttMapped
 		RttHardware
+		FallbackSoftware
 		FallbackNoBus
 		FallbackNoFlow
 		FallbackNoSegment

@@ -130,36 +130,118 @@ static void params__base(void)
 	CHECK_EQ(a.t_high_ns, 65536 + 4000 + 9856);
 }
 
-/* Units of 4096 ns, rounded up, 255 of them at most. */
+/* Units of 8192 ns, rounded up, 127 of them at most. */
 static void wait__of_interrupts(void)
 {
 	start(CAP);
 	timely_auto_set_wait(&f, 0);
 	CHECK_EQ(timely_auto_path_ns(&f), 100 * US);
 	timely_auto_set_wait(&f, 1);
-	CHECK_EQ(timely_auto_path_ns(&f), 104096);
-	timely_auto_set_wait(&f, 4097);
 	CHECK_EQ(timely_auto_path_ns(&f), 108192);
+	timely_auto_set_wait(&f, 8193);
+	CHECK_EQ(timely_auto_path_ns(&f), 116384);
 	timely_auto_set_wait(&f, UINT64_MAX);
-	CHECK_EQ(timely_auto_path_ns(&f), 100 * US + 255 * 4096);
+	CHECK_EQ(timely_auto_path_ns(&f), 100 * US + 127 * 8192);
+	/* It leaves the bit beside it alone. */
+	CHECK(!f.unwired);
 	/* W of 81.92 us: both thresholds are that much above the table's. */
-	timely_auto_set_wait(&f, 20 * 4096);
+	timely_auto_set_wait(&f, 10 * 8192);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	CHECK_EQ(a.t_high_ns, 106464 + 81920);
 	CHECK_EQ(a.t_low_ns, 103232 + 81920);
 	CHECK_EQ(a.chance_ns, 6464);
 	/* It is a part of the base, not beside it. */
 	f.base_ns = 1000;
-	timely_auto_set_wait(&f, 4096);
+	timely_auto_set_wait(&f, 8192);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	CHECK_EQ(a.t_high_ns, 23000 + 6464);
+}
+
+/* Without a wire, what v is above w counts twice: 6.464 us, and 51.712 with x = 8. */
+static void params__of_a_cpu(void)
+{
+	start(CAP);
+	timely_auto_set_wired(&f, false);
+	f.dev_ns = 6464;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 6464);
+	f.dev_ns = 100000;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 100000 + 100000 - 6464);
+	CHECK_EQ(a.chance_ns, 6464);
+	f.rate_q = timely_bps_to_rate(CAP / 64);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 151712 + 100000 + 100000 - 51712);
+	/* With one it counts once. */
+	timely_auto_set_wired(&f, true);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 151712 + 100000);
+}
+
+/* Without a wire D may contain q, so that the lowest base does, too. */
+static void params__base_without_a_wire(void)
+{
+	start(CAP);
+	f.base_ns = 5000;
+	timely_auto_set_wired(&f, false);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 23000 + 16384 + 6464);
+	f.base_ns = 100 * US;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464);
+}
+
+static void wire__known_or_not(void)
+{
+	start(CAP);
+	CHECK(!timely_auto_set_wired(&f, true));
+	CHECK(!f.unwired);
+	CHECK(timely_auto_set_wired(&f, false));
+	CHECK(!timely_auto_set_wired(&f, false));
+	timely_auto_set_wait(&f, UINT64_MAX);
+	timely_auto_set_wait(&f, 0);
+	CHECK(f.unwired);
+	CHECK(timely_auto_set_wired(&f, true));
+	CHECK(!f.unwired);
+}
+
+/* Without a wire, D is the lowest RTT with serialisation, and all others are without it. */
+static void rtts__without_a_wire(void)
+{
+	start(CAP);
+	timely_auto_set_wired(&f, false);
+	f.base_ns = 0;
+	/* A segment takes 16.384 us at C. */
+	update_at(60 * US, SEGMENT, 14480, CAP);
+	CHECK_EQ(f.base_ns, 60 * US);
+	CHECK_EQ(f.avg_ns, 60 * US);
+	f.samples = 0;
+	update_at(100 * US, SEGMENT, 14480, CAP);
+	CHECK_EQ(f.base_ns, 60 * US);
+	CHECK_EQ(f.avg_ns, 100 * US - 16384);
+	f.samples = 0;
+	/* Not below D. */
+	update_at(70 * US, SEGMENT, 14480, CAP);
+	CHECK_EQ(f.avg_ns, 60 * US);
+	f.samples = 0;
+	/* r = 3: of L, C / 2, all of the 32.768 us. */
+	f.rate_q = timely_bps_to_rate(CAP / 10);
+	f.slow = 24;
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP / 2);
+	update_at(100 * US, SEGMENT, 14480, CAP);
+	CHECK_EQ(f.avg_ns, 100 * US - 32768);
+	/* With a wire what is more than at C, which the caller has taken out. */
+	timely_auto_set_wired(&f, true);
+	f.samples = 0;
+	update_at(100 * US, SEGMENT, 14480, CAP);
+	CHECK_EQ(f.avg_ns, 100 * US - 16384);
 }
 
 /* Decisions wait for two RTTs with W; the step is that of two D. */
 static void wait__of_decisions(void)
 {
 	start(CAP / 64);
-	timely_auto_set_wait(&f, 20 * 4096);
+	timely_auto_set_wait(&f, 10 * 8192);
 	CHECK(!timely_auto_due(&f, now + 2 * (100 * US + 81920) - 1));
 	CHECK(timely_auto_due(&f, now + 2 * (100 * US + 81920)));
 	update_after(2 * (100 * US + 81920), 120 * US);
@@ -1288,6 +1370,10 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(params__table),
 	KTAP_CASE(params__base),
 	KTAP_CASE(wait__of_interrupts),
+	KTAP_CASE(params__of_a_cpu),
+	KTAP_CASE(params__base_without_a_wire),
+	KTAP_CASE(wire__known_or_not),
+	KTAP_CASE(rtts__without_a_wire),
 	KTAP_CASE(wait__of_decisions),
 	KTAP_CASE(params__ends),
 	KTAP_CASE(segment__by_rate),

@@ -168,6 +168,7 @@ static void begin(const struct star *s, u64 cap_bps)
 		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
 		path_ns = s->at_once ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0;
 		timely_auto_set_wait(&fl->f, (u64)(s->irq_us * 1500));
+		timely_auto_set_wired(&fl->f, !s->unwired);
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
 				  cap_bps, path_ns, 1, utc_ns(s, i, 0));
 		fl->window = INITIAL * PAYLOAD;
@@ -196,7 +197,8 @@ void star_run(struct star *s)
 {
 	double host = s->host_bit_s / 8, port = s->port_bit_s / 8, port_free = 0, start, rtt;
 	double sum = 0, squares = 0, joined = 0, second = 0, seconds = s->until_s - s->from_s;
-	u64 cap_bps = (u64)(host * PAYLOAD / WIRE);
+	double cap = (s->cap_bit_s ? s->cap_bit_s : s->host_bit_s) / 8;
+	u64 cap_bps = (u64)(cap * PAYLOAD / WIRE);
 	size_t n = 0, room = (size_t)(port * seconds / PAYLOAD / 2) + 1000;
 	double *rtts = malloc(room * sizeof(*rtts));
 	int i, active = 0;
@@ -227,8 +229,9 @@ void star_run(struct star *s)
 			push(start + WIRE / host, e.flow, AT_PORT, e.packets, 0, e.sent);
 			break;
 		case ACKED:
-			rtt = e.t - e.sent - e.packets * WIRE / host +
-			      uniform() * s->noise_us * 1e-6;
+			rtt = e.t - e.sent + uniform() * s->noise_us * 1e-6;
+			if (!s->unwired)
+				rtt -= e.packets * WIRE / cap;
 			if (s->spikes && uniform() < s->spikes)
 				rtt += s->spike_us * 1e-6;
 			if (s->low_us && e.t >= s->route_s && !fl->lied) {

@@ -34,6 +34,8 @@
  * @route_s:	see there
  * @back_s:	see there; 0: to the end
  * @apart_us:	the clock of a host is ahead of that of the one before by that
+ * @unwired:	flows know of no wire of their hosts, as in a container
+ * @cap_bit_s:	what flows take for the rate of their hosts; 0: @host_bit_s
  * @low_us:	the first RTT of each flow after @route_s is shorter than the path by that
  * @from_s:	time from which on to measure
  * @until_s:	end
@@ -53,6 +55,8 @@ struct star {
 	double host_bit_s, port_bit_s;
 	int flows, hosts;
 	double base_us, base2_us;
+	double cap_bit_s;
+	bool unwired;
 	unsigned int segment;
 	double noise_us, spike_us, spikes, irq_us;
 	bool at_once;

@@ -259,6 +259,50 @@ static void star__four_on_a_shaped_link(void)
 	}, (struct bounds){ .9, .95 });
 }
 
+/* Flows of virtual machines and of containers, which know of no wire, on hosts that have one. */
+static void star__no_wire_is_known(void)
+{
+	check_star((struct star){
+		10 * G, 20 * G, 40, 10,
+		.unwired = true, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .98, .8, 90, 115 });
+}
+
+static void star__two_flows_and_no_wire_is_known(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 2,
+		.unwired = true, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .9, .95 });
+}
+
+static void star__no_wire_is_known_of_100_gbit(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 40, 10,
+		.unwired = true, .cap_bit_s = 10 * G, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .9, .9, 80, 95 });
+}
+
+/* A slow link behind it, which makes v of many flows longer. */
+static void star__forty_flows_and_no_wire_is_known_of_1_gbit(void)
+{
+	check_star((struct star){
+		1 * G, 1 * G, 40, 10,
+		.base_us = 60, .unwired = true, .cap_bit_s = 10 * G,
+		.from_s = .3, .until_s = .6,
+	}, (struct bounds){ .93, .9, 600, 1200 });
+}
+
+static void star__no_wire_is_known_of_1_gbit(void)
+{
+	check_star((struct star){
+		1 * G, 1 * G, 4,
+		.base_us = 60, .unwired = true, .cap_bit_s = 10 * G,
+		.from_s = .3, .until_s = .6,
+	}, (struct bounds){ .95, .9 });
+}
+
 /* What limits it is a machine that is busy, and is late once in a while. */
 static void star__a_machine_that_is_busy(void)
 {
@@ -432,6 +476,11 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__nine_of_ten_leave),
 	KTAP_CASE(star__a_shaped_link_and_late_timers),
 	KTAP_CASE(star__four_on_a_shaped_link),
+	KTAP_CASE(star__no_wire_is_known),
+	KTAP_CASE(star__two_flows_and_no_wire_is_known),
+	KTAP_CASE(star__no_wire_is_known_of_100_gbit),
+	KTAP_CASE(star__forty_flows_and_no_wire_is_known_of_1_gbit),
+	KTAP_CASE(star__no_wire_is_known_of_1_gbit),
 	KTAP_CASE(star__a_machine_that_is_busy),
 	KTAP_CASE(star__a_busy_machine_beside_another),
 	KTAP_CASE(star__a_machine_that_is_often_late),
