@@ -28,6 +28,7 @@
 : "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}" "${LAB_JITTER:=}"
 : "${LAB_QUEUE:=1000}" "${LAB_BUFFER:=}" "${LAB_SWITCH:=}"
 lab_pids='' lab_feeders='' _more='' lab_lowat=1M
+lab_dev=eth0			# of hosts: the device whose qdisc is meant
 lab_net=/run/lab.net		# the topology, in labnet's words
 lab_table=/run/lab.hosts	# IPv4 address, IPv6 address and name of all nodes
 
@@ -690,9 +691,9 @@ lab_qdisc() {
 	_qdisc=$1
 	shift
 	for _host; do
-		tc -n "$_host" qdisc replace dev eth0 root pfifo
+		tc -n "$_host" qdisc replace dev $lab_dev root pfifo
 		# shellcheck disable=SC2086
-		tc -n "$_host" qdisc replace dev eth0 root $_qdisc
+		tc -n "$_host" qdisc replace dev $lab_dev root $_qdisc
 	done
 }
 
@@ -714,7 +715,7 @@ lab_acker_stats() {
 # lab_onramp_stats HOST...: of their qdiscs, sums: lines "NAME VALUE".
 lab_onramp_stats() {
 	for _host; do
-		tc -n "$_host" -s -j qdisc show dev eth0 root
+		tc -n "$_host" -s -j qdisc show dev $lab_dev root
 	done | tr -d '"[]{} ' | tr ',' '\n' | awk -F: '
 		NF == 2 && $2 ~ /^[0-9]+$/ { sum[$1] += $2 }
 		END { for (name in sum) printf("%s %.0f\n", name, sum[name]) }' | sort
