@@ -93,7 +93,8 @@
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
  * A queue would have drained, so the path is longer than D. A route that becomes 50 us longer
  * would cost 98 % of the rate for 2 to 6 s otherwise, and so would one RTT that was measured
- * too short.
+ * too short. Within an eighth of D no part of the rate need be taken, since there D never
+ * becomes old: on long paths that is above Thigh.
  *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
  * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
@@ -821,14 +822,19 @@ static inline void timely_auto_probed(struct timely_flow *f, u64 utc_ns)
 	f->neg_count = 0;
 }
 
+/* Return whether an RTT shows that D is right. */
+static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
+{
+	return rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT;
+}
+
 /* One RTT: D, v, and the mean of those since the last update. */
 static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc_ns)
 {
 	u32 before_ns = f->samples ? f->avg_ns : f->mean_ns;
 	u32 dev_ns = f->dev_ns, diff_ns;
 
-	if (rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT &&
-	    !timely_auto_edge(utc_ns))
+	if (timely_auto_near(f, rtt_ns) && !timely_auto_edge(utc_ns))
 		f->base_at = timely_auto_clock(utc_ns);
 	if (before_ns) {
 		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
@@ -908,9 +914,10 @@ static inline bool timely_auto_was_noise(const struct timely_flow *f,
 
 /*
  * Return whether a run of cuts was in vain: it has taken half of the rate, or led to the lowest
- * one, and the RTT stays as it is. A queue would drain.
+ * one, and the RTT stays as it is. A queue would drain. Where an RTT above Thigh shows that D is
+ * right, which would be cut for ever, the first is not needed.
  */
-static inline bool timely_auto_in_vain(struct timely_flow *f, u64 cap_bps)
+static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 cap_bps)
 {
 	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
 	u32 slope = f->slope_q < 0 ? -f->slope_q : f->slope_q;
@@ -920,7 +927,8 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 cap_bps)
 	else if (f->neg_count < TIMELY_AUTO_VAIN)
 		f->neg_count++;
 	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
-	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q);
+	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q ||
+		timely_auto_near(f, rtt_ns));
 }
 
 /* Undo a run of cuts that noise caused. */
@@ -1047,7 +1055,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 
 	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
 	rate = timely_rate_units(f);
-	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, cap_bps);
+	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, cap_bps);
 	if (in_vain || timely_auto_old(f, e->utc_ns)) {
 		res->branch = TIMELY_BRANCH_PROBE;
 		f->base_ns = (u32)rtt_ns;

@@ -915,6 +915,7 @@ static void update__longer_path(void)
 	/* RTTs within an eighth show that nothing has changed. */
 	start(CAP / 64);
 	for (i = 0; i < 50000; i++) {
+		f.rate_q = timely_bps_to_rate(CAP / 64);
 		update(112 * US);
 		CHECK(r.branch != TIMELY_BRANCH_PROBE);
 		if (ktap_failures)
@@ -1100,6 +1101,24 @@ static void update__cuts_in_vain(void)
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_EQ(f.base_ns, 200 * US);
+
+	/* Within an eighth of D they need not take half of the rate: it would take seconds. */
+	start(CAP);
+	f.mean_ns = 112 * US;
+	for (i = 1; i < 8; i++) {
+		update(112 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
+	update(112 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_EQ(f.base_ns, 112 * US);
+	CHECK(rate() > CAP * 0.8);
+	start(CAP);
+	f.mean_ns = 113 * US;
+	for (i = 0; i < 20; i++) {
+		update(113 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
 
 	/* Any other one in between, and they count from 0. */
 	cut(CAP, CAP / 3);

@@ -284,6 +284,15 @@ static void star__no_wire_is_known_of_100_gbit(void)
 	}, (struct bounds){ .9, .9, 80, 95 });
 }
 
+/* A far host behind a slow link, whose own segments make RTTs that D does not explain. */
+static void star__far_and_slow(void)
+{
+	check_star((struct star){
+		10 * G, 0.1 * G, 1,
+		.base_us = 20000, .at_once = true, .from_s = 2, .until_s = 6,
+	}, (struct bounds){ .9 });
+}
+
 /* A slow link behind it, which makes v of many flows longer. */
 static void star__forty_flows_and_no_wire_is_known_of_1_gbit(void)
 {
@@ -479,6 +488,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__no_wire_is_known),
 	KTAP_CASE(star__two_flows_and_no_wire_is_known),
 	KTAP_CASE(star__no_wire_is_known_of_100_gbit),
+	KTAP_CASE(star__far_and_slow),
 	KTAP_CASE(star__forty_flows_and_no_wire_is_known_of_1_gbit),
 	KTAP_CASE(star__no_wire_is_known_of_1_gbit),
 	KTAP_CASE(star__a_machine_that_is_busy),
