@@ -93,8 +93,8 @@
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
  * A queue would have drained, so the path is longer than D. A route that becomes 50 us longer
  * would cost 98 % of the rate for 2 to 6 s otherwise, and so would one RTT that was measured
- * too short. Within an eighth of D no part of the rate need be taken, since there D never
- * becomes old: on long paths that is above Thigh.
+ * too short. On a path of 1 ms and more no part of the rate need be taken if the RTT is within an
+ * eighth of D: there D never becomes old, and that is above Thigh.
  *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
  * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
@@ -169,6 +169,9 @@
  */
 #define TIMELY_AUTO_FLAT_SHIFT	4
 #define TIMELY_AUTO_VAIN	8U
+
+/* A path of that D is long, ns: RTTs above Thigh show that D is right. */
+#define TIMELY_AUTO_LONG_NS	1000000U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2
@@ -822,7 +825,7 @@ static inline void timely_auto_probed(struct timely_flow *f, u64 utc_ns)
 	f->neg_count = 0;
 }
 
-/* Return whether an RTT shows that D is right. */
+/* Return whether an RTT, not below D, shows that D is right. */
 static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
 {
 	return rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT;
@@ -914,8 +917,8 @@ static inline bool timely_auto_was_noise(const struct timely_flow *f,
 
 /*
  * Return whether a run of cuts was in vain: it has taken half of the rate, or led to the lowest
- * one, and the RTT stays as it is. A queue would drain. Where an RTT above Thigh shows that D is
- * right, which would be cut for ever, the first is not needed.
+ * one, and the RTT stays as it is. A queue would drain. On a long path an RTT above Thigh may show
+ * that D is right, and be cut for ever: there the first is not needed.
  */
 static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 cap_bps)
 {
@@ -928,7 +931,7 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 ca
 		f->neg_count++;
 	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
 	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q ||
-		timely_auto_near(f, rtt_ns));
+		(f->base_ns >= TIMELY_AUTO_LONG_NS && timely_auto_near(f, rtt_ns)));
 }
 
 /* Undo a run of cuts that noise caused. */

@@ -915,7 +915,6 @@ static void update__longer_path(void)
 	/* RTTs within an eighth show that nothing has changed. */
 	start(CAP / 64);
 	for (i = 0; i < 50000; i++) {
-		f.rate_q = timely_bps_to_rate(CAP / 64);
 		update(112 * US);
 		CHECK(r.branch != TIMELY_BRANCH_PROBE);
 		if (ktap_failures)
@@ -1102,21 +1101,30 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_EQ(f.base_ns, 200 * US);
 
-	/* Within an eighth of D they need not take half of the rate: it would take seconds. */
+	/* Within an eighth of a long D they need not take half of the rate: it would take seconds. */
 	start(CAP);
-	f.mean_ns = 112 * US;
+	f.base_ns = 1000 * US;
+	f.mean_ns = 1125 * US;
 	for (i = 1; i < 8; i++) {
-		update(112 * US);
+		update(1125 * US);
 		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	}
-	update(112 * US);
+	update(1125 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
-	CHECK_EQ(f.base_ns, 112 * US);
-	CHECK(rate() > CAP * 0.8);
+	CHECK_EQ(f.base_ns, 1125 * US);
+	CHECK(rate() > CAP * 0.7);
 	start(CAP);
-	f.mean_ns = 113 * US;
-	for (i = 0; i < 20; i++) {
-		update(113 * US);
+	f.base_ns = 1000 * US;
+	f.mean_ns = 1126 * US;
+	for (i = 0; i < 15; i++) {
+		update(1126 * US);
+		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	}
+	start(CAP);
+	f.base_ns = 999 * US;
+	f.mean_ns = 1100 * US;
+	for (i = 0; i < 15; i++) {
+		update(1100 * US);
 		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	}
 
