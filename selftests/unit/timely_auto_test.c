@@ -1101,7 +1101,7 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_EQ(f.base_ns, 200 * US);
 
-	/* Within an eighth of a long D they need not take half of the rate: it would take seconds. */
+	/* Within an eighth of a long D they need not take half of the rate, which takes long. */
 	start(CAP);
 	f.base_ns = 1000 * US;
 	f.mean_ns = 1125 * US;
