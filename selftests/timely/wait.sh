@@ -37,7 +37,7 @@ wait_is() {
 	trace_off "$KSFT_TMP/trace"
 	expect "decisions" "$(grep -c timely_update: "$KSFT_TMP/trace")" -ge 10
 	expect_same "W" "$(sed -n 's/.*timely_update:.* wait=\([0-9]*\).*/\1/p' "$KSFT_TMP/trace" |
-		sort -u)" "$((($1 + 4095) / 4096 * 4096))"
+		sort -u)" "$((($1 + 8191) / 8192 * 8192))"
 }
 
 # coalesce OPTION...: and a second, after which a new connection has the device asked again.
@@ -68,7 +68,7 @@ at_once() {
 
 bounded() {
 	coalesce rx-usecs 900 rx-frames 64
-	wait_is 1044480
+	wait_is 1040384
 	coalesce rx-usecs 20
 }
 
