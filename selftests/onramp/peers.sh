@@ -356,7 +356,8 @@ charged() {
 	without=$(slab)
 	size=$(cat /sys/kernel/slab/onramp_conn/object_size)
 	echo "measured: 200 connections of $size bytes: $((with - without)) bytes charged"
-	expect "bytes charged" "$((with - without))" -ge $((200 * size))
+	# The cgroup has other objects as well, of which some go meanwhile.
+	expect "bytes charged" "$((with - without))" -ge $((200 * size / 20 * 19))
 	stop "$CLIENT"
 }
 
