@@ -403,10 +403,8 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 	if (bps < cap_bps)
 		a->spread_q10 = timely_sqrt(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
 
-	base_ns = TIMELY_AUTO_BASE_NS;
-	/* D may be with it. */
-	if (f->unwired)
-		base_ns += a->segment_ns;
+	/* Without a wire D may contain q. */
+	base_ns = TIMELY_AUTO_BASE_NS + (f->unwired ? a->segment_ns : 0);
 	base_ns = max_t(u64, timely_auto_path_ns(f), base_ns);
 	base_ns = max_t(u64, base_ns, a->segment_ns);
 	own_ns = TIMELY_AUTO_TARGET_NS +

@@ -699,13 +699,11 @@ static void timely_count_unattached(const struct sock *sk,
 	const struct timely_sock *ts = timely_sk(sk);
 	struct timely_net *tn = timely_sock_net(sk);
 
-	if (conf->rtt_source != TIMELY_RTT_AUTO)
-		return;
-	if (!timely_wants_nic(ts, conf))
-		timely_count(tn, TIMELY_STAT_SOFTWARE);
-	else
+	if (timely_wants_nic(ts, conf))
 		timely_count(tn, rcu_access_pointer(nic_ts_bus) ? TIMELY_STAT_NO_FLOW :
 								   TIMELY_STAT_NO_BUS);
+	else if (conf->rtt_source == TIMELY_RTT_AUTO)
+		timely_count(tn, TIMELY_STAT_SOFTWARE);
 }
 
 /*

@@ -74,6 +74,17 @@ static void update(u64 rtt_ns)
 	update_after(2 * (u64)f.base_ns, rtt_ns);
 }
 
+/* So many updates with an RTT, each of which takes this branch. */
+#define CHECK_UPDATES(n, rtt_ns, want)				\
+	do {							\
+		int left = (n);					\
+								\
+		while (left--) {				\
+			update(rtt_ns);				\
+			CHECK_EQ(r.branch, want);		\
+		}						\
+	} while (0)
+
 static void sqrt__rounds_down(void)
 {
 	u64 root;
@@ -852,13 +863,8 @@ static void update__gradient(void)
 /* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
 static void update__hai(void)
 {
-	int i;
-
 	start(CAP / 64);
-	for (i = 0; i < 6; i++) {
-		update(100 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
-	}
+	CHECK_UPDATES(6, 100 * US, TIMELY_BRANCH_LOW);
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
 	start(CAP / 64);
@@ -882,10 +888,7 @@ static void update__hai(void)
 	/* A fast flow's updates count one each. */
 	start(CAP / 64);
 	f.base_ns = 5 * US;
-	for (i = 0; i < 63; i++) {
-		update(5 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
-	}
+	CHECK_UPDATES(63, 5 * US, TIMELY_BRANCH_LOW);
 	update(5 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HAI);
 }
@@ -1105,10 +1108,7 @@ static void update__cuts_in_vain(void)
 	start(CAP);
 	f.base_ns = 1000 * US;
 	f.mean_ns = 1125 * US;
-	for (i = 1; i < 8; i++) {
-		update(1125 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	}
+	CHECK_UPDATES(7, 1125 * US, TIMELY_BRANCH_HIGH);
 	update(1125 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_EQ(f.base_ns, 1125 * US);
@@ -1116,17 +1116,11 @@ static void update__cuts_in_vain(void)
 	start(CAP);
 	f.base_ns = 1000 * US;
 	f.mean_ns = 1126 * US;
-	for (i = 0; i < 15; i++) {
-		update(1126 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	}
+	CHECK_UPDATES(15, 1126 * US, TIMELY_BRANCH_HIGH);
 	start(CAP);
 	f.base_ns = 999 * US;
 	f.mean_ns = 1100 * US;
-	for (i = 0; i < 15; i++) {
-		update(1100 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	}
+	CHECK_UPDATES(15, 1100 * US, TIMELY_BRANCH_HIGH);
 
 	/* Any other one in between, and they count from 0. */
 	cut(CAP, CAP / 3);
@@ -1159,16 +1153,10 @@ static void update__cuts_in_vain(void)
 	cut(CAP, CAP / 3);
 	f.slope_q = -(1 << 20) / 10;
 	f.mean_ns = 2200 * US;
-	for (i = 0; i < 90; i++) {
-		update(f.mean_ns - 20 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	}
+	CHECK_UPDATES(90, f.mean_ns - 20 * US, TIMELY_BRANCH_HIGH);
 	cut(CAP, CAP / 3);
 	f.slope_q = (1 << 20) / 10;
-	for (i = 0; i < 90; i++) {
-		update(f.mean_ns + 20 * US);
-		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	}
+	CHECK_UPDATES(90, f.mean_ns + 20 * US, TIMELY_BRANCH_HIGH);
 
 	/* Less than half was cut. */
 	cut(CAP / 2, CAP / 3);
