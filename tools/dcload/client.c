@@ -169,6 +169,8 @@ int client_run(const struct client_options *o)
 		result_csv_open(c);
 
 	c->start_ns = now_ns();
+	if (o->rtt_csv)
+		result_rtt_open(c);
 	c->measure_timer.expired = measure_begin;
 	c->end_timer.expired = run_end;
 	c->step_timer.expired = step;

@@ -91,6 +91,7 @@ struct client {
 	struct timer phase_timer;
 	struct timer watchdog;
 	uint64_t start_ns;
+	uint64_t start_real_ns;		/* CLOCK_REALTIME, with rtt_csv */
 	uint64_t base_ns;		/* measured interval */
 	uint64_t base_boot_ns;		/* same moment, CLOCK_BOOTTIME */
 	uint64_t end_ns;
@@ -119,6 +120,7 @@ struct client {
 	uint64_t cycles_done;
 	uint64_t cycles_failed;
 	FILE *csv;
+	FILE *rtt_csv;
 };
 
 extern const struct mode mode_bulk, mode_rounds, mode_churn;
@@ -138,6 +140,9 @@ void __printf(2, 3) client_fail(struct client *c, const char *fmt, ...);
 /* result.c */
 void result_csv_open(struct client *c);
 void result_csv_step(struct client *c);
+void result_rtt_open(struct client *c);
+void result_rtt(const struct flow *f, const struct rtt_event *ev,
+		const struct rtt_sample *s);
 void result_write(struct client *c);
 
 #endif /* DCLOAD_CLIENT_H */

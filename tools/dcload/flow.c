@@ -110,18 +110,20 @@ static void flow_acked(struct flow *f, const struct rtt_event *ev)
 {
 	struct client *c = f->client;
 	enum rtt_verdict verdict;
+	struct rtt_sample s;
 	unsigned int lost;
-	uint64_t rtt_ns;
 
-	verdict = rtt_acked(&f->tracker, ev, &rtt_ns, &lost);
+	verdict = rtt_acked(&f->tracker, ev, &s, &lost);
 	if (verdict == RTT_VALID)
-		sample(&f->rtt_step, rtt_ns);
+		sample(&f->rtt_step, s.rtt_ns);
 	if (c->measuring) {
 		c->rtt_lost += lost;
 		switch (verdict) {
 		case RTT_VALID:
-			sample(&f->rtt, rtt_ns);
-			hist_add(&c->rtt, rtt_ns);
+			sample(&f->rtt, s.rtt_ns);
+			hist_add(&c->rtt, s.rtt_ns);
+			if (c->rtt_csv)
+				result_rtt(f, ev, &s);
 			break;
 		case RTT_RETRANS:
 			c->rtt_retrans++;

@@ -104,6 +104,9 @@ static const char client_help[] =
 "  --seed S              of the sampling jitter (default 1)\n"
 "  --json FILE           result, - for standard output\n"
 "  --csv FILE            time series\n"
+"  --rtt-csv FILE        a line for each RTT sample of the measured interval: time of the\n"
+"                        ACK, flow, RTT, packets delivered in this round trip, and how\n"
+"                        many of them had a CE mark\n"
 "  --progress            one line a second on standard error (default on a terminal)\n"
 "\n";
 
@@ -468,6 +471,7 @@ static const struct option_row client_rows[] = {
 	    .max = 60000, .unit = NSEC_PER_MSEC),
 	ROW(client_options, seed, "seed", ARG_U64, RANGE(0, UINT64_MAX)),
 	ROW(client_options, csv, "csv", ARG_TEXT),
+	ROW(client_options, rtt_csv, "rtt-csv", ARG_TEXT),
 };
 
 static void client_check(struct client_options *o)
@@ -504,6 +508,8 @@ static void client_check(struct client_options *o)
 		o->interval_ns = 100 * NSEC_PER_MSEC;
 	if (o->interval_ns && !o->csv)
 		die("--interval-ms goes with --csv FILE");
+	if (o->rtt_csv && !o->rtt_sample_ns)
+		die("--rtt-csv FILE needs RTT samples: --rtt-sample-us of 10 or more");
 }
 
 /**

@@ -25,6 +25,7 @@ struct client_options {
 	const char *cc;		/* NULL: whatever the namespace's default is */
 	const char *json;	/* NULL: none */
 	const char *csv;	/* NULL: none */
+	const char *rtt_csv;	/* NULL: none */
 	uint64_t flows;
 	uint64_t port;
 	uint64_t duration_ns;	/* measured part, 0: no limit (churn) */

@@ -70,6 +70,33 @@ void result_csv_step(struct client *c)
 	}
 }
 
+/**
+ * result_rtt_open() - begin the list of RTT samples
+ * @c: client
+ */
+void result_rtt_open(struct client *c)
+{
+	c->rtt_csv = json_file_open(c->opt->rtt_csv);
+	c->start_real_ns = clock_ns(CLOCK_REALTIME);
+	fputs("t_s,flow,rtt_us,delivered_segs,delivered_ce_segs\n", c->rtt_csv);
+}
+
+/**
+ * result_rtt() - a line about one sample
+ * @f: flow
+ * @ev: timestamp of the ACK
+ * @s: the sample
+ */
+void result_rtt(const struct flow *f, const struct rtt_event *ev,
+		const struct rtt_sample *s)
+{
+	const struct client *c = f->client;
+
+	fprintf(c->rtt_csv, "%.9f,%u,%.3f,%u,%u\n",
+		(double)(int64_t)(ev->real_ns - c->start_real_ns) / 1e9, f->index,
+		(double)s->rtt_ns / 1e3, s->delivered, s->delivered_ce);
+}
+
 static void put_parameters(struct json_writer *w, const struct client *c)
 {
 	const struct client_options *o = c->opt;
@@ -267,6 +294,8 @@ void result_write(struct client *c)
 
 	if (c->csv)
 		json_file_close(c->csv, c->opt->csv);
+	if (c->rtt_csv)
+		json_file_close(c->rtt_csv, c->opt->rtt_csv);
 	sum_up(c, &t);
 	if (c->opt->json) {
 		f = json_file_open(c->opt->json);

@@ -71,7 +71,7 @@ void rtt_transmitted(struct rtt_tracker *t, const struct rtt_event *ev)
 			continue;
 		if (!p->n_tx++) {
 			p->tx_ns = ev->real_ns;
-			p->tx_retrans = ev->retrans;
+			p->tx = ev->stats;
 		}
 		return;
 	}
@@ -81,14 +81,14 @@ void rtt_transmitted(struct rtt_tracker *t, const struct rtt_event *ev)
  * rtt_acked() - process an ACK timestamp
  * @t: tracker
  * @ev: the timestamp
- * @rtt_ns: the sample, if the verdict is RTT_VALID
+ * @sample: result, if the verdict is RTT_VALID
  * @lost: samples older than this one that will never get their ACK timestamp:
  *	TCP reports them in order
  *
  * Return: the verdict about the sample.
  */
 enum rtt_verdict rtt_acked(struct rtt_tracker *t, const struct rtt_event *ev,
-			   uint64_t *rtt_ns, unsigned int *lost)
+			   struct rtt_sample *sample, unsigned int *lost)
 {
 	struct rtt_pending p;
 	unsigned int i;
@@ -107,12 +107,16 @@ enum rtt_verdict rtt_acked(struct rtt_tracker *t, const struct rtt_event *ev,
 
 	if (!p.n_tx)
 		return RTT_NO_TX;
-	if (p.n_tx > 1 || p.tx_retrans != ev->retrans)
+	if (p.n_tx > 1 || p.tx.retrans != ev->stats.retrans)
 		return RTT_RETRANS;
 	/* A stepped real time clock. */
 	if (ev->real_ns < p.tx_ns)
 		return RTT_UNKNOWN;
-	*rtt_ns = ev->real_ns - p.tx_ns;
+	*sample = (struct rtt_sample){
+		.rtt_ns = ev->real_ns - p.tx_ns,
+		.delivered = ev->stats.delivered - p.tx.delivered,
+		.delivered_ce = ev->stats.delivered_ce - p.tx.delivered_ce,
+	};
 	return RTT_VALID;
 }
 
@@ -173,31 +177,39 @@ long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc)
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static uint32_t stats_retrans(const struct cmsghdr *cm)
+/**
+ * rtt_read_stats() - find the counters among the attributes of a timestamp
+ * @attrs: netlink attributes, as SCM_TIMESTAMPING_OPT_STATS has them
+ * @len: bytes
+ * @out: result; what is missing is 0
+ */
+void rtt_read_stats(const void *attrs, size_t len, struct rtt_stats *out)
 {
-	const char *p = (const char *)CMSG_DATA(cm);
-	size_t len = cm->cmsg_len - CMSG_LEN(0);
-	uint32_t v = 0;
+	const char *p = attrs;
 
+	memset(out, 0, sizeof(*out));
 	while (len >= NLA_HDRLEN) {
+		uint32_t *to = NULL;
 		struct nlattr nla;
 		size_t step;
 
 		memcpy(&nla, p, sizeof(nla));
 		if (nla.nla_len < NLA_HDRLEN || nla.nla_len > len)
 			break;
-		if (nla.nla_type == TCP_NLA_TOTAL_RETRANS &&
-		    nla.nla_len >= NLA_HDRLEN + sizeof(v)) {
-			memcpy(&v, p + NLA_HDRLEN, sizeof(v));
-			return v;
-		}
+		if (nla.nla_type == TCP_NLA_TOTAL_RETRANS)
+			to = &out->retrans;
+		else if (nla.nla_type == TCP_NLA_DELIVERED)
+			to = &out->delivered;
+		else if (nla.nla_type == TCP_NLA_DELIVERED_CE)
+			to = &out->delivered_ce;
+		if (to && nla.nla_len >= NLA_HDRLEN + sizeof(*to))
+			memcpy(to, p + NLA_HDRLEN, sizeof(*to));
 		step = (size_t)NLA_ALIGN(nla.nla_len);
 		if (step > len)
 			break;
 		len -= step;
 		p += step;
 	}
-	return v;
 }
 
 /**
@@ -224,14 +236,15 @@ int tstamp_read(int fd, struct rtt_event *ev)
 	if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
 		return -1;
 
-	ev->retrans = 0;
+	memset(&ev->stats, 0, sizeof(ev->stats));
 	for (cm = CMSG_FIRSTHDR(&msg); cm; cm = CMSG_NXTHDR(&msg, cm)) {
 		if (cm->cmsg_level == SOL_SOCKET &&
 		    cm->cmsg_type == SO_TIMESTAMPING)
 			ts = (const void *)CMSG_DATA(cm);
 		else if (cm->cmsg_level == SOL_SOCKET &&
 			 cm->cmsg_type == SCM_TIMESTAMPING_OPT_STATS)
-			ev->retrans = stats_retrans(cm);
+			rtt_read_stats(CMSG_DATA(cm), cm->cmsg_len - CMSG_LEN(0),
+				       &ev->stats);
 		else if ((cm->cmsg_level == SOL_IP &&
 			  cm->cmsg_type == IP_RECVERR) ||
 			 (cm->cmsg_level == SOL_IPV6 &&

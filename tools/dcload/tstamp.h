@@ -26,18 +26,30 @@
  * timestamps, or the byte was transmitted twice, the sample is left out and counted
  * (excluded_retrans). So the RTTs of overflowing buffers are missing: read the maximum
  * together with that count.
+ *
+ * They carry the socket's counts of delivered packets as well, and of those whose ACK
+ * echoed a CE mark. The ACK timestamp is made when the packet with the byte has been
+ * counted. So the differences between both timestamps are of one round trip.
  */
 #ifndef DCLOAD_TSTAMP_H
 #define DCLOAD_TSTAMP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RTT_PENDING	64	/* samples one flow can have under way */
 
+/* Counters of the socket at the time of a timestamp. */
+struct rtt_stats {
+	uint32_t retrans;	/* packets sent again */
+	uint32_t delivered;	/* packets */
+	uint32_t delivered_ce;	/* of these, with a CE mark */
+};
+
 struct rtt_pending {
 	uint32_t id;		/* offset of the byte in the stream, mod 2^32 */
-	uint32_t tx_retrans;	/* socket's retransmissions at transmission */
+	struct rtt_stats tx;	/* at transmission */
 	uint64_t tx_ns;		/* CLOCK_REALTIME */
 	unsigned int n_tx;	/* times it was transmitted */
 };
@@ -58,8 +70,15 @@ enum rtt_verdict {
 struct rtt_event {
 	enum rtt_event_type { RTT_EV_TX, RTT_EV_ACK } type;
 	uint32_t id;
-	uint32_t retrans;
+	struct rtt_stats stats;
 	uint64_t real_ns;
+};
+
+/* What is known of one round trip. */
+struct rtt_sample {
+	uint64_t rtt_ns;
+	uint32_t delivered;	/* packets that were acknowledged meanwhile */
+	uint32_t delivered_ce;
 };
 
 /* Tracker: pure. */
@@ -67,7 +86,8 @@ bool rtt_room(const struct rtt_tracker *t);
 unsigned int rtt_expect(struct rtt_tracker *t, uint32_t id);
 void rtt_transmitted(struct rtt_tracker *t, const struct rtt_event *ev);
 enum rtt_verdict rtt_acked(struct rtt_tracker *t, const struct rtt_event *ev,
-			   uint64_t *rtt_ns, unsigned int *lost);
+			   struct rtt_sample *sample, unsigned int *lost);
+void rtt_read_stats(const void *attrs, size_t len, struct rtt_stats *out);
 
 /* Socket side. */
 void tstamp_enable(int fd);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/netlink.h>
+#include <linux/tcp.h>
+
 #include "../dcload.h"
 #include "../dist.h"
 #include "../hist.h"
@@ -251,15 +254,18 @@ static void parse_list__items(void)
 static enum rtt_verdict acked(struct rtt_tracker *t, uint32_t id, uint32_t retrans,
 			      uint64_t ns, uint64_t *rtt, unsigned int *lost)
 {
-	struct rtt_event ev = { RTT_EV_ACK, id, retrans, ns };
+	struct rtt_event ev = { RTT_EV_ACK, id, { .retrans = retrans }, ns };
+	struct rtt_sample sample = { .rtt_ns = *rtt };
+	enum rtt_verdict verdict = rtt_acked(t, &ev, &sample, lost);
 
-	return rtt_acked(t, &ev, rtt, lost);
+	*rtt = sample.rtt_ns;
+	return verdict;
 }
 
 static void transmitted(struct rtt_tracker *t, uint32_t id, uint32_t retrans,
 			uint64_t ns)
 {
-	struct rtt_event ev = { RTT_EV_TX, id, retrans, ns };
+	struct rtt_event ev = { RTT_EV_TX, id, { .retrans = retrans }, ns };
 
 	rtt_transmitted(t, &ev);
 }
@@ -319,6 +325,54 @@ static void rtt_acked__lost_stamps(void)
 	rtt_expect(&t, 6);
 	transmitted(&t, 6, 0, 200);
 	CHECK(acked(&t, 6, 0, 100, &rtt, &lost) == RTT_UNKNOWN);
+}
+
+static void rtt_acked__marks_of_the_round_trip(void)
+{
+	/* Of two counters one wraps. */
+	struct rtt_event sent = { RTT_EV_TX, 9, { 1, UINT32_MAX - 1, 40 }, 1000 };
+	struct rtt_event ack = { RTT_EV_ACK, 9, { 1, 5, 43 }, 3000 };
+	struct rtt_tracker t = { 0 };
+	struct rtt_sample s;
+	unsigned int lost;
+
+	rtt_expect(&t, 9);
+	rtt_transmitted(&t, &sent);
+	CHECK(rtt_acked(&t, &ack, &s, &lost) == RTT_VALID);
+	CHECK(s.rtt_ns == 2000 && s.delivered == 7 && s.delivered_ce == 3);
+}
+
+static void put_attr(char **at, uint16_t type, const void *value, uint16_t len)
+{
+	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
+
+	memcpy(*at, &nla, sizeof(nla));
+	memcpy(*at + NLA_HDRLEN, value, len);
+	*at += NLA_ALIGN(nla.nla_len);
+}
+
+static void rtt_read_stats__finds_all(void)
+{
+	uint32_t retrans = 3, delivered = 1000, delivered_ce = 70;
+	struct rtt_stats s = { 9, 9, 9 };
+	char attrs[128] = { 0 }, *at = attrs;
+	uint64_t busy = 12345678901;
+	uint8_t ttl = 63;
+	size_t len;
+
+	put_attr(&at, TCP_NLA_BUSY, &busy, sizeof(busy));
+	put_attr(&at, TCP_NLA_TOTAL_RETRANS, &retrans, sizeof(retrans));
+	put_attr(&at, TCP_NLA_TTL, &ttl, sizeof(ttl));
+	put_attr(&at, TCP_NLA_DELIVERED, &delivered, sizeof(delivered));
+	len = (size_t)(at - attrs);
+	put_attr(&at, TCP_NLA_DELIVERED_CE, &delivered_ce, sizeof(delivered_ce));
+	rtt_read_stats(attrs, (size_t)(at - attrs), &s);
+	CHECK(s.retrans == 3 && s.delivered == 1000 && s.delivered_ce == 70);
+	/* What was cut off is not read. */
+	rtt_read_stats(attrs, len + NLA_HDRLEN + 2, &s);
+	CHECK(s.retrans == 3 && s.delivered == 1000 && s.delivered_ce == 0);
+	rtt_read_stats(attrs, 0, &s);
+	CHECK(s.retrans == 0 && s.delivered == 0 && s.delivered_ce == 0);
 }
 
 static void rtt_expect__full_forgets_oldest(void)
@@ -808,6 +862,8 @@ static const struct {
 	TEST(rtt_acked__plain_sample),
 	TEST(rtt_acked__retransmission_excluded),
 	TEST(rtt_acked__lost_stamps),
+	TEST(rtt_acked__marks_of_the_round_trip),
+	TEST(rtt_read_stats__finds_all),
 	TEST(rtt_expect__full_forgets_oldest),
 	TEST(dist_mean__as_published),
 	TEST(dist_mean__is_the_integral_of_the_quantiles),
