@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Rates and RTT of 2, then 12 TIMELY flows, for two betas, with and without On-Ramp.
+# Rates and RTT of 2, then 12 TIMELY flows, for two betas or profile auto, with and without
+# On-Ramp.
 
 array run[4] = ['fq-200', 'fq-800', 'onramp-200', 'onramp-800']
 array what[4] = ['beta 0.2, fq', 'beta 0.8, fq', 'beta 0.2, On-Ramp', 'beta 0.8, On-Ramp']
+runs = 4
+if (system("ls " . dir . " | grep -c '^fq-auto.series$'") > 0) {
+	run[1] = 'fq-auto'
+	run[2] = 'onramp-auto'
+	what[1] = 'profile auto, fq'
+	what[2] = 'profile auto, On-Ramp'
+	runs = 2
+}
 
 do for [format in 'svg png'] {
 	if (format eq 'svg') {
@@ -12,7 +21,7 @@ do for [format in 'svg png'] {
 		set terminal pngcairo size 1100,800 font 'sans,11'
 	}
 	set output dir . '/rates.' . format
-	set multiplot layout 2,2 title '12 TIMELY flows at 100 Gbit/s, ten of which join two'
+	set multiplot layout runs / 2,2 title '12 TIMELY flows at 100 Gbit/s, ten of which join two'
 	set grid lc rgb '#d0d0d0'
 	set xlabel 'virtual time (ms)'
 	set ylabel 'rate (Gbit/s)'
@@ -22,7 +31,7 @@ do for [format in 'svg png'] {
 	set yrange [0:110]
 	set y2range [0:*]
 	set key top right font ',9'
-	do for [i = 1:4] {
+	do for [i = 1:runs] {
 		set title what[i]
 		series = dir . '/' . run[i] . '.series'
 		plot series using ($1 * 1e3):($2 / 1e9) with lines lw 1.5 lc rgb 'black' title 'all', \
