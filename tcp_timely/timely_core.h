@@ -178,6 +178,7 @@ struct timely_params {
  * @rtt_diff_q:	smoothed RTT difference, ns in Q16
  * @prev_rtt_ns: RTT of the last completion, ns; 0: there was none
  * @slope_q:	profile auto, in its place: smoothed d(RTT)/dt, Q20
+ * @noisy:	profile auto: how sure it is that RTTs differ from D by noise, and not by a queue
  * @avg_ns:	profile auto: mean of the RTTs since the last update, ns
  * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
  * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
@@ -214,7 +215,8 @@ struct timely_flow {
 	union {
 		s64	rtt_diff_q;
 		struct {
-			s32	slope_q;
+			s32	slope_q:26;
+			u32	noisy:6;
 			u32	avg_ns;
 		};
 	};

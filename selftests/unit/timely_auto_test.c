@@ -202,6 +202,82 @@ static void params__base_without_a_wire(void)
 	CHECK_EQ(a.t_high_ns, 106464);
 }
 
+/*
+ * v is 40 us, so 9/4 v is 90 us, of which q is 16.384, other reasons 8 and W the rest; w is 6.464.
+ * 63 are all of it, 32 a 32nd.
+ */
+static void params__of_a_noisy_host(void)
+{
+	const u64 noise_ns = 90000 - 16384 - 8000;
+
+	start(CAP);
+	f.dev_ns = 40 * US;
+	f.noisy = 31;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 40000);
+	f.noisy = 32;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns / 32);
+	f.noisy = 63;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns);
+	CHECK_EQ(a.chance_ns, 6464);
+	timely_auto_set_wait(&f, 2 * 8192);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns);
+	f.dev_ns = 10 * US;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 16384 + 10000);
+	/* Without a wire another rule holds. */
+	timely_auto_set_wait(&f, 0);
+	f.dev_ns = 40 * US;
+	timely_auto_set_wired(&f, false);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 106464 + 40000 + 40000 - 6464);
+}
+
+/* v stays near 40 us. Up to 7/4 v above D + W an update is noise, from there on a queue. */
+static void noisy__or_a_queue(void)
+{
+	int i;
+
+	start(CAP);
+	f.mean_ns = 150 * US;
+	f.dev_ns = 40 * US;
+	update(150 * US);
+	CHECK_EQ(f.noisy, 1);
+	for (i = 0; i < 100; i++) {
+		f.dev_ns = 40 * US;
+		update(150 * US);
+	}
+	CHECK_EQ(f.noisy, 63);
+	f.dev_ns = 40 * US;
+	f.mean_ns = 169 * US;
+	update(169 * US);
+	/* v is 38.75 us now, and 7/4 of that 67.8. */
+	CHECK_EQ(f.noisy, 62);
+	timely_auto_set_wait(&f, 8192);
+	f.dev_ns = 40 * US;
+	f.mean_ns = 169 * US;
+	update_after(300 * US, 169 * US);
+	CHECK_EQ(f.noisy, 63);
+	for (i = 0; i < 100; i++) {
+		f.base_ns = 100 * US;
+		f.dev_ns = 40 * US;
+		f.mean_ns = 500 * US;
+		update_after(300 * US, 500 * US);
+	}
+	CHECK_EQ(f.noisy, 0);
+	/* The slope beside it has its sign and its range. */
+	f.slope_q = -TIMELY_SLOPE_MAX;
+	CHECK_EQ(f.slope_q, -TIMELY_SLOPE_MAX);
+	CHECK_EQ(f.noisy, 0);
+	f.noisy = 63;
+	f.slope_q = TIMELY_SLOPE_MAX;
+	CHECK_EQ(f.slope_q, TIMELY_SLOPE_MAX);
+	CHECK_EQ(f.noisy, 63);
+}
+
 static void wire__known_or_not(void)
 {
 	start(CAP);
@@ -1387,6 +1463,8 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(wait__of_interrupts),
 	KTAP_CASE(params__of_a_cpu),
 	KTAP_CASE(params__base_without_a_wire),
+	KTAP_CASE(params__of_a_noisy_host),
+	KTAP_CASE(noisy__or_a_queue),
 	KTAP_CASE(wire__known_or_not),
 	KTAP_CASE(rtts__without_a_wire),
 	KTAP_CASE(wait__of_decisions),

@@ -203,6 +203,40 @@ static void star__noise_20_us_at_100_gbit(void)
 	}, (struct bounds){ .96, .97, 0, 100 });
 }
 
+/* A first guess of 10 Gbit/s on a link of 100: nothing but noise, which cost 97 % of it. */
+static void star__noise_100_us_on_one(void)
+{
+	check_star((struct star){
+		100 * G, 100 * G, 1, .cap_bit_s = 10 * G,
+		.noise_us = 100, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .05, 1, 0, 150 });
+}
+
+static void star__noise_100_us_on_two(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 2,
+		.noise_us = 100, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .5, .5, 0, 150 });
+}
+
+static void star__noise_100_us_on_16(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 16,
+		.noise_us = 100, .from_s = .3, .until_s = .6,
+	}, (struct bounds){ .65, .6, 0, 160 });
+}
+
+/* A slow link makes v long as well, and that is no noise. */
+static void star__slower_port_is_no_noise(void)
+{
+	check_star((struct star){
+		10 * G, 1 * G, 16, 10,
+		.base_us = 60, .from_s = .5, .until_s = 1.5,
+	}, (struct bounds){ .95, .98, 230, 450 });
+}
+
 static void star__two_groups(void)
 {
 	check_star((struct star){
@@ -478,6 +512,10 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__noise_20_us),
 	KTAP_CASE(star__noise_20_us_on_two),
 	KTAP_CASE(star__noise_20_us_at_100_gbit),
+	KTAP_CASE(star__noise_100_us_on_one),
+	KTAP_CASE(star__noise_100_us_on_two),
+	KTAP_CASE(star__noise_100_us_on_16),
+	KTAP_CASE(star__slower_port_is_no_noise),
 	KTAP_CASE(star__two_groups),
 	KTAP_CASE(star__forty_start),
 	KTAP_CASE(star__one_joins_39),
