@@ -389,19 +389,26 @@ static inline bool timely_auto_set_wired(struct timely_flow *f, bool wired)
 	return changed;
 }
 
+/* W, ns. */
+static inline u32 timely_auto_wait_ns(const struct timely_flow *f)
+{
+	return (u32)f->wait << TIMELY_AUTO_WAIT_SHIFT;
+}
+
 /**
  * timely_auto_path_ns() - return D + W, the longest RTT that is no queue, ns
  * @f: flow
  */
 static inline u64 timely_auto_path_ns(const struct timely_flow *f)
 {
-	return (u64)f->base_ns + ((u64)f->wait << TIMELY_AUTO_WAIT_SHIFT);
+	return (u64)f->base_ns + timely_auto_wait_ns(f);
 }
 
 /* Count an update in timely_flow.noisy. */
 static inline void timely_auto_judge(struct timely_flow *f, u64 rtt_ns)
 {
-	if (rtt_ns >= timely_auto_path_ns(f) + (u64)f->dev_ns * TIMELY_AUTO_NOISY_NEAR / 4)
+	if (rtt_ns >= timely_auto_path_ns(f) + ((u64)f->dev_ns * TIMELY_AUTO_NOISY_NEAR >>
+					 TIMELY_AUTO_NOISY_SHIFT))
 		f->noisy -= !!f->noisy;
 	else if (f->noisy < TIMELY_AUTO_NOISY_MOST)
 		f->noisy++;
@@ -413,7 +420,7 @@ static inline void timely_auto_judge(struct timely_flow *f, u64 rtt_ns)
  */
 static inline u64 timely_auto_noise_ns(const struct timely_flow *f, u64 segment_ns)
 {
-	u64 own_ns = segment_ns + ((u64)f->wait << TIMELY_AUTO_WAIT_SHIFT) + TIMELY_AUTO_NOISY_NS;
+	u64 own_ns = segment_ns + timely_auto_wait_ns(f) + TIMELY_AUTO_NOISY_NS;
 	u64 noise_ns = (u64)f->dev_ns * TIMELY_AUTO_NOISY_V >> TIMELY_AUTO_NOISY_SHIFT;
 
 	if (f->noisy <= TIMELY_AUTO_NOISY_LEAST || noise_ns <= own_ns)
@@ -1068,7 +1075,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 
 	*res = (struct timely_result) {
 		.branch = TIMELY_BRANCH_AVERAGE, .link_bps = timely_auto_link_bps(f, cap_bps),
-		.wait_ns = (u32)f->wait << TIMELY_AUTO_WAIT_SHIFT,
+		.wait_ns = timely_auto_wait_ns(f),
 	};
 	rtt_ns = timely_auto_rtt(f, e, cap_bps);
 	timely_auto_sample(f, (u32)rtt_ns, e->utc_ns);
