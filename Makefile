@@ -196,6 +196,11 @@ check-programs: ## Compare nginx, redis and iperf3 over fq and onramp: [KERNEL=6
 	@$(SETUP) build vm programs
 	@MAKEFLAGS= selftests/onramp/programs $(PLACES)
 
+.PHONY: check-podman
+check-podman: ## Test containers of Debian's podman, in its own network, behind the host's qdisc: [KERNEL=6.1]
+	@$(SETUP) build vm podman
+	@MAKEFLAGS= selftests/onramp/podman
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@lab/run --list

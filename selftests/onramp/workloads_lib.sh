@@ -52,6 +52,14 @@ probes() {
 	done
 }
 
+# client NAMESPACE OPTION...: of dcload.
+client() {
+	local name=$1
+	shift
+
+	exec dcload client --netns "$name" --rtt-sample-us 0 "$@"
+}
+
 # answered FROM TO LOCAL [OPTION...]: OR-ACKs about flows from FROM to TO count, for SUBSCRIBEs in
 # the name of LOCAL, and none is refused. With options for dcload.
 answered() {
@@ -61,8 +69,7 @@ answered() {
 	taken_c=$(port "$C" RxDelivered)
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers all
-	spawn dcload client --netns "$from" --rtt-sample-us 0 --to "$to" --flows 2 --duration 600 \
-		"$@"
+	spawn client "$from" --to "$to" --flows 2 --duration 600 "$@"
 	wait_for 100 stats_reach acks 40 || all_stats
 	stop "$SPAWNED" KILL
 	shot
