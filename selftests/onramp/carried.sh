@@ -138,10 +138,17 @@ tap() {
 	guest
 }
 
-# taps ARG...: see tap_helper.c
+# vhost: the same by vhost-net, which has a thread in the kernel for what the guest sends.
+vhost() {
+	[ -e /dev/vhost-net ] || modprobe vhost_net
+	TAPS=vhost_helper
+	tap
+}
+
+# taps ARG...: see tap_helper.c and vhost_helper.c
 taps() {
 	[ -e /dev/net/tun ] || modprobe tun
-	spawn "$KSFT_DIR/tap_helper" "$@"
+	spawn "$KSFT_DIR/${TAPS:-tap_helper}" "$@"
 	wait_for 10 has_device "$C" c0
 	wait_for 10 has_device "$3" "$4"
 }
@@ -258,6 +265,13 @@ works_as_guest() {
 	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 20mbit
 }
 
+# And what it sends comes in batches, as GSO packets.
+works_in_batches() {
+	works_as_guest "$@"
+	expect "bytes of the packets that come from the tap" "$(in_ns "$A" awk '$1 == "hc:" {
+		printf "%.0f\n", $2 / $3 }' /proc/net/dev)" -ge 3000
+}
+
 # The path is 3 s long, whatever is done; without or_acker.
 held() {
 	bridged
@@ -349,7 +363,7 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 18
+ksft_plan 19
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
@@ -362,7 +376,8 @@ ksft_case "ipvlan, l2" works ipvlan l2
 ksft_case "ipvlan, l3" works ipvlan l3
 ksft_case "container whose packets tc takes to the NIC" works redirected
 ksft_case "and back, past the hook" redirected_both
-ksft_case "virtual machine on a tap and a bridge" works_as_guest tap
+ksft_case "virtual machine on a tap and a bridge" works_in_batches tap
+ksft_case "virtual machine by vhost-net, on a tap and a bridge" works_in_batches vhost
 ksft_case "virtual machine on a macvtap" works_as_guest macvtap
 vxlan='vxlan id 7 dstport 4789'
 # shellcheck disable=SC2086
