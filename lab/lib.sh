@@ -813,6 +813,14 @@ lab_table() {
 	}'
 }
 
+# lab_cell FILE ROW COLUMN: of a table whose first row has the columns' names, and whose first column
+# has the rows'.
+lab_cell() {
+	awk -v row="$2" -v column="$3" 'NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i }
+		$1 == row && column in at { print $at[column]; found = 1 }
+		END { exit !found }' "$1" || lab_die "$1 has no column '$3' in a row '$2'"
+}
+
 # lab_trace EVENT...: record trace events (system/event) until lab_end, for
 # trace.txt, without waking any process. LAB_TRACE_KB limits its size.
 lab_trace() {
