@@ -65,6 +65,31 @@ static inline bool dev_wired(struct net_device *dev)
 }
 
 /**
+ * dev_tunnels() - does a tunnel put what the device sends into other packets?
+ * @dev: device
+ *
+ * The tunnel's own device, or one on top of it. A tunnel may report the speed of the device that it
+ * was made for, as a VXLAN does. But what it sends is routed again, and waits in another qdisc.
+ *
+ * Context: RTNL.
+ */
+static inline bool dev_tunnels(struct net_device *dev)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+
+	ASSERT_RTNL();
+	/* Who asks it for a packet's outer headers. */
+	if (dev->netdev_ops->ndo_fill_metadata_dst)
+		return true;
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		if (dev_tunnels(lower))
+			return true;
+	}
+	return false;
+}
+
+/**
  * dev_of_software() - is the device made by software, and all that is below it?
  * @dev: device
  *

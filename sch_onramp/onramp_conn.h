@@ -180,12 +180,13 @@ struct onramp_net_stats {
  * @dev: the device; a qdisc on it holds it
  * @users: qdiscs
  * @auto_bps: speed of its wire, bytes/s; 0: it has none, or does not report one
+ * @tunnel: the wire is that of a device below, which has a queue of its own before it
  * @fifo_q: when the last packet that left will be on the wire, see onramp_fifo.h
  * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT of the last comparison with the bytes in flight
  * @forwards: qdiscs with "forward on"
  * @hook: of packets that come in by the device; while @forwards
  *
- * RTNL, except for @auto_bps, @fifo_q and @checked, which packets read and write.
+ * RTNL, except for @auto_bps, @tunnel, @fifo_q and @checked, which packets read and write.
  */
 struct onramp_link {
 	struct list_head	list;
@@ -194,6 +195,7 @@ struct onramp_link {
 	unsigned int		forwards;
 	struct onramp_hook	*hook;
 	u64			auto_bps;
+	bool			tunnel;
 	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
 	u32			checked;
 };

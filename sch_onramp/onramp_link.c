@@ -9,6 +9,9 @@
  *	  a device on top of others, like a VLAN or a bond, has one if all of them have one
  *	  a device of no bus, like a veth or a tun, has none; its speed is a constant
  *	  a device that a hypervisor makes has none; its speed is the hypervisor's choice
+ *	a tunnel that reports the speed of the device below, as a VXLAN does, has that rate, but no
+ *	  model: its packets wait again in the qdisc of that device, which may send them in
+ *	  another order
  *	the model begins anew when the rate changes
  *	the model is never further ahead than the time that the bytes take on the wire which
  *	the driver has been given and has not completed (BQL)
@@ -34,6 +37,7 @@ static void onramp_link_speed(struct onramp_link *link)
 
 	if (dev_wired(link->dev))
 		bps = dev_speed_mbit(link->dev) * ONRAMP_MBIT;
+	WRITE_ONCE(link->tunnel, dev_tunnels(link->dev));
 	/* Qdiscs read it without a lock; a packet may use the former speed. */
 	WRITE_ONCE(link->auto_bps, bps);
 }

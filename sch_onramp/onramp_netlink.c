@@ -242,6 +242,9 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	if (table)
 		table = onramp_table_swap(q, table, cfg->buckets);
 	peers = q->cfg.peers;
+	/* The next packet sets up the model of the wire. */
+	if (cfg->line_rate != q->cfg.line_rate)
+		q->line_bps = ~0ULL;
 	q->cfg = *cfg;
 	/* The highest threshold is for none. */
 	q->marks = cfg->ce_threshold < onramp_limits[TCA_ONRAMP_CE_THRESHOLD].max;

@@ -951,7 +951,9 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 					 u64 line_bps)
 {
 	q->line_bps = line_bps;
-	q->byte_ns = onramp_byte_time(line_bps, 1, 1);
+	/* For who says line_rate, that is the rate at which packets leave in turn. */
+	q->byte_ns = q->cfg.line_rate || !READ_ONCE(q->link->tunnel) ?
+		     onramp_byte_time(line_bps, 1, 1) : 0;
 	onramp_fifo_told(&q->part, 0);
 	/* Of a device with some queues that are not in use, each may owe less. */
 	q->owed_max_q = onramp_fifo_owed_max(qdisc_dev(sch)->num_tx_queues);
@@ -973,7 +975,7 @@ static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdis
 	if (unlikely(line_bps != q->line_bps))
 		onramp_wire_restart(q, sch, line_bps);
 	*time_q = 0;
-	/* Without a wire no queue is before it. */
+	/* Without a wire there is no queue before it, and before a tunnel's there is any order. */
 	if (!q->byte_ns)
 		return now << ONRAMP_FIFO_SHIFT;
 	*time_q = onramp_fifo_time(q->byte_ns, onramp_fifo_bytes(qdisc_pkt_len(skb), segs));

@@ -104,7 +104,74 @@ comes_and_goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 6
+# The two hosts are on a wire as well, with a VLAN and a VXLAN on it. Only A's end of the VXLAN is made
+# with its device: on B or_acker would look for data at the NIC, where it is still in other packets.
+wires() {
+	local name other
+
+	labnic add a1 netns "$A" rate 100mbit peer b1 netns "$B" rate 100mbit
+	link_up "$A" a1 10.77.20.1
+	link_up "$B" b1 10.77.20.2
+	for name in a b; do
+		other=$([ $name = a ] && echo 2 || echo 1)
+		ip -n "$(host $name)" -batch - <<-END
+			link add link ${name}1 name vlan1 type vlan id 7
+			link add vxlan1 type vxlan id 7 $([ $name = b ] || echo dev a1) \
+				remote 10.77.20.$other dstport 4789
+			addr add 10.77.21.$((3 - other))/24 dev vlan1
+			addr add 10.77.22.$((3 - other))/24 dev vxlan1
+			link set vlan1 up
+			link set vxlan1 up
+		END
+	done
+}
+
+host() {
+	[ "$1" = a ] && echo "$A" || echo "$B"
+}
+
+# waits ADDRESS: data to it is recorded as waiting for the wire, behind other data, so many ns at most.
+waits() {
+	local tracing=/sys/kernel/tracing
+
+	echo >$tracing/trace
+	echo 1 >$tracing/events/onramp/onramp_sent/enable
+	load_until acks $(($(stat acks) + 40)) --to "$1" --flows 4
+	echo 0 >$tracing/events/onramp/onramp_sent/enable
+	awk '/onramp_sent: / {
+		n++
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^now=/) now = substr($i, 5)
+			if ($i ~ /^tx=/) tx = substr($i, 4)
+		}
+		if (tx - now > most) most = tx - now
+	} END { print (n >= 5 ? most + 0 : "of " n + 0 " packets") }' $tracing/trace
+	echo >$tracing/trace
+}
+
+# The rate of the wire is that of the NIC. A VLAN's packets wait for it in turn. Those of a tunnel
+# wait in another qdisc, the NIC's, unless line_rate says something else, were it the same rate.
+wire() {
+	local DEV=$1 to=$2 tunnel=$3 name
+
+	# Of two on the way, OR-ACKs would belong to the lower one.
+	for name in a1 vlan1 vxlan1; do
+		tc -n "$A" qdisc del dev $name root 2>/dev/null || :
+	done
+	fresh threshold 10s
+	wait_for 20 no_connections
+	expect "ns of waiting" "$(waits "$to")" $([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
+	expect "rate of the wire" "$("$KSFT_DIR/genl_helper" -n "$A" path "local=${to%.*}.1" "remote=$to" |
+		sed 's/.* line_rate=\([0-9]*\).*/\1/')" -eq 12500000
+	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 100mbit
+	expect "ns of waiting, with line_rate" "$(waits "$to")" -ge 5000
+	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 0
+	expect "ns of waiting, without it again" "$(waits "$to")" \
+		$([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
+}
+
+ksft_plan 9
+need_module labnic
 need_module nic_ts
 need_module or_acker
 ready
@@ -122,3 +189,7 @@ ksft_case "VLANs" vlan
 ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes
+wires
+ksft_case "the wire of a NIC" wire a1 10.77.20.2 0
+ksft_case "the wire of a VLAN" wire vlan1 10.77.21.2 0
+ksft_case "the wire below a tunnel" wire vxlan1 10.77.22.2 1
