@@ -22,11 +22,14 @@
  *	           segment's, if segments are further apart
  *	gradient = (1 - alpha) gradient + alpha d(RTT)/dt
  *
- *	RTT < Tlow:	R += N delta
+ *	RTT < Tlow:	R += max(N delta, g R)
  *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
- *	gradient <= 0:	R += N delta
+ *	gradient <= 0:	R += delta
  *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) /
  *						       time between updates)
+ *
+ *	g        = smaller of (Tlow - RTT) / (Tlow - D - W) * t / 4 ms and (Tlow - RTT) / 8 t,
+ *	           t: time between updates
  *
  *	cuts of a run are undone if the next RTT is below Tlow, and below the one before
  *	           by more than twice w plus the part that the cuts explain: time between
@@ -47,6 +50,10 @@
  *    of all flows together x / 500 of C: 0.3 % of the link for 2, 3 % for 256 of them.
  *  - base. Two flows know the same path by different D: the later one never saw it empty.
  *    Below 23 us, the delay of a datacenter's switches, the difference has no effect.
+ *  - g. Others' bursts cut a rate within tens of microseconds, and with steps of delta alone it
+ *    needs 20 ms from a tenth of C to C. So where there is room a rate grows in proportion to
+ *    itself, by e in 4 ms at most. If all flows of a link grow by g in the time t that passes
+ *    before they see it, the queue becomes longer by g t: that is an eighth of the room.
  *  - gradient. The paper divides a difference of RTTs by minRTT whatever time has passed
  *    between them; flows with few segments see larger differences, and are cut more often:
  *    the winner takes all. Divided by the time it is (sum of rates - C) / C, for all flows.
@@ -225,6 +232,14 @@
 /* RTT at which an update, 2 D, has that step, ns; and the most that longer ones have. */
 #define TIMELY_AUTO_STEP_NS	35000U
 #define TIMELY_AUTO_STEP_MAX	8U
+
+/*
+ * Below Tlow a rate grows by e in that time at most, ns; and by no more than what fills 1/8 of the
+ * room before the next update, if all flows of a link do the same.
+ */
+#define TIMELY_AUTO_RISE_NS	4000000U
+#define TIMELY_AUTO_RISE_SHIFT	20
+#define TIMELY_AUTO_ROOM_SHIFT	3
 
 /*
  * Hyperactive increase: each update below Tlow counts its time in units of 2^14 ns, 1 to
@@ -926,8 +941,26 @@ static inline void timely_auto_slope(struct timely_flow *f, u64 elapsed_ns)
 	f->mean_ns = max_t(u32, f->avg_ns, 1);
 }
 
+/*
+ * By which share of itself a rate grows where an RTT is below Tlow, Q20, at most 1. A room of 10 s
+ * in ns and Q20 fit in 54 bits.
+ */
+static inline u64 timely_auto_rise_q20(const struct timely_flow *f, const struct timely_auto *a,
+				       u64 rtt_ns, u64 elapsed_ns)
+{
+	u64 empty_ns = a->t_low_ns - timely_auto_path_ns(f), room_ns, time_q20;
+
+	/* An RTT below D + W has no more room than one of an empty queue. */
+	room_ns = min_t(u64, a->t_low_ns - rtt_ns, empty_ns);
+	time_q20 = div64_u64(min_t(u64, elapsed_ns, TIMELY_AUTO_RISE_NS) <<
+			     TIMELY_AUTO_RISE_SHIFT, TIMELY_AUTO_RISE_NS);
+	return min_t(u64, div64_u64(time_q20 * room_ns, empty_ns),
+		     div64_u64(room_ns << (TIMELY_AUTO_RISE_SHIFT - TIMELY_AUTO_ROOM_SHIFT),
+			       elapsed_ns));
+}
+
 static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool hai,
-					const struct timely_auto *a,
+					const struct timely_auto *a, u64 rise_q20,
 					struct timely_result *res)
 {
 	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
@@ -943,7 +976,9 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
 	step_q = (step_q * div64_u64(ns << TIMELY_AUTO_SHIFT, TIMELY_AUTO_STEP_NS)) >>
 		 TIMELY_AUTO_SHIFT;
-	f->rate_q += hai ? step_q * TIMELY_AUTO_HAI_FACTOR : step_q;
+	/* Rates in Q16 have 54 bits: 34 of them times a rise of 21. */
+	f->rate_q += max_t(u64, hai ? step_q * TIMELY_AUTO_HAI_FACTOR : step_q,
+			   (f->rate_q >> TIMELY_AUTO_RISE_SHIFT) * rise_q20);
 }
 
 /*
@@ -1118,14 +1153,15 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		}
 	} else if (rtt_ns < a.t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
-		timely_auto_increase(f, cap_bps, hai, &a, res);
+		timely_auto_increase(f, cap_bps, hai, &a,
+				     timely_auto_rise_q20(f, &a, rtt_ns, elapsed_ns), res);
 	} else if (rtt_ns > a.t_high_ns) {
 		res->branch = TIMELY_BRANCH_HIGH;
 		cut = div64_u64((rtt_ns - a.t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
 		timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
 	} else if (f->slope_q <= 0) {
 		res->branch = TIMELY_BRANCH_INCREASE;
-		timely_auto_increase(f, cap_bps, false, &a, res);
+		timely_auto_increase(f, cap_bps, false, &a, 0, res);
 	} else {
 		res->branch = TIMELY_BRANCH_DECREASE;
 		if (f->app_limited)

@@ -936,6 +936,42 @@ static void update__gradient(void)
 	CHECK_RATE(CAP / 64.0);
 }
 
+/* The rate after 200 us with that RTT and v, from CAP / 2, by the formulas in doubles. */
+static void check_rise(double rtt_us, double dev_us, double least, double most)
+{
+	double room_ns, empty_ns, share;
+	struct timely_flow then;
+
+	start(CAP / 2);
+	f.dev_ns = dev_us * US;
+	f.mean_ns = rtt_us * US;
+	update(rtt_us * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	then = f;
+	then.rate_q = timely_bps_to_rate(CAP / 2);
+	timely_auto_params(&then, SEGMENT, CAP, &a);
+	empty_ns = a.t_low_ns - 100e3;
+	room_ns = a.t_low_ns - rtt_us * US;
+	share = fmin(room_ns / empty_ns * 200e3 / 4e6, room_ns / 8 / 200e3);
+	CHECK(share >= least && share <= most);
+	CHECK_NEAR(rate(), CAP / 2.0 * (1 + share), CAP / 1e5);
+}
+
+/* Of itself: by the time, by that and the room, and by the room alone. */
+static void update__rise(void)
+{
+	check_rise(100, 400, .0499, .0501);
+	check_rise(160, 400, .025, .04);
+	check_rise(100, 100, .02, .04);
+	/* Not where the application limits. */
+	start(CAP / 2);
+	f.dev_ns = 400 * US;
+	f.app_limited = 1;
+	update(100 * US);
+	CHECK(r.held);
+	CHECK_RATE(CAP / 2.0);
+}
+
 /* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
 static void update__hai(void)
 {
@@ -1492,6 +1528,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(undo__of_no_queue),
 	KTAP_CASE(undo__of_a_gradient),
 	KTAP_CASE(update__gradient),
+	KTAP_CASE(update__rise),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__longer_path),
 	KTAP_CASE(sample__at_the_edge_of_a_unit),

@@ -63,7 +63,7 @@ static void star__segments_of_32_kb(void)
 	check_star((struct star){
 		10 * G, 20 * G, 40, 10,
 		.segment = 32768, .from_s = .1, .until_s = .3,
-	}, (struct bounds){ .96, .94, 0, 130 });
+	}, (struct bounds){ .96, .85, 0, 130 });
 }
 
 static void star__segments_of_64_kb(void)
