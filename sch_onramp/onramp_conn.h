@@ -648,12 +648,14 @@ struct onramp_forwarded;
  * struct onramp_seen - what a packet of a forwarded connection says
  * @key: of its flow
  * @flow: its flow in this qdisc; NULL: unknown
+ * @headers: of onramp_tcp_headers()
  * @closed: its host has closed the connection
  * @was_closed: before this packet
  */
 struct onramp_seen {
 	unsigned long		key;
 	struct onramp_flow	*flow;
+	u32			headers;
 	bool			closed;
 	bool			was_closed;
 };

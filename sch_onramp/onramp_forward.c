@@ -41,6 +41,8 @@
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/netfilter.h>
+#include <linux/once.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
@@ -121,22 +123,35 @@ struct onramp_forwarded {
 	};
 };
 
-/* As jhash2() of the whole key, without the words of an address that IPv4 does not have. */
+/* Words of a key. */
+#define ONRAMP_FORWARDED_WORDS	(sizeof(struct onramp_forwarded_key) / sizeof(u32))
+
+static u64 onramp_forwarded_secret[ONRAMP_FORWARDED_WORDS] __read_mostly;
+
+/*
+ * Multilinear: the words of the key times secret ones. Who does not know these can't choose
+ * addresses that meet in a bucket, see Carter and Wegman, "Universal classes of hash functions"
+ * (1979). The words of an address that IPv4 does not have are left out.
+ */
 static u32 onramp_forwarded_hash(const void *data, u32 len, u32 seed)
 {
 	const struct onramp_forwarded_key *key = data;
-	u32 words[4] = {
-		(__force u32)key->saddr[0], (__force u32)key->daddr[0],
-		(__force u32)key->sport << 16 | (__force u32)key->dport,
-		get_unaligned((const u32 *)key->src),
-	};
+	const u64 *secret = onramp_forwarded_secret;
+	const u32 *words = data;
+	unsigned int i;
+	u64 sum;
 
-	seed += get_unaligned((const u16 *)(key->src + 4)) << 16 | key->vlan;
-	if (key->family == AF_INET6) {
-		seed = jhash2((__force const u32 *)key->saddr + 1, 3, seed);
-		seed = jhash2((__force const u32 *)key->daddr + 1, 3, seed);
-	}
-	return jhash2(words, ARRAY_SIZE(words), seed);
+	BUILD_BUG_ON(offsetof(struct onramp_forwarded_key, daddr) != 4 * sizeof(u32));
+	BUILD_BUG_ON(offsetof(struct onramp_forwarded_key, sport) != 8 * sizeof(u32));
+	sum = secret[0] * (words[0] ^ seed) + secret[4] * (words[4] ^ seed) +
+	      secret[8] * (words[8] ^ seed);
+	if (key->family == AF_INET6)
+		for (i = 1; i < 4; i++)
+			sum += secret[i] * (words[i] ^ seed) + secret[4 + i] * (words[4 + i] ^ seed);
+	for (i = offsetof(struct onramp_forwarded_key, src) / sizeof(u32);
+	     i < ONRAMP_FORWARDED_WORDS; i++)
+		sum += secret[i] * words[i];
+	return sum >> 32;
 }
 
 /* Return 0 if it is the entry's key. */
@@ -182,6 +197,7 @@ struct onramp_forwarded_packet {
 	u32	seq;
 	u32	ack_seq;
 	u32	payload;
+	u32	transport;	/* offset of its header from skb->data */
 	bool	ack;
 	bool	end;
 };
@@ -245,49 +261,74 @@ static void onramp_forwarded_via(struct onramp_forwarded_key *key, const struct 
 		key->vlan = way->vlan_id | VLAN_CFI_MASK;
 }
 
-/* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
-static bool onramp_forwarded_tcp(const struct sk_buff *skb, unsigned int offset, u32 len,
-				 struct onramp_forwarded_packet *p)
+/* The same for a packet in the qdisc of @dev; return false if no message could leave as it does. */
+static bool onramp_forwarded_out(struct onramp_forwarded_key *key, const struct sk_buff *skb,
+				 struct net_device *dev)
 {
-	const struct tcphdr *th;
-	struct tcphdr buf;
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	struct or_way way;
 
-	th = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	if (!th || th->doff < sizeof(buf) / 4 || len < 4U * th->doff)
+	/* Most often this host routes for it. */
+	if (dev->type == ARPHRD_ETHER && ether_addr_equal(eth->h_source, dev->dev_addr))
+		return true;
+	if (!onramp_forward_way(skb, dev, &way))
+		return false;
+	onramp_forwarded_via(key, &way);
+	return true;
+}
+
+/* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
+static __always_inline bool onramp_forwarded_tcp(const struct sk_buff *skb, unsigned int offset,
+						 u32 len, struct onramp_forwarded_packet *p)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset);
+	struct tcphdr buf;
+	__be32 flags;
+	u32 header;
+
+	if (unlikely(offset + sizeof(*th) > skb_headlen(skb))) {
+		th = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+		if (!th)
+			return false;
+	}
+	flags = tcp_flag_word(th);
+	header = ntohl(flags) >> 28 << 2;
+	if (header < sizeof(buf) || len < header)
 		return false;
 	p->key.sport = th->source;
 	p->key.dport = th->dest;
 	p->seq = ntohl(th->seq);
 	p->ack_seq = ntohl(th->ack_seq);
-	p->payload = len - 4 * th->doff;
-	p->ack = th->ack;
-	p->end = th->fin || th->rst;
+	p->payload = len - header;
+	p->transport = offset;
+	p->ack = flags & TCP_FLAG_ACK;
+	p->end = flags & (TCP_FLAG_FIN | TCP_FLAG_RST);
 	return true;
 }
 
 /* Read a TCP packet whose IP header is in one piece; no fragment, no header between IP and TCP. */
-static bool onramp_forwarded_parse(const struct sk_buff *skb, struct onramp_forwarded_packet *p)
+static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
+						   struct onramp_forwarded_packet *p)
 {
 	unsigned int offset = skb_network_offset(skb);
 	const struct ipv6hdr *ip6h;
 	const struct iphdr *iph;
 
-	memset(&p->key, 0, sizeof(p->key));
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		iph = ip_hdr(skb);
 		if (iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
 			return false;
-		p->key.family = AF_INET;
-		p->key.saddr[0] = iph->saddr;
-		p->key.daddr[0] = iph->daddr;
-		offset += ip_hdrlen(skb);
+		p->key = (struct onramp_forwarded_key) {
+			.saddr = { iph->saddr }, .daddr = { iph->daddr }, .family = AF_INET,
+		};
+		offset += iph->ihl * 4;
 		break;
 	case htons(ETH_P_IPV6):
 		ip6h = ipv6_hdr(skb);
 		if (ip6h->nexthdr != IPPROTO_TCP)
 			return false;
-		p->key.family = AF_INET6;
+		p->key = (struct onramp_forwarded_key) { .family = AF_INET6 };
 		memcpy(p->key.saddr, &ip6h->saddr, sizeof(p->key.saddr));
 		memcpy(p->key.daddr, &ip6h->daddr, sizeof(p->key.daddr));
 		offset += sizeof(*ip6h);
@@ -412,8 +453,11 @@ static bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offse
 	return ports && ports[0] == htons(OR_PORT) && ports[1] == htons(OR_PORT);
 }
 
-/* A SUBSCRIBE that a workload sends itself: leave the subscription to it. */
-static void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
+/*
+ * A SUBSCRIBE that a workload sends itself: leave the subscription to it. The IP header is in one
+ * piece.
+ */
+static noinline void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
 				struct net_device *dev)
 {
 	struct or_addrs out = { .family = AF_INET };
@@ -424,9 +468,6 @@ static void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *s
 	struct or_way way;
 	const u8 *msg;
 
-	/* or_port puts more than this into one piece. */
-	if (offset < 0 || offset + sizeof(struct ipv6hdr) > skb_headlen(skb))
-		return;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		if (ip_hdr(skb)->protocol != IPPROTO_UDP || ip_is_fragment(ip_hdr(skb)))
@@ -507,22 +548,28 @@ struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struc
 	struct onramp_net *onet = qref->onet;
 	struct onramp_forwarded_packet p;
 	struct onramp_forwarded *e;
-	struct or_way way;
 
 	if (skb->encapsulation)
 		return NULL;
-	onramp_forward_asks(onet, skb, dev);
+	/* or_port and TCP put more than this into one piece. */
+	if (skb_network_offset(skb) < 0 ||
+	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
+		return NULL;
+	if (!onramp_forwarded_parse(skb, &p)) {
+		onramp_forward_asks(onet, skb, dev);
+		return NULL;
+	}
 	/* This host's own packets came in by no device. A tap's socket has no family. */
 	if (skb->sk ? skb->sk->sk_family != AF_UNSPEC : !skb->skb_iif)
 		return NULL;
-	/* Set by IP, also a guest's. Functions below expect headers in one piece. */
+	/* IP has set where TCP's header is, also a guest's, and it is in one piece. */
 	if (!skb_transport_header_was_set(skb) ||
-	    skb_network_header_len(skb) < sizeof(struct iphdr) ||
-	    skb_transport_offset(skb) + (int)sizeof(struct tcphdr) > (int)skb_headlen(skb))
+	    skb_transport_offset(skb) != (int)p.transport ||
+	    p.transport + sizeof(struct tcphdr) > skb_headlen(skb))
 		return NULL;
-	if (!onramp_forwarded_parse(skb, &p) || !onramp_forward_way(skb, dev, &way))
+	if (!onramp_forwarded_out(&p.key, skb, dev))
 		return NULL;
-	onramp_forwarded_via(&p.key, &way);
+	seen->headers = p.payload ? skb->len - p.payload : 0;
 	rcu_read_lock();
 	e = onramp_forwarded_find(onet, &p.key);
 	if (!e && p.payload && !p.end && onramp_forwarded_may(qref, skb, now))
@@ -880,6 +927,7 @@ void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link)
  */
 int onramp_forward_net_init(struct onramp_net *onet)
 {
+	get_random_once(onramp_forwarded_secret, sizeof(onramp_forwarded_secret));
 	INIT_DELAYED_WORK(&onet->forward_work, onramp_forwarded_age);
 	return rhashtable_init(&onet->forwarded, &onramp_forwarded_table);
 }

@@ -629,8 +629,8 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 							      const struct onramp_seen *seen)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	u32 headers = onramp_tcp_headers(skb);
 	struct onramp_flow *f = seen->flow;
+	u32 headers = seen->headers;
 	bool followed;
 
 	if (!f) {
