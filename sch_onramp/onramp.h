@@ -41,6 +41,8 @@ enum onramp_state {
  * @band: that it is listed in, the one of its latest packet
  * @tried: without @conn: next attempt to get one is after this onramp_tick(); 0: at once
  * @slot: with @conn: index of its next record, to prefetch it
+ * @waited: with @conn: it has waited for the end of a pause, and packets without an EDT have the
+ *	exact time at which they came
  * @reordered: packets with an earlier EDT than one that had been queued before them
  * @next: in the list, ONRAMP_LISTED
  * @throttled_until: end of ONRAMP_THROTTLED
@@ -71,7 +73,10 @@ struct onramp_flow {
 	u8			band;
 	union {
 		u16		tried;
-		u16		slot;
+		struct {
+			u8	slot;
+			bool	waited;
+		};
 	};
 
 	struct rb_root		reordered;
@@ -172,8 +177,10 @@ struct onramp_leaving {
  * @link: of the device, shared by its queues
  * @now_ns: the time when the clock was last read
  * @exact: it was read in this enqueue or dequeue
+ * @read_at: jiffies of @now_ns
  * @precise: each dequeue has to read it
  * @marks: there is a threshold for marks
+ * @rough: a packet without an EDT need not read it when it comes
  * @forwards: On-Ramp follows connections without a socket here
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
@@ -199,9 +206,11 @@ struct onramp_sched {
 	struct onramp_flow	*last;
 	struct onramp_leaving	peeked;
 	u64			now_ns;
+	unsigned long		read_at;
 	bool			exact;
 	bool			precise;
 	bool			marks;
+	bool			rough;
 	bool			forwards;
 	struct onramp_qref	*qref;
 	struct onramp_link	*link;

@@ -444,6 +444,15 @@ static void onramp_forwarded_timed(struct onramp_net *onet, bool was, bool is)
 		atomic_add(is ? 1 : -1, &onet->n_timed);
 }
 
+/* A packet begins a measurement or ends the one since @timed_ns: a begin has the exact time. */
+static noinline void onramp_forwarded_measure(struct onramp_net *onet, struct onramp_forwarded *e,
+					      u64 timed_ns)
+{
+	if (e->track.timed_ns)
+		e->track.timed_ns = ktime_get_ns();
+	onramp_forwarded_timed(onet, timed_ns, e->track.timed_ns);
+}
+
 /* Is a datagram from OR_PORT to OR_PORT? */
 static bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offset)
 {
@@ -506,18 +515,20 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 				  const struct onramp_forwarded_packet *p, u64 now,
 				  struct onramp_seen *seen)
 {
-	bool timed, dead;
+	u64 timed_ns;
+	bool dead;
 
 	spin_lock(&e->lock);
 	dead = e->dead;
 	if (!dead) {
-		timed = e->track.timed_ns;
+		timed_ns = e->track.timed_ns;
 		seen->was_closed = e->track.closed;
 		if (p->payload)
 			onramp_fwd_data(&e->track, p->seq, p->seq + p->payload, !e->followed, now);
 		if (p->end)
 			onramp_fwd_end(&e->track, now);
-		onramp_forwarded_timed(qref->onet, timed, e->track.timed_ns);
+		if (unlikely(e->track.timed_ns != timed_ns))
+			onramp_forwarded_measure(qref->onet, e, timed_ns);
 		seen->closed = e->track.closed;
 		seen->key = onramp_forwarded_flow_key(e);
 		/* Flows of another qdisc may go at any time. */
@@ -534,7 +545,7 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
  * @qref: of the qdisc
  * @dev: its device
  * @skb: the packet, of no connection's socket
- * @now: CLOCK_MONOTONIC, ns
+ * @now: CLOCK_MONOTONIC, ns, some ms late at most
  * @seen: set, if there is an entry
  *
  * Context: the qdisc's lock.

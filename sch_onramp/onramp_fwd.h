@@ -108,7 +108,7 @@ static inline void onramp_fwd_looked(struct onramp_fwd *f, u64 now_ns)
  */
 static inline void onramp_fwd_expire(struct onramp_fwd *f, u64 now_ns)
 {
-	if (f->timed_ns && now_ns - f->timed_ns > ONRAMP_FWD_WAIT_NS)
+	if (f->timed_ns && (s64)(now_ns - f->timed_ns) > (s64)ONRAMP_FWD_WAIT_NS)
 		onramp_fwd_looked(f, now_ns);
 }
 
@@ -141,7 +141,8 @@ static inline void onramp_fwd_data(struct onramp_fwd *f, u32 seq, u32 end, bool 
 	f->next = end;
 	if (!measure || f->timed_ns)
 		return;
-	if (f->rtts >= ONRAMP_FWD_RTTS && now_ns - f->looked_ns < ONRAMP_FWD_BREAK_NS)
+	if (f->rtts >= ONRAMP_FWD_RTTS &&
+	    (s64)(now_ns - f->looked_ns) < (s64)ONRAMP_FWD_BREAK_NS)
 		return;
 	f->timed = end;
 	f->timed_ns = now_ns;

@@ -249,6 +249,8 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	/* The highest threshold is for none. */
 	q->marks = cfg->ce_threshold < onramp_limits[TCA_ONRAMP_CE_THRESHOLD].max;
 	q->precise = q->marks || cfg->mode != ONRAMP_MODE_OFF;
+	/* A jiffy must not matter. */
+	q->rough = q->precise && !q->marks && cfg->refill_delay >= 4 * jiffies_to_nsecs(1);
 	q->forwards = cfg->forward && cfg->mode != ONRAMP_MODE_OFF;
 	onramp_qref_set(q->qref, settings);
 	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers || cfg->forward != forward)

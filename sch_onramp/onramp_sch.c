@@ -104,9 +104,22 @@ static u64 onramp_clock(struct onramp_sched *q)
 {
 	if (!q->exact) {
 		q->now_ns = ktime_get_ns();
+		q->read_at = jiffies;
 		q->exact = true;
 	}
 	return q->now_ns;
+}
+
+/*
+ * A time by a jiffy at most before now, for packets without an EDT. All of them read the clock
+ * when they leave, if On-Ramp is on. So most need not read it when they come: onramp_is_followed()
+ * does that for those that a pause or a rate may hold back.
+ */
+static u64 onramp_about_now(struct onramp_sched *q)
+{
+	if (q->rough && q->read_at == jiffies)
+		return q->now_ns;
+	return onramp_clock(q);
 }
 
 /* Turns -------------------------------------------------------------------- */
@@ -188,10 +201,13 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  *
  * Packets in the fast queue are not asked about: see onramp_may_be_fast().
  *
+ * When a packet without an EDT came may be known only by a jiffy, see onramp_about_now(). Then a
+ * pause that is over by @now has held it only if the flow has been throttled.
+ *
  * Context: the qdisc's lock.
  * Return: CLOCK_MONOTONIC, ns.
  */
-static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb,
+static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb, u64 now,
 			       bool *held)
 {
 	u64 departure = max_t(u64, skb->tstamp, f->time_next_packet), until_ns;
@@ -201,6 +217,8 @@ static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff
 		return departure;
 	until_ns = atomic64_read(&f->conn->until);
 	if (until_ns <= departure || onramp_flow_spills(f))
+		return departure;
+	if (!skb->tstamp && until_ns <= now && !f->waited)
 		return departure;
 	*held = until_ns > onramp_cb(skb)->time_to_send;
 	return until_ns;
@@ -575,6 +593,7 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
 	f->slot = onramp_conn_slot(conn);
+	f->waited = false;
 }
 
 /* The same for a forwarded connection, with its entry. */
@@ -611,12 +630,31 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
 	f->slot = onramp_conn_slot(conn);
+	f->waited = false;
+}
+
+/*
+ * A packet without an EDT has come to a flow that a pause or a rate may hold back: note the exact
+ * time, to tell it from those that they do hold.
+ */
+static noinline void onramp_came(struct onramp_sched *q, struct onramp_flow *f,
+				 struct sk_buff *skb)
+{
+	u64 now = onramp_clock(q);
+
+	onramp_cb(skb)->time_to_send = now;
+	if (!f->qlen && (u64)atomic64_read(&f->conn->until) <= now)
+		f->waited = false;
 }
 
 /* Data of a connection that On-Ramp follows has come to its flow. */
-static void onramp_is_followed(const struct onramp_flow *f, struct sk_buff *skb, u32 headers)
+static void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
+			       struct sk_buff *skb, u32 headers)
 {
 	onramp_cb(skb)->headers = headers;
+	if (!skb->tstamp &&
+	    unlikely(f->waited || f->time_next_packet > onramp_cb(skb)->time_to_send))
+		onramp_came(q, f, skb);
 	/* Both are next needed when the packet leaves. */
 	onramp_conn_prefetch(f->conn);
 	prefetchw(&f->conn->rec[f->slot]);
@@ -649,7 +687,7 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	if (f->conn && (!followed || seen->closed != seen->was_closed))
 		onramp_conn_closes(f->conn, seen->closed);
 	if (headers && f->conn) {
-		onramp_is_followed(f, skb, headers);
+		onramp_is_followed(q, f, skb, headers);
 		prefetchw(&f->conn->meter);
 	}
 	if (headers && onramp_data_is_fast(sch, f, skb)) {
@@ -676,7 +714,8 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 
 	key = onramp_flow_key(q, skb, &sk);
 	if (unlikely(q->forwards) && !sk) {
-		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_clock(q), &seen);
+		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb,
+					    onramp_about_now(q), &seen);
 		/* The flow of a forwarded ACK may hold data that came before. */
 		if (e)
 			return onramp_classify_forwarded(sch, skb, e, &seen);
@@ -700,7 +739,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	if (!f->conn)
 		onramp_attach(sch, f, skb);
 	if (f->conn)
-		onramp_is_followed(f, skb, headers);
+		onramp_is_followed(q, f, skb, headers);
 	if (onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
@@ -750,7 +789,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		return compat_qdisc_drop(skb, sch, to_free, BAND_LIMIT);
 	}
 	q->exact = false;
-	time_to_send = skb->tstamp ?: onramp_clock(q);
+	time_to_send = skb->tstamp ?: onramp_about_now(q);
 	/* Negative times are far in the future then. */
 	if (unlikely(time_to_send > q->now_ns + q->cfg.horizon) &&
 	    time_to_send > onramp_clock(q) + q->cfg.horizon) {
@@ -866,14 +905,15 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 			continue;
 		}
 		l->flow = f;
-		l->departure_ns = onramp_departure_ns(f, skb, &l->held);
 		now = q->now_ns;
+		l->departure_ns = onramp_departure_ns(f, skb, now, &l->held);
 		if (unlikely(l->departure_ns > now))
 			now = onramp_clock(q);
 		if (l->departure_ns > now && l->held) {
 			onramp_conn_wait(f->conn, q->qref, f->key, now);
 			/* From now on changes are told; it may have changed before. */
-			l->departure_ns = onramp_departure_ns(f, skb, &l->held);
+			l->departure_ns = onramp_departure_ns(f, skb, now, &l->held);
+			f->waited = true;
 		}
 		if (l->departure_ns > now) {
 			onramp_throttle(q, onramp_list_pop(list), l->departure_ns);

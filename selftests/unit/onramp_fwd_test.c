@@ -116,6 +116,9 @@ static void rtt__breaks(void)
 	CHECK(onramp_fwd_acked(&f, seq + 2000, now + ONRAMP_FWD_BREAK_NS + MS));
 	onramp_fwd_data(&f, seq + 2000, seq + 3000, true, now + ONRAMP_FWD_BREAK_NS + MS);
 	CHECK_EQ(f.timed_ns, 0);
+	/* The qdisc's time may be behind that of the ACK. */
+	onramp_fwd_data(&f, seq + 3000, seq + 4000, true, now + ONRAMP_FWD_BREAK_NS);
+	CHECK_EQ(f.timed_ns, 0);
 }
 
 static void rtt__not_wanted(void)
@@ -136,6 +139,10 @@ static void rtt__given_up(void)
 	CHECK_EQ(f.timed_ns, 0);
 	CHECK_EQ(f.rtts, 1);
 	CHECK(!onramp_fwd_acked(&f, 2000, 7 * MS + ONRAMP_FWD_WAIT_NS));
+	/* Not by a time before it. */
+	setup();
+	onramp_fwd_expire(&f, 4 * MS);
+	CHECK_EQ(f.timed_ns, 5 * MS);
 	/* By the next data, which is measured in its place. */
 	setup();
 	onramp_fwd_data(&f, 2000, 3000, true, 2 * S);
