@@ -115,6 +115,7 @@ static void onramp_qref_free(struct rcu_head *rcu)
 	kfree(rcu_dereference_protected(qref->settings, true));
 	free_percpu(qref->stats);
 	kvfree(qref->sizes);
+	kvfree(qref->slots);
 	kfree(qref);
 }
 

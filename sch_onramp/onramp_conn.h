@@ -219,6 +219,7 @@ enum onramp_qref_flag {
  * @recheck: connections whose pause has become shorter
  * @sizes: of connections without a socket or an entry, for the qdisc alone; NULL: it never had
  *	"forward on"
+ * @slots: of flows that are forwarded connections, likewise
  * @settings: replaced as a whole
  * @stats: per CPU
  * @last_owd_ns: of the last OR-ACK that counted. This and the next fields are statistics,
@@ -242,6 +243,7 @@ struct onramp_qref {
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
 	struct onramp_fwd_sizes	*sizes;
+	struct onramp_forwarded_slot *slots;
 	struct onramp_settings __rcu	*settings;
 	struct onramp_qref_stats __percpu *stats;
 	u64			last_owd_ns;
@@ -643,16 +645,19 @@ void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
 /* onramp_forward.c */
 struct onramp_flow;
 struct onramp_forwarded;
+struct onramp_forwarded_slot;
 
 /**
  * struct onramp_seen - what a packet of a forwarded connection says
- * @key: of its flow
+ * @entry: its entry; NULL: On-Ramp follows @flow
+ * @key: of its flow, if there is @entry
  * @flow: its flow in this qdisc; NULL: unknown
  * @headers: of onramp_tcp_headers()
  * @closed: its host has closed the connection
  * @was_closed: before this packet
  */
 struct onramp_seen {
+	struct onramp_forwarded	*entry;
 	unsigned long		key;
 	struct onramp_flow	*flow;
 	u32			headers;
@@ -660,12 +665,11 @@ struct onramp_seen {
 	bool			was_closed;
 };
 
-struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
-						 struct sk_buff *skb, u64 now,
-						 struct onramp_seen *seen);
+bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,
+			     u64 now, struct onramp_seen *seen);
 void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
 			   struct onramp_flow *f, bool fresh);
-void onramp_forwarded_unbind(const struct onramp_flow *f);
+void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f);
 bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
 bool onramp_forwarded_far(struct onramp_forwarded *e);
 void onramp_forwarded_follow(struct onramp_forwarded *e);

@@ -133,11 +133,11 @@ static void onramp_flow_release(struct onramp_flow *f)
 	f->conn = NULL;
 }
 
-static void onramp_flow_free(struct onramp_flow *f)
+static void onramp_flow_free(struct onramp_sched *q, struct onramp_flow *f)
 {
 	onramp_flow_release(f);
 	if (onramp_flow_forwarded(f))
-		onramp_forwarded_unbind(f);
+		onramp_forwarded_unbind(q->qref, f);
 	kmem_cache_free(onramp_flow_cache, f);
 }
 
@@ -160,7 +160,7 @@ static void onramp_gc(struct onramp_sched *q, struct rb_root *root, unsigned lon
 		if (q->last == old[i])
 			q->last = &q->fast;
 		rb_erase(&old[i]->node, root);
-		onramp_flow_free(old[i]);
+		onramp_flow_free(q, old[i]);
 	}
 	q->stats[ONRAMP_STATS_FLOWS] -= n;
 	q->stats[ONRAMP_STATS_INACTIVE] -= n;
@@ -399,7 +399,7 @@ void onramp_purge(struct Qdisc *sch)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			onramp_flow_purge(sch, f);
-			onramp_flow_free(f);
+			onramp_flow_free(q, f);
 		}
 		q->table[i] = RB_ROOT;
 	}

@@ -71,20 +71,30 @@ MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace fr
  * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
  * @saddr: source address; IPv4 in the first word, the rest 0
  * @daddr: destination address, likewise
- * @sport: source port
- * @dport: destination port
+ * @ports: TCP's, of the source and the destination
  * @family: AF_INET or AF_INET6
  * @src: MAC address of the workload; 0: this host routes for it
  * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
+ * @via: both
  */
 struct onramp_forwarded_key {
 	__be32	saddr[4];
 	__be32	daddr[4];
-	__be16	sport;
-	__be16	dport;
+	union {
+		struct {
+			__be16	sport;
+			__be16	dport;
+		};
+		__be32	ports;
+	};
 	u32	family;
-	u8	src[ETH_ALEN];
-	u16	vlan;
+	union {
+		struct {
+			u8	src[ETH_ALEN];
+			u16	vlan;
+		};
+		u64	via;
+	};
 };
 
 /**
@@ -123,35 +133,54 @@ struct onramp_forwarded {
 	};
 };
 
-/* Words of a key. */
-#define ONRAMP_FORWARDED_WORDS	(sizeof(struct onramp_forwarded_key) / sizeof(u32))
+/* struct onramp_forwarded_sum - two hashes, in the upper half of each word */
+struct onramp_forwarded_sum {
+	u64	a;
+	u64	b;
+};
 
-static u64 onramp_forwarded_secret[ONRAMP_FORWARDED_WORDS] __read_mostly;
+/* Numbers that nobody knows, for the words of a key. */
+static struct onramp_forwarded_sum onramp_forwarded_secrets[11] __read_mostly;
 
-/*
- * Multilinear: the words of the key times secret ones. Who does not know these can't choose
- * addresses that meet in a bucket, see Carter and Wegman, "Universal classes of hash functions"
- * (1979). The words of an address that IPv4 does not have are left out.
+static __always_inline void onramp_forwarded_add(struct onramp_forwarded_sum *sum, unsigned int i,
+						 __be32 word)
+{
+	sum->a += onramp_forwarded_secrets[i].a * (__force u32)word;
+	sum->b += onramp_forwarded_secrets[i].b * (__force u32)word;
+}
+
+/**
+ * onramp_forwarded_hash64() - hash a key
+ * @key: the key
+ *
+ * Two multilinear hashes of 32 bits: sums of the words times secret numbers. Who does not know
+ * these can't choose two keys that meet, but with a probability of 2^-62, see Carter and Wegman,
+ * "Universal classes of hash functions" (1979). A word that is 0 adds nothing.
  */
+static __always_inline u64 onramp_forwarded_hash64(const struct onramp_forwarded_key *key)
+{
+	struct onramp_forwarded_sum sum = {};
+	unsigned int i;
+
+	onramp_forwarded_add(&sum, 0, key->saddr[0]);
+	onramp_forwarded_add(&sum, 1, key->daddr[0]);
+	onramp_forwarded_add(&sum, 2, key->ports);
+	if (key->family == AF_INET6)
+		for (i = 1; i < 4; i++) {
+			onramp_forwarded_add(&sum, 2 * i + 1, key->saddr[i]);
+			onramp_forwarded_add(&sum, 2 * i + 2, key->daddr[i]);
+		}
+	if (key->via) {
+		onramp_forwarded_add(&sum, 9, (__force __be32)(u32)key->via);
+		onramp_forwarded_add(&sum, 10, (__force __be32)(u32)(key->via >> 32));
+	}
+	return (sum.a & GENMASK_ULL(63, 32)) | sum.b >> 32;
+}
+
+/* That of the table: it does without @seed, since the secret numbers are as good. */
 static u32 onramp_forwarded_hash(const void *data, u32 len, u32 seed)
 {
-	const struct onramp_forwarded_key *key = data;
-	const u64 *secret = onramp_forwarded_secret;
-	const u32 *words = data;
-	unsigned int i;
-	u64 sum;
-
-	BUILD_BUG_ON(offsetof(struct onramp_forwarded_key, daddr) != 4 * sizeof(u32));
-	BUILD_BUG_ON(offsetof(struct onramp_forwarded_key, sport) != 8 * sizeof(u32));
-	sum = secret[0] * (words[0] ^ seed) + secret[4] * (words[4] ^ seed) +
-	      secret[8] * (words[8] ^ seed);
-	if (key->family == AF_INET6)
-		for (i = 1; i < 4; i++)
-			sum += secret[i] * (words[i] ^ seed) + secret[4 + i] * (words[4 + i] ^ seed);
-	for (i = offsetof(struct onramp_forwarded_key, src) / sizeof(u32);
-	     i < ONRAMP_FORWARDED_WORDS; i++)
-		sum += secret[i] * words[i];
-	return sum >> 32;
+	return onramp_forwarded_hash64(data);
 }
 
 /* Return 0 if it is the entry's key. */
@@ -187,6 +216,37 @@ static unsigned long onramp_forwarded_flow_key(const struct onramp_forwarded *e)
 static struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
 {
 	return (struct onramp_forwarded *)(f->key & ~ONRAMP_KEY_FORWARDED);
+}
+
+/* Slots -------------------------------------------------------------------- */
+
+/* Slots of a qdisc, a power of two. */
+#define ONRAMP_FORWARDED_SLOTS	4096
+
+/*
+ * struct onramp_forwarded_slot - a short way from a packet's key to its flow in a qdisc
+ * @tag: hash of the key, with the time of onramp_tick() in the lowest bits; 0: none
+ * @flow: the flow; it leaves the slot before it is freed
+ *
+ * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
+ * in a tick. So neither the table nor the entry is in the caches for each packet.
+ */
+struct onramp_forwarded_slot {
+	u64			tag;
+	struct onramp_flow	*flow;
+};
+
+/* The slot of a key with this hash. */
+static struct onramp_forwarded_slot *onramp_forwarded_slot(const struct onramp_qref *qref, u64 hash)
+{
+	return &qref->slots[hash % ONRAMP_FORWARDED_SLOTS];
+}
+
+/* The slot's bits of the hash have room for the time: equal slots have them equal. */
+static u64 onramp_forwarded_tag(u64 hash, u64 now)
+{
+	BUILD_BUG_ON(ONRAMP_FORWARDED_SLOTS > 1 << 16);
+	return (hash & ~GENMASK_ULL(15, 0)) | onramp_tick(now);
 }
 
 /* Entries ------------------------------------------------------------------ */
@@ -295,8 +355,7 @@ static __always_inline bool onramp_forwarded_tcp(const struct sk_buff *skb, unsi
 	header = ntohl(flags) >> 28 << 2;
 	if (header < sizeof(buf) || len < header)
 		return false;
-	p->key.sport = th->source;
-	p->key.dport = th->dest;
+	p->key.ports = ((union tcp_word_hdr *)th)->words[0];
 	p->seq = ntohl(th->seq);
 	p->ack_seq = ntohl(th->ack_seq);
 	p->payload = len - header;
@@ -313,22 +372,28 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 	unsigned int offset = skb_network_offset(skb);
 	const struct ipv6hdr *ip6h;
 	const struct iphdr *iph;
+	unsigned int i;
 
+	p->key.via = 0;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		iph = ip_hdr(skb);
 		if (iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
 			return false;
-		p->key = (struct onramp_forwarded_key) {
-			.saddr = { iph->saddr }, .daddr = { iph->daddr }, .family = AF_INET,
-		};
+		p->key.saddr[0] = iph->saddr;
+		p->key.daddr[0] = iph->daddr;
+		for (i = 1; i < ARRAY_SIZE(p->key.saddr); i++) {
+			p->key.saddr[i] = 0;
+			p->key.daddr[i] = 0;
+		}
+		p->key.family = AF_INET;
 		offset += iph->ihl * 4;
 		break;
 	case htons(ETH_P_IPV6):
 		ip6h = ipv6_hdr(skb);
 		if (ip6h->nexthdr != IPPROTO_TCP)
 			return false;
-		p->key = (struct onramp_forwarded_key) { .family = AF_INET6 };
+		p->key.family = AF_INET6;
 		memcpy(p->key.saddr, &ip6h->saddr, sizeof(p->key.saddr));
 		memcpy(p->key.daddr, &ip6h->daddr, sizeof(p->key.daddr));
 		offset += sizeof(*ip6h);
@@ -411,13 +476,19 @@ void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref 
 
 /**
  * onramp_forwarded_unbind() - undo that, for a flow that is freed
+ * @qref: of its qdisc
  * @f: the flow, of a forwarded connection
  *
  * Context: the qdisc's lock, or a qdisc that is not in use.
  */
-void onramp_forwarded_unbind(const struct onramp_flow *f)
+void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f)
 {
 	struct onramp_forwarded *e = onramp_forwarded_of(f);
+	struct onramp_forwarded_slot *slot;
+
+	slot = onramp_forwarded_slot(qref, onramp_forwarded_hash64(&e->key));
+	if (slot->flow == f)
+		*slot = (struct onramp_forwarded_slot) {};
 
 	spin_lock_bh(&e->lock);
 	/* It may have one in another qdisc by now. */
@@ -540,55 +611,83 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 	return !dead;
 }
 
+/* The same for one that has no slot. */
+static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, struct sk_buff *skb,
+					    const struct onramp_forwarded_packet *p, u64 hash,
+					    u64 now, struct onramp_seen *seen)
+{
+	struct onramp_forwarded_slot *slot = onramp_forwarded_slot(qref, hash);
+	struct onramp_net *onet = qref->onet;
+	struct onramp_forwarded *e;
+
+	rcu_read_lock();
+	e = onramp_forwarded_find(onet, &p->key);
+	if (!e && p->payload && !p->end && onramp_forwarded_may(qref, skb, now))
+		e = onramp_forwarded_create(onet, &p->key);
+	if (e && !onramp_forwarded_note(qref, e, p, now, seen))
+		e = NULL;
+	rcu_read_unlock();
+	seen->entry = e;
+	if (!e)
+		return false;
+	if (seen->flow && !seen->closed)
+		*slot = (struct onramp_forwarded_slot) {
+			.tag = onramp_forwarded_tag(hash, now), .flow = seen->flow,
+		};
+	else if (seen->flow == slot->flow)
+		slot->tag = 0;
+	return true;
+}
+
 /**
- * onramp_forwarded_packet() - find or make the entry of a packet, and note the packet
+ * onramp_forwarded_packet() - find the flow or the entry of a packet, or make an entry
  * @qref: of the qdisc
  * @dev: its device
  * @skb: the packet, of no connection's socket
- * @now: CLOCK_MONOTONIC, ns, some ms late at most
- * @seen: set, if there is an entry
+ * @now: CLOCK_MONOTONIC, ns, or a bit earlier
+ * @seen: written
  *
  * Context: the qdisc's lock.
- * Return: the entry, valid while BHs are disabled, and with a reference for
- *	onramp_forwarded_bind() if its flow is unknown; NULL: it has none.
+ * Return: true: it has a flow that On-Ramp follows, or an entry, valid while BHs are disabled, and
+ *	with a reference for onramp_forwarded_bind() if its flow is unknown; false: neither.
  */
-struct onramp_forwarded *onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
-						 struct sk_buff *skb, u64 now,
-						 struct onramp_seen *seen)
+bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,
+			     u64 now, struct onramp_seen *seen)
 {
-	struct onramp_net *onet = qref->onet;
+	const struct onramp_forwarded_slot *slot;
 	struct onramp_forwarded_packet p;
-	struct onramp_forwarded *e;
+	u64 hash;
 
 	if (skb->encapsulation)
-		return NULL;
+		return false;
 	/* or_port and TCP put more than this into one piece. */
 	if (skb_network_offset(skb) < 0 ||
 	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
-		return NULL;
+		return false;
 	if (!onramp_forwarded_parse(skb, &p)) {
-		onramp_forward_asks(onet, skb, dev);
-		return NULL;
+		onramp_forward_asks(qref->onet, skb, dev);
+		return false;
 	}
 	/* This host's own packets came in by no device. A tap's socket has no family. */
 	if (skb->sk ? skb->sk->sk_family != AF_UNSPEC : !skb->skb_iif)
-		return NULL;
+		return false;
 	/* IP has set where TCP's header is, also a guest's, and it is in one piece. */
 	if (!skb_transport_header_was_set(skb) ||
 	    skb_transport_offset(skb) != (int)p.transport ||
 	    p.transport + sizeof(struct tcphdr) > skb_headlen(skb))
-		return NULL;
+		return false;
 	if (!onramp_forwarded_out(&p.key, skb, dev))
-		return NULL;
+		return false;
 	seen->headers = p.payload ? skb->len - p.payload : 0;
-	rcu_read_lock();
-	e = onramp_forwarded_find(onet, &p.key);
-	if (!e && p.payload && !p.end && onramp_forwarded_may(qref, skb, now))
-		e = onramp_forwarded_create(onet, &p.key);
-	if (e && !onramp_forwarded_note(qref, e, &p, now, seen))
-		e = NULL;
-	rcu_read_unlock();
-	return e;
+	hash = onramp_forwarded_hash64(&p.key);
+	slot = onramp_forwarded_slot(qref, hash);
+	if (slot->tag != onramp_forwarded_tag(hash, now) || p.end || !slot->flow->conn)
+		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
+	seen->entry = NULL;
+	seen->flow = slot->flow;
+	seen->closed = false;
+	seen->was_closed = false;
+	return true;
 }
 
 /**
@@ -606,6 +705,9 @@ bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_u
 	spin_lock(&e->lock);
 	try = !too_early || e->fresh;
 	e->fresh = false;
+	/* What was sent meanwhile may not have been noted. */
+	if (e->followed)
+		e->track.data = false;
 	e->followed = false;
 	*rtt_us = e->track.rtt_us;
 	spin_unlock(&e->lock);
@@ -901,7 +1003,7 @@ static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_lin
  * @qref: of the qdisc
  * @link: of its device
  *
- * Calls are counted. The qdisc does not use @qref->sizes before.
+ * Calls are counted. The qdisc does not use @qref->sizes and @qref->slots before.
  *
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
@@ -913,7 +1015,9 @@ int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
 	ASSERT_RTNL();
 	if (!qref->sizes)
 		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
-	if (!qref->sizes)
+	if (!qref->slots)
+		qref->slots = kvcalloc(ONRAMP_FORWARDED_SLOTS, sizeof(*qref->slots), GFP_KERNEL);
+	if (!qref->sizes || !qref->slots)
 		return -ENOMEM;
 	if (!link->forwards)
 		err = onramp_forward_register(qref->onet, link);
@@ -938,7 +1042,7 @@ void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link)
  */
 int onramp_forward_net_init(struct onramp_net *onet)
 {
-	get_random_once(onramp_forwarded_secret, sizeof(onramp_forwarded_secret));
+	get_random_once(onramp_forwarded_secrets, sizeof(onramp_forwarded_secrets));
 	INIT_DELAYED_WORK(&onet->forward_work, onramp_forwarded_age);
 	return rhashtable_init(&onet->forwarded, &onramp_forwarded_table);
 }

@@ -660,10 +660,9 @@ static void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
 	prefetchw(&f->conn->rec[f->slot]);
 }
 
-/* The same for a packet of a forwarded connection, with its entry. */
+/* The same for a packet of a forwarded connection. */
 static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 							      struct sk_buff *skb,
-							      struct onramp_forwarded *e,
 							      const struct onramp_seen *seen)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
@@ -674,7 +673,7 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	if (!f) {
 		f = onramp_flow_find_or_create(q, seen->key, NULL);
 		/* A new one has no limit yet. */
-		onramp_forwarded_bind(e, q->qref, f, f && !f->spill);
+		onramp_forwarded_bind(seen->entry, q->qref, f, f && !f->spill);
 		if (unlikely(!f)) {
 			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 			return &q->fast;
@@ -683,7 +682,7 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	f->spill = max_t(u64, q->cfg.flow_limit / 2, 1);
 	followed = f->conn;
 	if (headers && !followed)
-		onramp_attach_forwarded(sch, f, skb, e);
+		onramp_attach_forwarded(sch, f, skb, seen->entry);
 	if (f->conn && (!followed || seen->closed != seen->was_closed))
 		onramp_conn_closes(f->conn, seen->closed);
 	if (headers && f->conn) {
@@ -705,7 +704,6 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_forwarded *e;
 	struct onramp_seen seen;
 	struct onramp_flow *f;
 	unsigned long key;
@@ -714,11 +712,10 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 
 	key = onramp_flow_key(q, skb, &sk);
 	if (unlikely(q->forwards) && !sk) {
-		e = onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb,
-					    onramp_about_now(q), &seen);
 		/* The flow of a forwarded ACK may hold data that came before. */
-		if (e)
-			return onramp_classify_forwarded(sch, skb, e, &seen);
+		if (onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_about_now(q),
+					    &seen))
+			return onramp_classify_forwarded(sch, skb, &seen);
 	}
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
