@@ -409,6 +409,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 		trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
 	} else {
 		conn->acked = jiffies;
+		conn->stale = false;
 		conn->anew = anew;
 		until_ns = conn->ctrl.until_ns;
 		verdict = onramp_conn_decide(conn, ack);

@@ -61,7 +61,7 @@ int onramp_conn_cache_create(void)
 		     offsetof(struct onramp_conn, until) + 64);
 	/* Locks are larger where they are debugged, and with PREEMPT_RT. */
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_64BIT) && sizeof(spinlock_t) == sizeof(u32) &&
-		     offsetof(struct onramp_conn, meter) !=
+		     offsetof(struct onramp_conn, meter.bps) !=
 		     offsetof(struct onramp_conn, until) + 128);
 	onramp_conn_cache = kmem_cache_create("onramp_conn", sizeof(struct onramp_conn), 0,
 					      SLAB_HWCACHE_ALIGN, NULL);
@@ -328,6 +328,7 @@ void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref)
 	refcount_inc(&qref->refs);
 	onramp_qref_put(conn->qref);
 	conn->qref = qref;
+	conn->waits = false;
 	WRITE_ONCE(conn->waiter, 0);
 }
 
@@ -600,16 +601,21 @@ begin:
 	return false;
 }
 
+/* When data last left, or the connection was attached. */
+static u64 onramp_conn_last(const struct onramp_conn *conn)
+{
+	return max(READ_ONCE(conn->ring.sent_ns), READ_ONCE(conn->seen_ns));
+}
+
 /* May the connection still send data? */
 static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
 {
 	/* All are written by the qdisc. Pairs with onramp_conn_own_forwarded(). */
 	if (smp_load_acquire(&conn->forwarded))
-		return !onramp_fwd_is_old(READ_ONCE(conn->seen_ns), READ_ONCE(conn->closed), now);
+		return !onramp_fwd_is_old(onramp_conn_last(conn), READ_ONCE(conn->closed), now);
 	/* That namespace may have a table of its own, and may go. */
 	if (READ_ONCE(conn->away))
-		return !onramp_fwd_is_old(max(READ_ONCE(conn->ring.sent_ns),
-					      READ_ONCE(conn->seen_ns)), false, now);
+		return !onramp_fwd_is_old(onramp_conn_last(conn), false, now);
 	/* One that sent in the last second is open. */
 	return now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn);
 }
@@ -722,6 +728,7 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
 {
 	spin_lock(&conn->lock);
 	onramp_conn_move(conn, qref);
+	conn->waits = true;
 	WRITE_ONCE(conn->waiter, key);
 	trace_onramp_hold(conn, now, conn->ctrl.until_ns);
 	spin_unlock(&conn->lock);
@@ -841,6 +848,20 @@ void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq,
 	onramp_window_sent(&peer->window, &conn->burst, seq, end, first,
 			   onramp_conn_una(conn, sk), now);
 	spin_unlock(&peer->lock);
+}
+
+/**
+ * onramp_conn_look() - see what of a forwarded connection may be in flight, as its data leaves
+ * @conn: the connection
+ * @seq: first sequence number of the data
+ *
+ * Context: the connection's lock.
+ */
+void onramp_conn_look(struct onramp_conn *conn, u32 seq)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->una = onramp_fwd_una(conn->una, seq, !conn->ring.sent_ns);
+	conn->stale = time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE);
 }
 
 /* onramp_conn_sent_trace() - call the tracepoint; the connection's lock */

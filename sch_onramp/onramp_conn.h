@@ -243,7 +243,7 @@ struct onramp_qref {
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
 	struct onramp_fwd_sizes	*sizes;
-	struct onramp_forwarded_slot *slots;
+	struct onramp_forwarded_slots *slots;
 	struct onramp_settings __rcu	*settings;
 	struct onramp_qref_stats __percpu *stats;
 	u64			last_owd_ns;
@@ -441,9 +441,12 @@ struct onramp_conn_key {
  * @byte_ns: time of a byte of payload, Q20 ns, for packets of @mss
  * @line_bps: rate of the link for @byte_ns
  * @mss: payload of its full packets
+ * @waits: there is a @waiter
+ * @stale: forwarded: no OR-ACK has come for long, and @una may be that of long ago
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
- * @seen_ns: forwarded: when its data last left a qdisc; @away: when it was attached
+ * @seen_ns: forwarded: when its data last left a qdisc while @peer was silent, or when it was
+ *	attached; @away: that
  * @meter: forwarded: its rate
  * @acked: jiffies of the last OR-ACK
  * @una: of a forwarded connection: first sequence number that no OR-ACK has named
@@ -478,22 +481,23 @@ struct onramp_conn {
 	struct onramp_conn_key	key;
 	refcount_t		refs;
 
-	/* A packet that leaves needs these two lines, and writes to one of @rec. */
+	/* A packet that leaves needs these two lines, up to meter.bytes, and writes to one of @rec. */
 	atomic64_t		until ____cacheline_aligned;
 	struct onramp_txring	ring;
 
 	u64			cum_ns;
 	u64			byte_ns;
 	u64			line_bps;
-	u32			mss;
+	u16			mss;
+	bool			waits;
+	bool			stale;
 	spinlock_t		lock;		/* all but peer, and the fields above ring */
 	struct onramp_peer	*peer;
 	struct onramp_qref	*qref;
+	struct onramp_fwd_meter	meter;
+
 	unsigned long		waiter;
 	u64			seen_ns;
-
-	/* And this one, without a socket. */
-	struct onramp_fwd_meter	meter;
 	unsigned long		acked;
 	u32			una;
 	bool			forwarded;
@@ -614,6 +618,7 @@ u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u6
 		    u64 now);
 void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq, u32 end,
 		       bool first, u64 now);
+void onramp_conn_look(struct onramp_conn *conn, u32 seq);
 void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
 			    u64 cum_ns);
 
@@ -645,7 +650,7 @@ void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
 /* onramp_forward.c */
 struct onramp_flow;
 struct onramp_forwarded;
-struct onramp_forwarded_slot;
+struct onramp_forwarded_slots;
 
 /**
  * struct onramp_seen - what a packet of a forwarded connection says
@@ -804,19 +809,22 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	u64 tx_ns, cum_ns;
 	bool first;
 
-	/* onramp_conn_lives() reads it without a lock. */
-	if (unlikely(!tp))
-		WRITE_ONCE(conn->seen_ns, now);
 	/* Without answers a record is of no use. */
-	if (READ_ONCE(conn->peer->silent))
+	if (READ_ONCE(conn->peer->silent)) {
+		/* onramp_conn_lives() reads it without a lock. */
+		if (!tp)
+			WRITE_ONCE(conn->seen_ns, now);
 		return;
+	}
 	spin_lock(&conn->lock);
 	if (unlikely(conn->qref != qref))
 		onramp_conn_move(conn, qref);
 	/* onramp_recheck() reads it without the lock. */
-	if (unlikely(conn->waiter))
+	if (unlikely(conn->waits)) {
+		conn->waits = false;
 		WRITE_ONCE(conn->waiter, 0);
-	mss = skb_shinfo(skb)->gso_size ?: max(payload, conn->mss);
+	}
+	mss = skb_shinfo(skb)->gso_size ?: max_t(u32, payload, conn->mss);
 	if (unlikely(mss != conn->mss || line_bps != conn->line_bps))
 		onramp_conn_size(conn, mss, headers, line_bps);
 	first = onramp_conn_first(conn, seq);
@@ -828,10 +836,12 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	if (likely(tp)) {
 		una = &tp->snd_una;
 	} else {
-		conn->una = onramp_fwd_una(conn->una, seq, !conn->ring.sent_ns);
-		if (time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE))
-			una = &seq;
 		onramp_fwd_meter_add(&conn->meter, skb->len, now);
+		/* Once in a while is enough for what has lines of its own. */
+		if (unlikely(conn->meter.from_ns == now))
+			onramp_conn_look(conn, seq);
+		if (conn->stale)
+			una = &seq;
 	}
 	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns, una);
 	/* Only a packet with PSH can be the last that was written. */

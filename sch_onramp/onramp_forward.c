@@ -220,33 +220,84 @@ static struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
 
 /* Slots -------------------------------------------------------------------- */
 
-/* Slots of a qdisc, a power of two. */
-#define ONRAMP_FORWARDED_SLOTS	4096
+/* Cache lines of slots that a qdisc has, a power of two. */
+#define ONRAMP_FORWARDED_LINES	1024
+
+/* Slots in each. */
+#define ONRAMP_FORWARDED_WAYS	4
 
 /*
- * struct onramp_forwarded_slot - a short way from a packet's key to its flow in a qdisc
- * @tag: hash of the key, with the time of onramp_tick() in the lowest bits; 0: none
- * @flow: the flow; it leaves the slot before it is freed
+ * struct onramp_forwarded_slots - a short way from keys to their flows in a qdisc
+ * @tag: hash of a key, with the time of onramp_tick() in the lowest bits; 0: none
+ * @flow: its flow; it leaves the slot before it is freed
  *
  * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
- * in a tick. So neither the table nor the entry is in the caches for each packet.
+ * in a tick. So neither the table nor the entry need be in the caches for each packet.
  */
-struct onramp_forwarded_slot {
-	u64			tag;
-	struct onramp_flow	*flow;
+struct onramp_forwarded_slots {
+	u64			tag[ONRAMP_FORWARDED_WAYS];
+	struct onramp_flow	*flow[ONRAMP_FORWARDED_WAYS];
 };
 
-/* The slot of a key with this hash. */
-static struct onramp_forwarded_slot *onramp_forwarded_slot(const struct onramp_qref *qref, u64 hash)
+/* Those for keys with this hash. */
+static struct onramp_forwarded_slots *onramp_forwarded_slots(const struct onramp_qref *qref,
+							     u64 hash)
 {
-	return &qref->slots[hash % ONRAMP_FORWARDED_SLOTS];
+	return &qref->slots[hash % ONRAMP_FORWARDED_LINES];
 }
 
-/* The slot's bits of the hash have room for the time: equal slots have them equal. */
+/* All tags of a line have the same lowest bits of the hash: there is room for the time. */
 static u64 onramp_forwarded_tag(u64 hash, u64 now)
 {
-	BUILD_BUG_ON(ONRAMP_FORWARDED_SLOTS > 1 << 16);
 	return (hash & ~GENMASK_ULL(15, 0)) | onramp_tick(now);
+}
+
+/* Give a flow a slot, but no one's of this tick, unless there are more flows than slots. */
+static void onramp_forwarded_keep(struct onramp_forwarded_slots *s, struct onramp_flow *f,
+				  u64 tag)
+{
+	unsigned int i, way = f->slot % ONRAMP_FORWARDED_WAYS;
+
+	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++) {
+		if ((u16)s->tag[i] != (u16)tag)
+			way = i;
+		if (s->flow[i] == f) {
+			way = i;
+			break;
+		}
+	}
+	s->tag[way] = tag;
+	s->flow[way] = f;
+}
+
+/* Take its slot from a flow, if it has one. */
+static void onramp_forwarded_drop(struct onramp_forwarded_slots *s, const struct onramp_flow *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++)
+		if (s->flow[i] == f) {
+			s->tag[i] = 0;
+			s->flow[i] = NULL;
+		}
+}
+
+/*
+ * Return the flow that On-Ramp follows whose slot has the tag, or NULL. Which slot that is no CPU
+ * can predict, so there is no branch for each.
+ */
+static __always_inline struct onramp_flow *
+onramp_forwarded_kept(const struct onramp_forwarded_slots *s, u64 tag)
+{
+	unsigned int i, found = 0;
+	struct onramp_flow *f;
+
+	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++)
+		found |= (s->tag[i] == tag) << i;
+	if (!found)
+		return NULL;
+	f = s->flow[__ffs(found)];
+	return f->conn ? f : NULL;
 }
 
 /* Entries ------------------------------------------------------------------ */
@@ -484,11 +535,8 @@ void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref 
 void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f)
 {
 	struct onramp_forwarded *e = onramp_forwarded_of(f);
-	struct onramp_forwarded_slot *slot;
 
-	slot = onramp_forwarded_slot(qref, onramp_forwarded_hash64(&e->key));
-	if (slot->flow == f)
-		*slot = (struct onramp_forwarded_slot) {};
+	onramp_forwarded_drop(onramp_forwarded_slots(qref, onramp_forwarded_hash64(&e->key)), f);
 
 	spin_lock_bh(&e->lock);
 	/* It may have one in another qdisc by now. */
@@ -616,7 +664,7 @@ static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, struct sk_
 					    const struct onramp_forwarded_packet *p, u64 hash,
 					    u64 now, struct onramp_seen *seen)
 {
-	struct onramp_forwarded_slot *slot = onramp_forwarded_slot(qref, hash);
+	struct onramp_forwarded_slots *slots = onramp_forwarded_slots(qref, hash);
 	struct onramp_net *onet = qref->onet;
 	struct onramp_forwarded *e;
 
@@ -630,12 +678,10 @@ static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, struct sk_
 	seen->entry = e;
 	if (!e)
 		return false;
-	if (seen->flow && !seen->closed)
-		*slot = (struct onramp_forwarded_slot) {
-			.tag = onramp_forwarded_tag(hash, now), .flow = seen->flow,
-		};
-	else if (seen->flow == slot->flow)
-		slot->tag = 0;
+	if (seen->flow && seen->closed)
+		onramp_forwarded_drop(slots, seen->flow);
+	else if (seen->flow && seen->flow->conn)
+		onramp_forwarded_keep(slots, seen->flow, onramp_forwarded_tag(hash, now));
 	return true;
 }
 
@@ -654,8 +700,8 @@ static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, struct sk_
 bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,
 			     u64 now, struct onramp_seen *seen)
 {
-	const struct onramp_forwarded_slot *slot;
 	struct onramp_forwarded_packet p;
+	struct onramp_flow *f;
 	u64 hash;
 
 	if (skb->encapsulation)
@@ -680,11 +726,12 @@ bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, s
 		return false;
 	seen->headers = p.payload ? skb->len - p.payload : 0;
 	hash = onramp_forwarded_hash64(&p.key);
-	slot = onramp_forwarded_slot(qref, hash);
-	if (slot->tag != onramp_forwarded_tag(hash, now) || p.end || !slot->flow->conn)
+	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
+				  onramp_forwarded_tag(hash, now));
+	if (!f || p.end)
 		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
 	seen->entry = NULL;
-	seen->flow = slot->flow;
+	seen->flow = f;
 	seen->closed = false;
 	seen->was_closed = false;
 	return true;
@@ -1016,7 +1063,7 @@ int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
 	if (!qref->sizes)
 		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
 	if (!qref->slots)
-		qref->slots = kvcalloc(ONRAMP_FORWARDED_SLOTS, sizeof(*qref->slots), GFP_KERNEL);
+		qref->slots = kvcalloc(ONRAMP_FORWARDED_LINES, sizeof(*qref->slots), GFP_KERNEL);
 	if (!qref->sizes || !qref->slots)
 		return -ENOMEM;
 	if (!link->forwards)

@@ -685,10 +685,8 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 		onramp_attach_forwarded(sch, f, skb, seen->entry);
 	if (f->conn && (!followed || seen->closed != seen->was_closed))
 		onramp_conn_closes(f->conn, seen->closed);
-	if (headers && f->conn) {
+	if (headers && f->conn)
 		onramp_is_followed(q, f, skb, headers);
-		prefetchw(&f->conn->meter);
-	}
 	if (headers && onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
