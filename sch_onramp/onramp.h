@@ -31,7 +31,7 @@ enum onramp_state {
  * @tail: last of @head, if there is any
  * @idle_ns: when the flow became ONRAMP_IDLE, or a bit earlier; @tail is not used then
  * @node: in a bucket
- * @key: of onramp_flow_key(), to find it by
+ * @key: of onramp_flow_sk() or onramp_flow_hash_key(), or of an entry, to find it by
  * @hash: of the socket, to notice that another socket now has its memory
  * @spill: of a forwarded connection: with so many packets a pause does not hold it
  * @qlen: packets in @reordered and @head
@@ -304,7 +304,6 @@ static inline bool onramp_flow_spills(const struct onramp_flow *f)
 /* onramp_flow.c */
 int onramp_flow_cache_create(void);
 void onramp_flow_cache_destroy(void);
-unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb);
 struct onramp_flow *__onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key,
 						 struct sock *sk);
 void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
@@ -327,36 +326,47 @@ int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
 
 /**
- * onramp_flow_key() - return the key of the flow that a packet belongs to
- * @q: the qdisc
+ * onramp_flow_sk() - return the socket that is the flow of a packet
  * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
- * @sk: set to the socket that is the flow, or NULL if it is a hash
  *
  * Connection requests, listeners and sockets in TIME-WAIT do not send at a rate: their
  * packets belong to the flow of a hash. So do those of a socket that is not connected, which
  * may send to many destinations. Sockets are at even addresses, so an odd key is a hash.
  *
  * Context: the qdisc's lock.
- * Return: the key, not 0.
+ * Return: the socket, whose address is the key; NULL: the flow is a forwarded connection, or the
+ *	key is that of onramp_flow_hash_key().
  */
-static inline unsigned long onramp_flow_key(const struct onramp_sched *q,
-					    struct sk_buff *skb, struct sock **sk)
+static inline struct sock *onramp_flow_sk(struct sk_buff *skb)
 {
 	const u32 none = TCPF_CLOSE | TCPF_LISTEN | TCPF_TIME_WAIT | TCPF_NEW_SYN_RECV;
-	struct sock *owner = skb->sk;
+	struct sock *sk = skb->sk;
 
-	if (likely(owner && !((1U << READ_ONCE(owner->sk_state)) & none))) {
-		*sk = owner;
-		return (unsigned long)owner;
-	}
-	*sk = NULL;
-	return onramp_flow_hash_key(q, skb);
+	if (likely(sk && !((1U << READ_ONCE(sk->sk_state)) & none)))
+		return sk;
+	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
+		skb_orphan(skb);
+	return NULL;
+}
+
+/**
+ * onramp_flow_hash_key() - return the key of a packet without a socket of its own
+ * @q: the qdisc
+ * @skb: the packet
+ *
+ * Context: the qdisc's lock.
+ * Return: the key, odd.
+ */
+static inline unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb)
+{
+	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << ONRAMP_KEY_SHIFT |
+	       ONRAMP_KEY_HASH;
 }
 
 /**
  * onramp_flow_find_or_create() - find or create a flow
  * @q: the qdisc
- * @key: of onramp_flow_key()
+ * @key: of the flow
  * @sk: its socket, or NULL
  *
  * Context: the qdisc's lock.

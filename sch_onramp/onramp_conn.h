@@ -261,7 +261,7 @@ struct onramp_qref {
  * @net: the namespace
  * @peers: by their addresses
  * @conns: by peer and ports
- * @lock: protects the lists and @dying, and serialises dropping the last reference of a peer
+ * @lock: protects the lists, @dying and @present, and serialises dropping the last reference of a peer
  * @list: all peers; the search for one to evict starts at the first
  * @evicted: peers that are no longer in @peers, until their work ends
  * @qrefs: of its qdiscs, RCU
@@ -274,13 +274,15 @@ struct onramp_qref {
  * @n_timed: those whose RTT is being measured
  * @forwarded: connections without a socket here, see onramp_forward.c
  * @forward_work: forgets old ones, while there is any
+ * @present: number of @forwarded by some bits of their hash, see onramp_forwarded_may_be();
+ *	@lock, read without; NULL: no qdisc has had "forward on"
  * @stats: per CPU
  */
 struct onramp_net {
 	struct net		*net;
 	struct rhashtable	peers;
 	struct rhashtable	conns;
-	spinlock_t		lock;		/* lists, dying */
+	spinlock_t		lock;		/* lists, dying, present */
 	struct list_head	list;
 	struct list_head	evicted;
 	struct list_head	qrefs;
@@ -293,6 +295,7 @@ struct onramp_net {
 	atomic_t		n_timed;
 	struct rhashtable	forwarded;
 	struct delayed_work	forward_work;
+	u8			*present;
 	struct onramp_net_stats __percpu *stats;
 };
 

@@ -93,24 +93,6 @@ void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff
 
 /* The table ---------------------------------------------------------------- */
 
-/**
- * onramp_flow_hash_key() - return the key of a packet without a socket of its own
- * @q: the qdisc
- * @skb: the packet
- *
- * Context: the qdisc's lock.
- * Return: the key, odd.
- */
-unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb)
-{
-	struct sock *sk = skb->sk;
-
-	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
-		skb_orphan(skb);
-	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << ONRAMP_KEY_SHIFT |
-	       ONRAMP_KEY_HASH;
-}
-
 static int onramp_key_cmp(const void *key, const struct rb_node *node)
 {
 	unsigned long a = *(const unsigned long *)key;
@@ -181,7 +163,7 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 /**
  * onramp_flow_find() - find a flow
  * @q: the qdisc
- * @key: of onramp_flow_key()
+ * @key: of the flow
  *
  * Context: the qdisc's lock.
  * Return: the flow, or NULL if there is none.
@@ -278,7 +260,7 @@ void onramp_flows_release(struct onramp_sched *q)
 /**
  * __onramp_flow_find_or_create() - find or create a flow that was not the last one
  * @q: the qdisc
- * @key: of onramp_flow_key()
+ * @key: of the flow
  * @sk: its socket, or NULL
  *
  * Context: the qdisc's lock.

@@ -289,11 +289,12 @@ static void onramp_forwarded_drop(struct onramp_forwarded_slots *s, const struct
 static __always_inline struct onramp_flow *
 onramp_forwarded_kept(const struct onramp_forwarded_slots *s, u64 tag)
 {
-	unsigned int i, found = 0;
+	unsigned int found;
 	struct onramp_flow *f;
 
-	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++)
-		found |= (s->tag[i] == tag) << i;
+	BUILD_BUG_ON(ONRAMP_FORWARDED_WAYS != 4);
+	found = (s->tag[0] == tag) | (s->tag[1] == tag) << 1 | (s->tag[2] == tag) << 2 |
+		(s->tag[3] == tag) << 3;
 	if (!found)
 		return NULL;
 	f = s->flow[__ffs(found)];
@@ -455,6 +456,35 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 	return skb->len > offset && onramp_forwarded_tcp(skb, offset, skb->len - offset, p);
 }
 
+/* Bits of a hash that onramp_net.present counts entries by: 32 KB. */
+#define ONRAMP_PRESENT_BITS	15
+
+/* Which of the counters is that of a hash? */
+static u32 onramp_forwarded_cell(u64 hash)
+{
+	return hash >> (64 - ONRAMP_PRESENT_BITS);
+}
+
+/*
+ * May there be an entry with this hash? With many connections most have none, and a look into the
+ * table is a cache miss for the bucket, and one for each entry in it.
+ */
+static bool onramp_forwarded_may_be(const struct onramp_net *onet, u64 hash)
+{
+	return READ_ONCE(onet->present[onramp_forwarded_cell(hash)]);
+}
+
+/* An entry with this hash is made, or has gone. A counter that is full stays so. */
+static void onramp_forwarded_present(struct onramp_net *onet, u64 hash, int change)
+{
+	u8 *n = &onet->present[onramp_forwarded_cell(hash)];
+
+	spin_lock_bh(&onet->lock);
+	if (*n != U8_MAX)
+		WRITE_ONCE(*n, *n + change);
+	spin_unlock_bh(&onet->lock);
+}
+
 static struct onramp_forwarded *onramp_forwarded_find(struct onramp_net *onet,
 						      const struct onramp_forwarded_key *key)
 {
@@ -463,7 +493,8 @@ static struct onramp_forwarded *onramp_forwarded_find(struct onramp_net *onet,
 
 /* Add an entry; NULL: there is no room, or no memory. */
 static struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
-							const struct onramp_forwarded_key *key)
+							const struct onramp_forwarded_key *key,
+							u64 hash)
 {
 	struct onramp_forwarded *e;
 	int n;
@@ -483,8 +514,10 @@ static struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
 	refcount_set(&e->refs, 1);
 	spin_lock_init(&e->lock);
 	onramp_fwd_init(&e->track);
+	onramp_forwarded_present(onet, hash, 1);
 	/* Another queue was faster, or the table is growing: the next packet tries again. */
 	if (rhashtable_lookup_insert_fast(&onet->forwarded, &e->node, onramp_forwarded_table)) {
+		onramp_forwarded_present(onet, hash, -1);
 		kfree(e);
 		goto no_memory;
 	}
@@ -546,11 +579,18 @@ void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp
 	onramp_forwarded_put(e);
 }
 
-/* May a connection without an entry have one? */
-static bool onramp_forwarded_may(struct onramp_qref *qref, struct sk_buff *skb, u64 now)
+/* Are there so many entries that only large connections get one? */
+static bool onramp_forwarded_many(const struct onramp_net *onet)
 {
-	if (atomic_read(&qref->onet->n_forwarded) < (int)READ_ONCE(onramp_few_forwarded) ||
-	    onramp_fwd_is_large(qref->sizes, skb_get_hash(skb), skb->len, now))
+	return atomic_read(&onet->n_forwarded) >= (int)READ_ONCE(onramp_few_forwarded);
+}
+
+/* May a connection without an entry have one? */
+static bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff *skb, u64 hash,
+				 u64 now)
+{
+	if (!onramp_forwarded_many(qref->onet) ||
+	    onramp_fwd_is_large(qref->sizes, hash >> 32, skb->len, now))
 		return true;
 	onramp_net_count(qref->onet, ONRAMP_N_FORWARD_SMALL);
 	return false;
@@ -660,18 +700,19 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 }
 
 /* The same for one that has no slot. */
-static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, struct sk_buff *skb,
+static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, const struct sk_buff *skb,
 					    const struct onramp_forwarded_packet *p, u64 hash,
 					    u64 now, struct onramp_seen *seen)
 {
 	struct onramp_forwarded_slots *slots = onramp_forwarded_slots(qref, hash);
 	struct onramp_net *onet = qref->onet;
-	struct onramp_forwarded *e;
+	struct onramp_forwarded *e = NULL;
 
 	rcu_read_lock();
-	e = onramp_forwarded_find(onet, &p->key);
-	if (!e && p->payload && !p->end && onramp_forwarded_may(qref, skb, now))
-		e = onramp_forwarded_create(onet, &p->key);
+	if (onramp_forwarded_may_be(onet, hash))
+		e = onramp_forwarded_find(onet, &p->key);
+	if (!e && p->payload && !p->end && onramp_forwarded_may(qref, skb, hash, now))
+		e = onramp_forwarded_create(onet, &p->key, hash);
 	if (e && !onramp_forwarded_note(qref, e, p, now, seen))
 		e = NULL;
 	rcu_read_unlock();
@@ -726,8 +767,12 @@ bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, s
 		return false;
 	seen->headers = p.payload ? skb->len - p.payload : 0;
 	hash = onramp_forwarded_hash64(&p.key);
-	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
-				  onramp_forwarded_tag(hash, now));
+	/* With many it is more likely that there is none. */
+	if (onramp_forwarded_many(qref->onet) && !onramp_forwarded_may_be(qref->onet, hash))
+		f = NULL;
+	else
+		f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
+					  onramp_forwarded_tag(hash, now));
 	if (!f || p.end)
 		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
 	seen->entry = NULL;
@@ -799,6 +844,7 @@ static void onramp_forwarded_age_one(struct onramp_net *onet, struct onramp_forw
 	if (!old)
 		return;
 	rhashtable_remove_fast(&onet->forwarded, &e->node, onramp_forwarded_table);
+	onramp_forwarded_present(onet, onramp_forwarded_hash64(&e->key), -1);
 	atomic_dec(&onet->n_forwarded);
 	onramp_forwarded_put(e);
 }
@@ -1050,7 +1096,8 @@ static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_lin
  * @qref: of the qdisc
  * @link: of its device
  *
- * Calls are counted. The qdisc does not use @qref->sizes and @qref->slots before.
+ * Calls are counted. The qdisc does not use @qref->sizes, @qref->slots and onramp_net.present
+ * before.
  *
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
@@ -1064,7 +1111,9 @@ int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
 		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
 	if (!qref->slots)
 		qref->slots = kvcalloc(ONRAMP_FORWARDED_LINES, sizeof(*qref->slots), GFP_KERNEL);
-	if (!qref->sizes || !qref->slots)
+	if (!qref->onet->present)
+		qref->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
+	if (!qref->sizes || !qref->slots || !qref->onet->present)
 		return -ENOMEM;
 	if (!link->forwards)
 		err = onramp_forward_register(qref->onet, link);
@@ -1104,4 +1153,5 @@ void onramp_forward_net_exit(struct onramp_net *onet)
 {
 	cancel_delayed_work_sync(&onet->forward_work);
 	rhashtable_free_and_destroy(&onet->forwarded, onramp_forwarded_free, NULL);
+	kvfree(onet->present);
 }

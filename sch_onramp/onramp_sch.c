@@ -708,13 +708,14 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	u32 headers = 0;
 	struct sock *sk;
 
-	key = onramp_flow_key(q, skb, &sk);
+	sk = onramp_flow_sk(skb);
 	if (unlikely(q->forwards) && !sk) {
 		/* The flow of a forwarded ACK may hold data that came before. */
 		if (onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_about_now(q),
 					    &seen))
 			return onramp_classify_forwarded(sch, skb, &seen);
 	}
+	key = sk ? (unsigned long)sk : onramp_flow_hash_key(q, skb);
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
 	if (sk && q->cfg.pacing && READ_ONCE(sk->sk_pacing_status) != SK_PACING_FQ)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
