@@ -261,7 +261,8 @@ struct onramp_qref {
  * @net: the namespace
  * @peers: by their addresses
  * @conns: by peer and ports
- * @lock: protects the lists, @dying and @present, and serialises dropping the last reference of a peer
+ * @lock: protects the lists, @dying and @present, and serialises dropping the last reference of a
+ *	peer
  * @list: all peers; the search for one to evict starts at the first
  * @evicted: peers that are no longer in @peers, until their work ends
  * @qrefs: of its qdiscs, RCU
@@ -484,7 +485,7 @@ struct onramp_conn {
 	struct onramp_conn_key	key;
 	refcount_t		refs;
 
-	/* A packet that leaves needs these two lines, up to meter.bytes, and writes to one of @rec. */
+	/* A packet that leaves needs two lines, up to meter.bytes, and writes to one of @rec. */
 	atomic64_t		until ____cacheline_aligned;
 	struct onramp_txring	ring;
 
@@ -663,6 +664,7 @@ struct onramp_forwarded_slots;
  * @headers: of onramp_tcp_headers()
  * @closed: its host has closed the connection
  * @was_closed: before this packet
+ * @keeps: if there is @entry: it need not note each packet, since no RTT is measured
  */
 struct onramp_seen {
 	struct onramp_forwarded	*entry;
@@ -671,6 +673,7 @@ struct onramp_seen {
 	u32			headers;
 	bool			closed;
 	bool			was_closed;
+	bool			keeps;
 };
 
 bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,

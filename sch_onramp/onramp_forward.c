@@ -26,9 +26,11 @@
  * only large connections get one. Without an entry a packet belongs to the flow of its hash, as
  * with fq. onramp_fwd.h has the decisions.
  *
- * With many connections the cost of a packet is that of its cache misses. An entry takes two lines,
- * and names the flow of its connection in the qdisc that it last went through, so that the flow is
- * not looked up. A flow holds a reference of its entry: its key is the entry's address.
+ * With many connections the cost of a packet is that of its cache misses. A connection that On-Ramp
+ * follows has a slot in its qdisc, which names its flow: its entry is looked up and noted once in a
+ * tick, and for FIN and RST. Else an entry names the flow, so that it is not looked up. Where most
+ * connections have no entry, a counter says so. A flow holds a reference of its entry: its key is
+ * the entry's address.
  *
  * The ingress hook of a device sees incoming packets once, after GRO. It is there only while a
  * qdisc of the device has "forward on". It is called with BH disabled.
@@ -221,7 +223,7 @@ static struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
 /* Slots -------------------------------------------------------------------- */
 
 /* Cache lines of slots that a qdisc has, a power of two. */
-#define ONRAMP_FORWARDED_LINES	1024
+#define ONRAMP_FORWARDED_LINES	2048
 
 /* Slots in each. */
 #define ONRAMP_FORWARDED_WAYS	4
@@ -456,8 +458,8 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 	return skb->len > offset && onramp_forwarded_tcp(skb, offset, skb->len - offset, p);
 }
 
-/* Bits of a hash that onramp_net.present counts entries by: 32 KB. */
-#define ONRAMP_PRESENT_BITS	15
+/* Bits of a hash that onramp_net.present counts entries by: 128 KB. */
+#define ONRAMP_PRESENT_BITS	17
 
 /* Which of the counters is that of a hash? */
 static u32 onramp_forwarded_cell(u64 hash)
@@ -626,7 +628,7 @@ static bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offse
  * piece.
  */
 static noinline void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
-				struct net_device *dev)
+					 struct net_device *dev)
 {
 	struct or_addrs out = { .family = AF_INET };
 	int offset = skb_network_offset(skb);
@@ -689,6 +691,7 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 		if (unlikely(e->track.timed_ns != timed_ns))
 			onramp_forwarded_measure(qref->onet, e, timed_ns);
 		seen->closed = e->track.closed;
+		seen->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
 		seen->key = onramp_forwarded_flow_key(e);
 		/* Flows of another qdisc may go at any time. */
 		seen->flow = e->qref == qref ? e->flow : NULL;
@@ -719,10 +722,10 @@ static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, const stru
 	seen->entry = e;
 	if (!e)
 		return false;
-	if (seen->flow && seen->closed)
-		onramp_forwarded_drop(slots, seen->flow);
-	else if (seen->flow && seen->flow->conn)
+	if (seen->flow && seen->flow->conn && seen->keeps)
 		onramp_forwarded_keep(slots, seen->flow, onramp_forwarded_tag(hash, now));
+	else if (seen->flow)
+		onramp_forwarded_drop(slots, seen->flow);
 	return true;
 }
 

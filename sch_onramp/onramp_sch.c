@@ -117,7 +117,9 @@ static u64 onramp_clock(struct onramp_sched *q)
  */
 static u64 onramp_about_now(struct onramp_sched *q)
 {
-	if (q->rough && q->read_at == jiffies)
+	unsigned long tick = jiffies;
+
+	if (q->rough && q->read_at == tick)
 		return q->now_ns;
 	return onramp_clock(q);
 }
