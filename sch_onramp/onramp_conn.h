@@ -18,7 +18,7 @@
  *	conn->lock	controller, transmission records, conn->qref
  *	peer->lock	keys, baseline, the delay that new connections inherit
  *	qref->lock	whether the qdisc still exists
- *	onramp_net.lock	list of peers
+ *	onramp_net.lock	list of peers, counters of forwarded connections
  * Sending a packet takes the first two spinlocks. An OR-ACK takes those of the connection and
  * the peer, and qref->lock if a flow may go on earlier, but never the qdisc's.
  */
