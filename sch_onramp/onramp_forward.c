@@ -73,7 +73,9 @@ MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace fr
  * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
  * @saddr: source address; IPv4 in the first word, the rest 0
  * @daddr: destination address, likewise
- * @ports: TCP's, of the source and the destination
+ * @sport: TCP's port of the source
+ * @dport: of the destination
+ * @ports: both
  * @family: AF_INET or AF_INET6
  * @src: MAC address of the workload; 0: this host routes for it
  * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it

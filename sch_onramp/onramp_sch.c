@@ -189,6 +189,7 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  * onramp_departure_ns() - return the earliest departure of a flow's next packet
  * @f: the flow
  * @skb: its next packet
+ * @now: the time as last read, ns
  * @held: set if it is a pause that the packet waits for, not its rate or its EDT
  *
  * The one place that decides it: whatever else has to hold a flow back is one more
