@@ -134,25 +134,13 @@ published() {
 	local before
 
 	container "$B" d -p 7000:5001 -- dcload server --port 5001
-	# shellcheck disable=SC2086
-	fresh $unpaused peers all
-	load "$A" --to $B4 --port 7000 --flows 2 --rate-limit 20mbit --duration 1
-	expect "OR-ACKs with forward off" "$(stat acks)" -eq 0
-	expect PacketNoSocket "$(acker_of "$B" PacketNoSocket)" -ge 1
-	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -eq 0
-	ns_set "$B" or_acker/forward on
-	answered "$A" $B4 $V4_A --port 7000
+	answered_if_on $V4_A
 	before=$(acker_of "$B" FlowsForwarded)
-	expect FlowsForwarded "$before" -ge 2
 	# And from one container to the other.
 	answered "$C" $B4 $V4_A --port 7000
 	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -ge $((before + 2))
 	ns_set "$B" or_acker/forward off
 	no_container "$B" d
-}
-
-acker_of() {
-	proc_count or_acker "$@"
 }
 
 ksft_plan 3

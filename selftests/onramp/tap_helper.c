@@ -10,39 +10,18 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/if.h>
-#include <linux/if_tun.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../lib/netns.h"
+#include "../lib/tap.h"
 
 static void die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static int tap(const char *namespace, const char *name, const char *file)
-{
-	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
-	int fd;
-
-	netns_enter(namespace);
-	fd = open(file, O_RDWR);
-	if (fd < 0)
-		die(file);
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
-	if (ioctl(fd, TUNSETIFF, &ifr))
-		die("TUNSETIFF");
-	if (ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6))
-		die("TUNSETOFFLOAD");
-	return fd;
 }
 
 int main(int argc, char **argv)
@@ -55,8 +34,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: tap_helper NAMESPACE TAP NAMESPACE TAP [FILE]\n");
 		return 2;
 	}
-	fds[0].fd = tap(argv[1], argv[2], "/dev/net/tun");
-	fds[1].fd = tap(argv[3], argv[4], argc > 5 ? argv[5] : "/dev/net/tun");
+	fds[0].fd = tap_open(argv[1], argv[2], "/dev/net/tun", 0);
+	fds[1].fd = tap_open(argv[3], argv[4], argc > 5 ? argv[5] : "/dev/net/tun", 0);
 	fds[0].events = POLLIN;
 	fds[1].events = POLLIN;
 	puts("ready");

@@ -12,8 +12,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if.h>
-#include <linux/if_tun.h>
 #include <linux/vhost.h>
 #include <linux/virtio_ring.h>
 #include <poll.h>
@@ -27,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../lib/netns.h"
+#include "../lib/tap.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NR_BUFFERS	32		/* a power of two */
@@ -47,23 +45,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static int tap(const char *namespace, const char *name)
-{
-	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
-	int fd;
-
-	netns_enter(namespace);
-	fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK);
-	if (fd < 0)
-		die("/dev/net/tun");
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
-	if (ioctl(fd, TUNSETIFF, &ifr))
-		die("TUNSETIFF");
-	if (ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6))
-		die("TUNSETOFFLOAD");
-	return fd;
 }
 
 static void ring_to_vhost(int vhost, struct ring *r, unsigned int index, char *memory)
@@ -192,8 +173,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: vhost_helper NAMESPACE TAP NAMESPACE TAP\n");
 		return 2;
 	}
-	guest = tap(argv[1], argv[2]);
-	host = tap(argv[3], argv[4]);
+	guest = tap_open(argv[1], argv[2], "/dev/net/tun", O_NONBLOCK);
+	host = tap_open(argv[3], argv[4], "/dev/net/tun", O_NONBLOCK);
 	vhost = open("/dev/vhost-net", O_RDWR);
 	if (vhost < 0)
 		die("/dev/vhost-net");

@@ -312,15 +312,7 @@ dnat() {
 			}
 		}
 	END
-	# shellcheck disable=SC2086
-	fresh $unpaused peers all
-	load "$A" --to $B4 --port 7000 --flows 2 --rate-limit 20mbit --duration 1
-	expect "OR-ACKs with forward off" "$(stat acks)" -eq 0
-	expect PacketNoSocket "$(acker_of "$B" PacketNoSocket)" -ge 1
-	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -eq 0
-	ns_set "$B" or_acker/forward on
-	answered "$A" $B4 $V4_A --port 7000
-	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -ge 2
+	answered_if_on $V4_A
 	answered "$A" $B6 $A6 --port 7000
 	# From one container to the other, between two translations.
 	answered "$C" $B4 $C4 --port 7000
@@ -467,10 +459,6 @@ xdp() {
 
 xdp_is_there() {
 	ip -n "$A" link show a0 | grep -q xdpgeneric
-}
-
-acker_of() {
-	proc_count or_acker "$@"
 }
 
 # The qdisc is on the tunnel, where the container's packets are not yet in another one.

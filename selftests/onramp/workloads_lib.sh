@@ -86,6 +86,25 @@ answered() {
 	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
 }
 
+# acker_of NAMESPACE COUNTER: that of or_acker.
+acker_of() {
+	proc_count or_acker "$@"
+}
+
+# answered_if_on LOCAL: for port 7000 of B, which it translates, or_acker answers A with
+# net.or_acker.forward on, and not before. Leaves it on.
+answered_if_on() {
+	# shellcheck disable=SC2086
+	fresh $unpaused peers all
+	load "$A" --to $B4 --port 7000 --flows 2 --rate-limit 20mbit --duration 1
+	expect "OR-ACKs with forward off" "$(stat acks)" -eq 0
+	expect PacketNoSocket "$(acker_of "$B" PacketNoSocket)" -ge 1
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -eq 0
+	ns_set "$B" or_acker/forward on
+	answered "$A" $B4 "$1" --port 7000
+	expect FlowsForwarded "$(acker_of "$B" FlowsForwarded)" -ge 2
+}
+
 # A qdisc in the container asks for itself: the host leaves it to that.
 own_qdisc() {
 	# shellcheck disable=SC2086
