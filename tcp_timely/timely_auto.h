@@ -13,7 +13,7 @@
  *
  *	RTT      = max(D, measured RTT - S / L + S / C)
  *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
- *	base     = max(D + W, 23 us, q)
+ *	base     = max(D + W + q / 2, 23 us + q)
  *	w        = (4 us + 0.15 q) x
  *	Thigh    = base + v + w + max(0, 9/4 v - W - q - 8 us), the last on noisy hosts
  *	Tlow     = (D + W + Thigh) / 2
@@ -49,7 +49,12 @@
  *    has none (Zhu et al., CoNEXT 2016). A step of C / 500 / x is a share of x / 500 of R,
  *    of all flows together x / 500 of C: 0.3 % of the link for 2, 3 % for 256 of them.
  *  - base. Two flows know the same path by different D: the later one never saw it empty.
- *    Below 23 us, the delay of a datacenter's switches, the difference has no effect.
+ *    Below 23 us, the delay of a datacenter's switches, and q the difference has no effect.
+ *    And an ACK waits at the receiver's NIC for segments that this host sends: 9 to 21 us in the
+ *    lab, behind one that leaves and another one. This is no queue of the flow's own path, but
+ *    without q in base the flow gave way to it: of two hosts that sent to each other, one had a
+ *    third of 10 Gbit/s. Now both have 96 %. The price is q in RTTs: those of 40 flows are 69 us
+ *    in place of 54.
  *  - g. Others' bursts cut a rate within tens of microseconds, and with steps of delta alone it
  *    needs 20 ms from a tenth of C to C. So where there is room a rate grows in proportion to
  *    itself, by e in 4 ms at most. If all flows of a link grow by g in the time t that passes
@@ -66,7 +71,7 @@
  *    several v. Two flows with up to 100 us of that keep 5 % of 10 Gbit/s with v once, and 60 %
  *    so. But flows that meet on a slow link make v long as well, and with it Thigh, and v. What
  *    tells the two apart is that the mean of noise is 1 to 1.5 v above D, and that of a queue
- *    2.4 v and more: noise is what leaves RTTs within 7/4 v of D + W, for most of 63 updates.
+ *    2.4 v and more: noise is what leaves RTTs within q and 7/4 v of D + W, for most of 63 updates.
  *  - undone cuts. A busy host delays a packet once in a while: one RTT is much longer, and
  *    the next one is short again. v is small then, since it is a mean, and each such RTT
  *    would cost up to 30 % of the rate: of 10 Gbit/s a flow with 60 us on 12 % of its RTTs
@@ -100,6 +105,13 @@
  * queue for the path: 40 flows have RTTs of 123 us in place of 63. So D can become old every
  * 4.3 s by UTC, and halved rates last for 17 ms: if the clocks of hosts differ by less, all flows
  * of a link empty the queue together.
+ *
+ * Few flows empty their queue every few ms by themselves. So if the rate was C / 8 or more in the
+ * last 0.1 s, and for 33 ms no RTT came within q and an eighth of D, then D becomes the shortest
+ * RTT of that time, and nothing is halved. A route that becomes 50 us longer would leave eight
+ * flows a third of the link until D is old, since cuts end where x has raised Thigh to the new
+ * RTT; and data of CUBIC in the other direction, for which ACKs wait for 60 to 110 us, would
+ * leave four flows a half. Of many flows some would take the others' queue for the path.
  *
  * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
@@ -195,7 +207,7 @@
  */
 #define TIMELY_AUTO_OLD_SHIFT	31
 #define TIMELY_AUTO_OLD		2U
-#define TIMELY_AUTO_OLD_MASK	15U
+#define TIMELY_AUTO_OLD_MASK	7U
 
 /*
  * Hosts know UTC to some ms. In the first and the last 2^26 ns of a unit no RTT tells that D is
@@ -203,6 +215,19 @@
  */
 #define TIMELY_AUTO_EDGE_SHIFT	26
 #define TIMELY_AUTO_HOLD_SHIFT	24
+
+/*
+ * And it is too short if the rate was C / 8 or more in one of the last three windows of 2^25 ns,
+ * and no RTT of the last one came within 1/8 of D or within q. The two windows of a start do not
+ * count: then flows that will be slow have the link. The excess of the shortest one is
+ * kept in units of 2^12 ns, up to 31 of them.
+ */
+#define TIMELY_AUTO_TURN_SHIFT	25
+#define TIMELY_AUTO_WIDE_SHIFT	3
+#define TIMELY_AUTO_WIDE	3U
+#define TIMELY_AUTO_YOUNG	2U
+#define TIMELY_AUTO_LOW_SHIFT	12
+#define TIMELY_AUTO_LOW_MOST	31U
 
 /* An RTT that is longer than D by no more than 1/8 of it shows that D is right. */
 #define TIMELY_AUTO_NEAR_SHIFT	3
@@ -212,9 +237,9 @@
 #define TIMELY_AUTO_OWN		3U
 
 /*
- * An update whose RTT is within 7/4 v of D + W is one of noise, else one of a queue. Noise is what
- * 9/4 v are above W, q and 8 us. It counts from 32 more updates of the first kind than of the
- * second on, in 32nds, until there are 63 more.
+ * An update whose RTT is within q and 7/4 v of D + W is one of noise, else one of a queue. Noise
+ * is what 9/4 v are above W, q and 8 us. It counts from 32 more updates of the first kind than of
+ * the second on, in 32nds, until there are 63 more.
  */
 #define TIMELY_AUTO_NOISY_NEAR	7U
 #define TIMELY_AUTO_NOISY_LEAST	31U
@@ -301,7 +326,7 @@
 #define TIMELY_AUTO_RTT_MAX	0xffffffffULL
 
 /* Largest v, ns, and largest number of RTTs in a mean. */
-#define TIMELY_AUTO_DEV_MAX	((1U << 24) - 1)
+#define TIMELY_AUTO_DEV_MAX	((1U << 22) - 1)
 #define TIMELY_AUTO_MEAN_MAX	63U
 
 /*
@@ -420,10 +445,11 @@ static inline u64 timely_auto_path_ns(const struct timely_flow *f)
 }
 
 /* Count an update in timely_flow.noisy. */
-static inline void timely_auto_judge(struct timely_flow *f, u64 rtt_ns)
+static inline void timely_auto_judge(struct timely_flow *f, u64 rtt_ns, u64 segment_ns)
 {
-	if (rtt_ns >= timely_auto_path_ns(f) + ((u64)f->dev_ns * TIMELY_AUTO_NOISY_NEAR >>
-					 TIMELY_AUTO_NOISY_SHIFT))
+	u64 near_ns = (u64)f->dev_ns * TIMELY_AUTO_NOISY_NEAR >> TIMELY_AUTO_NOISY_SHIFT;
+
+	if (rtt_ns >= timely_auto_path_ns(f) + segment_ns + near_ns)
 		f->noisy -= !!f->noisy;
 	else if (f->noisy < TIMELY_AUTO_NOISY_MOST)
 		f->noisy++;
@@ -466,10 +492,9 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 	if (bps < cap_bps)
 		a->spread_q10 = timely_sqrt(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
 
-	/* Without a wire D may contain q. */
-	base_ns = TIMELY_AUTO_BASE_NS + (f->unwired ? a->segment_ns : 0);
-	base_ns = max_t(u64, timely_auto_path_ns(f), base_ns);
-	base_ns = max_t(u64, base_ns, a->segment_ns);
+	/* ACKs wait for the other host's segments. Without a wire D may contain q. */
+	base_ns = timely_auto_path_ns(f) + (f->unwired ? 0 : a->segment_ns / 2);
+	base_ns = max_t(u64, base_ns, TIMELY_AUTO_BASE_NS + a->segment_ns);
 	own_ns = TIMELY_AUTO_TARGET_NS +
 		 (a->segment_ns * TIMELY_AUTO_SEGMENT_Q10 >> TIMELY_AUTO_SHIFT);
 	own_ns = min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
@@ -629,6 +654,13 @@ static inline u64 timely_auto_own_ns(const struct timely_flow *f, u32 bytes, u64
 	return min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
 }
 
+/* Set D. The RTTs of the open window do not tell that the new one is old. */
+static inline void timely_auto_set_base(struct timely_flow *f, u32 base_ns)
+{
+	f->base_ns = base_ns;
+	f->low = 0;
+}
+
 /*
  * An RTT: update D, and return it without its segment's time at L, ns. It is D at least. Where
  * there is perhaps no wire, that time is no part of D either: a CPU passes 64 KB on in no time.
@@ -640,13 +672,19 @@ static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_eve
 	u64 own_ns = timely_auto_own_ns(f, e->bytes, cap_bps);
 
 	if (!f->base_ns || rtt_ns < f->base_ns)
-		f->base_ns = (u32)rtt_ns;
+		timely_auto_set_base(f, (u32)rtt_ns);
 	return (u32)(max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns);
 }
 
 static inline u32 timely_auto_clock(u64 utc_ns)
 {
 	return (u32)(utc_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
+}
+
+/* Of the number of the window that @now_ns is in, the last bit. */
+static inline u8 timely_auto_turn(u64 now_ns)
+{
+	return (now_ns >> TIMELY_AUTO_TURN_SHIFT) & 1;
 }
 
 /* Time since the unit began, ns. */
@@ -696,6 +734,10 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 {
 	if (!f->base_ns)
 		f->base_ns = path_ns;
+	f->low = 0;
+	f->wide = 0;
+	f->young = TIMELY_AUTO_YOUNG;
+	f->turn = timely_auto_turn(now_ns);
 	f->rate_q = timely_bps_to_rate(bps);
 	timely_auto_clamp(f, cap_bps);
 	f->by_rule = 1;
@@ -902,6 +944,7 @@ static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc
 
 	if (timely_auto_near(f, rtt_ns) && !timely_auto_edge(utc_ns))
 		f->base_at = timely_auto_clock(utc_ns);
+	f->low = min_t(u32, f->low, (rtt_ns - f->base_ns) >> TIMELY_AUTO_LOW_SHIFT);
 	if (before_ns) {
 		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
 		diff_ns = min_t(u32, diff_ns, TIMELY_AUTO_DEV_MAX);
@@ -990,7 +1033,7 @@ static inline bool timely_auto_was_noise(const struct timely_flow *f,
 					 const struct timely_auto *a, u64 fall_ns,
 					 u64 elapsed_ns)
 {
-	u64 rate = timely_rate_units(f), cut_q10;
+	u64 rate = timely_coarse_rate(f), cut_q10;
 
 	if (!f->doubted || rate >= f->before)
 		return false;
@@ -1013,8 +1056,37 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 ca
 	else if (f->neg_count < TIMELY_AUTO_VAIN)
 		f->neg_count++;
 	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
-	       (timely_rate_units(f) < f->before / 2 || f->rate_q <= floor_q ||
+	       (timely_coarse_rate(f) < f->before / 2 || f->rate_q <= floor_q ||
 		(f->base_ns >= TIMELY_AUTO_LONG_NS && timely_auto_near(f, rtt_ns)));
+}
+
+/*
+ * At the end of a window: return by how much D is too short, ns; 0: it is right, or nobody knows.
+ * Lower RTTs make it shorter again at once.
+ */
+static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timely_auto *a,
+				       u64 now_ns, u64 cap_bps)
+{
+	u32 low_ns = (u32)f->low << TIMELY_AUTO_LOW_SHIFT;
+	u8 turn = timely_auto_turn(now_ns), wide;
+
+	if (timely_rate_bps(f) >= cap_bps >> TIMELY_AUTO_WIDE_SHIFT)
+		f->wide = TIMELY_AUTO_WIDE;
+	if (turn == f->turn)
+		return 0;
+	f->turn = turn;
+	f->low = TIMELY_AUTO_LOW_MOST;
+	wide = f->wide;
+	f->wide -= !!f->wide;
+	if (f->young) {
+		f->young--;
+		f->wide = 0;
+		return 0;
+	}
+	if (!wide || f->unwired || f->app_limited || f->probing ||
+	    low_ns <= max_t(u64, f->base_ns >> TIMELY_AUTO_NEAR_SHIFT, a->segment_ns))
+		return 0;
+	return low_ns;
 }
 
 /* Undo a run of cuts that noise caused. */
@@ -1023,7 +1095,7 @@ static inline void timely_auto_undo(struct timely_flow *f, const struct timely_a
 {
 	if (f->mean_ns < a->t_low_ns && f->mean_ns < before_ns &&
 	    timely_auto_was_noise(f, a, before_ns - f->mean_ns, elapsed_ns)) {
-		f->rate_q = timely_units_to_rate(f->before);
+		f->rate_q = timely_coarse_to_rate(f->before);
 		res->undone = 1;
 	}
 }
@@ -1083,7 +1155,7 @@ static inline u64 timely_auto_growth(const struct timely_flow *f, const struct t
 {
 	u64 noise, growth;
 
-	/* 24, 3 and 20 bits; elapsed_ns is at most 10 s. */
+	/* 22, 3 and 20 bits; elapsed_ns is at most 10 s. */
 	noise = f->dev_ns + TIMELY_AUTO_NOISE *
 		(f->dev_ns - min_t(u64, f->dev_ns, a->chance_ns / TIMELY_AUTO_OWN));
 	noise = div64_u64(noise << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
@@ -1105,7 +1177,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 {
 	struct timely_auto a;
 	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
-	u32 before_ns = f->mean_ns, rate;
+	u32 before_ns = f->mean_ns, rate, short_ns;
 	bool hai, in_vain;
 
 	*res = (struct timely_result) {
@@ -1131,8 +1203,8 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	f->samples = 0;
 	rtt_ns = f->mean_ns;
 	timely_auto_probed(f, e->utc_ns);
-	timely_auto_judge(f, rtt_ns);
 	timely_auto_params(f, segment_bytes, cap_bps, &a);
+	timely_auto_judge(f, rtt_ns, a.segment_ns);
 
 	hai = timely_auto_hai(f, &a, rtt_ns, elapsed_ns);
 	res->scale_ppm = 1000000;
@@ -1141,11 +1213,16 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	res->gradient_ppm = (s64)f->slope_q * 1000000 / (1LL << TIMELY_SLOPE_SHIFT);
 
 	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
-	rate = timely_rate_units(f);
+	rate = timely_coarse_rate(f);
 	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, cap_bps);
-	if (in_vain || timely_auto_old(f, e->utc_ns)) {
+	short_ns = timely_auto_short_ns(f, &a, now_ns, cap_bps);
+	if (short_ns) {
 		res->branch = TIMELY_BRANCH_PROBE;
-		f->base_ns = (u32)rtt_ns;
+		timely_auto_set_base(f, f->base_ns + short_ns);
+		f->base_at = timely_auto_clock(e->utc_ns);
+	} else if (in_vain || timely_auto_old(f, e->utc_ns)) {
+		res->branch = TIMELY_BRANCH_PROBE;
+		timely_auto_set_base(f, (u32)rtt_ns);
 		f->base_at = timely_auto_clock(e->utc_ns);
 		if (!in_vain && !f->app_limited) {
 			f->rate_q >>= 1;

@@ -75,6 +75,7 @@
 
 /* Rates that are kept for later have 32 bits, in units of 64 bytes/s. */
 #define TIMELY_UNIT_SHIFT	6
+#define TIMELY_COARSE_SHIFT	13
 
 /* Lowest rate a flow can be configured to keep: 8 kbit/s, in bytes/s. */
 #define TIMELY_MIN_RATE_BPS	1000ULL
@@ -182,6 +183,7 @@ struct timely_params {
  * @avg_ns:	profile auto: mean of the RTTs since the last update, ns
  * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
  * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
+ * @wide:	profile auto: windows until D cannot become old at the end of one
  * @samples:	profile auto: RTTs in @avg_ns, saturating
  * @under:	profile auto: windows in a row in which it sent less than its share, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
@@ -198,6 +200,7 @@ struct timely_params {
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
  * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns of UTC
+ * @turn:	profile auto: number of the open window of @low, the last bit
  * @probing:	profile auto: the rate was halved to see the path, and does not rise yet
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
@@ -205,7 +208,10 @@ struct timely_params {
  * @unwired:	profile auto: no wire is known to limit the flow's device
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
- * @before:	rate before cuts that may be taken back, units of 64 bytes/s
+ * @before:	rate before cuts that may be taken back, units of 8192 bytes/s
+ * @young:	profile auto: windows since the start in which D does not become old
+ * @low:	profile auto: by how much RTTs of the open window were longer than D at least,
+ *		units of 2^12 ns, saturating
  * @count:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
@@ -224,7 +230,8 @@ struct timely_flow {
 		u64	prev_rtt_ns;
 		struct {
 			u32	mean_ns;
-			u32	dev_ns:24;
+			u32	dev_ns:22;
+			u32	wide:2;
 			u32	samples:6;
 			u32	under:2;
 		};
@@ -242,14 +249,17 @@ struct timely_flow {
 	u8	app_limited:1;
 	u8	starting:1;
 	u8	by_rule:1;
-	u8	base_at:4;
+	u8	base_at:3;
+	u8	turn:1;
 	u8	probing:1;
 	u8	slow;
 	u8	wait:7;
 	u8	unwired:1;
 	u32	base_ns;
 	u32	sent;
-	u32	before;
+	u32	before:25;
+	u32	young:2;
+	u32	low:5;
 	u32	count;
 };
 
@@ -313,9 +323,15 @@ static inline u32 timely_rate_units(const struct timely_flow *f)
 	return (u32)(timely_rate_bps(f) >> TIMELY_UNIT_SHIFT);
 }
 
-static inline u64 timely_units_to_rate(u32 units)
+/* And in units of 8192 bytes/s, for timely_flow.before: 2^38 bytes/s fit in 25 bits. */
+static inline u32 timely_coarse_rate(const struct timely_flow *f)
 {
-	return (u64)units << (TIMELY_RATE_SHIFT + TIMELY_UNIT_SHIFT);
+	return (u32)(timely_rate_bps(f) >> TIMELY_COARSE_SHIFT);
+}
+
+static inline u64 timely_coarse_to_rate(u32 units)
+{
+	return (u64)units << (TIMELY_RATE_SHIFT + TIMELY_COARSE_SHIFT);
 }
 
 /**

@@ -1127,7 +1127,7 @@ static void timely_set_state(struct sock *sk, u8 new_state)
 	if (!(ts->flags & TIMELY_F_INIT) || new_state < TCP_CA_Recovery)
 		return;
 	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
-		ts->flow.before = timely_rate_units(&ts->flow);
+		ts->flow.before = timely_coarse_rate(&ts->flow);
 	rcu_read_lock();
 	timely_cut(sk, tn, rcu_dereference(tn->conf), new_state == TCP_CA_Loss);
 	rcu_read_unlock();
@@ -1140,7 +1140,7 @@ static u32 timely_undo_cwnd(struct sock *sk)
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
 	u64 old_bps = timely_rate_bps(&ts->flow);
-	u64 rate_q = timely_units_to_rate(ts->flow.before);
+	u64 rate_q = timely_coarse_to_rate(ts->flow.before);
 
 	if (rate_q > ts->flow.rate_q) {
 		ts->flow.rate_q = rate_q;

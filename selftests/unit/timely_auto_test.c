@@ -16,6 +16,7 @@
 
 #define US	1000ULL
 #define SEC	1000000000ULL
+#define MS	1000000ULL
 #define CAP	1000000000ULL
 #define SEGMENT	16384U
 
@@ -31,6 +32,7 @@ static void start(u64 bps)
 	ahead = 0;
 	timely_auto_start(&f, bps, CAP, 0, now, now);
 	f.starting = 0;
+	f.young = 0;
 	f.base_ns = 100 * US;
 }
 
@@ -108,37 +110,44 @@ static void floor__a_thousandth_up_to_10_mbit(void)
 
 static void params__table(void)
 {
-	/* Alone on the link, x = 1: 100 us + 4 us + 154/1024 * 16.384 us = 106.464 us. */
+	/* Alone on the link, x = 1: 100 us + q / 2 + 4 us + 154/1024 * 16.384 us = 114.656 us. */
 	start(CAP);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	CHECK_EQ(a.spread_q10, 1024);
 	CHECK_EQ(a.segment_ns, 16384);
-	CHECK_EQ(a.t_high_ns, 106464);
-	CHECK_EQ(a.t_low_ns, 103232);
+	CHECK_EQ(a.t_high_ns, 114656);
+	CHECK_EQ(a.t_low_ns, 107328);
 	CHECK_EQ(a.chance_ns, 6464);
-	/* One of 64, x = 8: 100 us + 8 * 6.464 us. */
+	/* One of 64, x = 8: 108.192 us + 8 * 6.464 us. */
 	start(CAP / 64);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	CHECK_EQ(a.spread_q10, 8192);
-	CHECK_EQ(a.t_high_ns, 151712);
-	CHECK_EQ(a.t_low_ns, 125856);
+	CHECK_EQ(a.t_high_ns, 159904);
+	CHECK_EQ(a.t_low_ns, 129952);
 	/* v adds to Thigh. */
 	f.dev_ns = 10000;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 161712);
+	CHECK_EQ(a.t_high_ns, 169904);
 }
 
-/* D below 23 us and below a segment's time makes no difference to Thigh. */
+/* D below 23 us and half a segment's time makes no difference to Thigh. */
 static void params__base(void)
 {
 	start(CAP);
 	f.base_ns = 5000;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 23000 + 6464);
-	CHECK_EQ(a.t_low_ns, (5000 + 29464) / 2);
-	/* q = 65.536 us: 65.536 + 4 + 154/1024 * 65.536 = 79.392 us */
+	CHECK_EQ(a.t_high_ns, 23000 + 16384 + 6464);
+	CHECK_EQ(a.t_low_ns, (5000 + 45848) / 2);
+	/* q = 65.536 us: 23 + 65.536 + 4 + 154/1024 * 65.536 = 102.392 us */
 	timely_auto_params(&f, 65536, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 65536 + 4000 + 9856);
+	CHECK_EQ(a.t_high_ns, 23000 + 65536 + 4000 + 9856);
+	/* From 23 us + q / 2 on. */
+	f.base_ns = 31192;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 23000 + 16384 + 6464);
+	f.base_ns = 31193;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.t_high_ns, 23001 + 16384 + 6464);
 }
 
 /* Units of 8192 ns, rounded up, 127 of them at most. */
@@ -158,14 +167,14 @@ static void wait__of_interrupts(void)
 	/* W of 81.92 us: both thresholds are that much above the table's. */
 	timely_auto_set_wait(&f, 10 * 8192);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 81920);
-	CHECK_EQ(a.t_low_ns, 103232 + 81920);
+	CHECK_EQ(a.t_high_ns, 114656 + 81920);
+	CHECK_EQ(a.t_low_ns, 107328 + 81920);
 	CHECK_EQ(a.chance_ns, 6464);
 	/* It is a part of the base, not beside it. */
 	f.base_ns = 1000;
 	timely_auto_set_wait(&f, 8192);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 23000 + 6464);
+	CHECK_EQ(a.t_high_ns, 23000 + 16384 + 6464);
 }
 
 /* Without a wire, what v is above w counts twice: 6.464 us, and 51.712 with x = 8. */
@@ -186,7 +195,7 @@ static void params__of_a_cpu(void)
 	/* With one it counts once. */
 	timely_auto_set_wired(&f, true);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 151712 + 100000);
+	CHECK_EQ(a.t_high_ns, 159904 + 100000);
 }
 
 /* Without a wire D may contain q, so that the lowest base does, too. */
@@ -214,20 +223,20 @@ static void params__of_a_noisy_host(void)
 	f.dev_ns = 40 * US;
 	f.noisy = 31;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 40000);
+	CHECK_EQ(a.t_high_ns, 114656 + 40000);
 	f.noisy = 32;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns / 32);
+	CHECK_EQ(a.t_high_ns, 114656 + 40000 + noise_ns / 32);
 	f.noisy = 63;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns);
+	CHECK_EQ(a.t_high_ns, 114656 + 40000 + noise_ns);
 	CHECK_EQ(a.chance_ns, 6464);
 	timely_auto_set_wait(&f, 2 * 8192);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 40000 + noise_ns);
+	CHECK_EQ(a.t_high_ns, 114656 + 40000 + noise_ns);
 	f.dev_ns = 10 * US;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
-	CHECK_EQ(a.t_high_ns, 106464 + 16384 + 10000);
+	CHECK_EQ(a.t_high_ns, 114656 + 16384 + 10000);
 	/* Without a wire another rule holds. */
 	timely_auto_set_wait(&f, 0);
 	f.dev_ns = 40 * US;
@@ -236,7 +245,7 @@ static void params__of_a_noisy_host(void)
 	CHECK_EQ(a.t_high_ns, 106464 + 40000 + 40000 - 6464);
 }
 
-/* v stays near 40 us. Up to 7/4 v above D + W an update is noise, from there on a queue. */
+/* v stays near 40 us. Up to q and 7/4 v above D + W an update is noise, from there on a queue. */
 static void noisy__or_a_queue(void)
 {
 	int i;
@@ -249,17 +258,18 @@ static void noisy__or_a_queue(void)
 	for (i = 0; i < 100; i++) {
 		f.dev_ns = 40 * US;
 		update(150 * US);
+		f.base_ns = 100 * US;
 	}
 	CHECK_EQ(f.noisy, 63);
 	f.dev_ns = 40 * US;
-	f.mean_ns = 169 * US;
-	update(169 * US);
-	/* v is 38.75 us now, and 7/4 of that 67.8. */
+	f.mean_ns = 185 * US;
+	update(185 * US);
+	/* v is 38.75 us now, and 7/4 of that 67.8; q is 16.4. */
 	CHECK_EQ(f.noisy, 62);
 	timely_auto_set_wait(&f, 8192);
 	f.dev_ns = 40 * US;
-	f.mean_ns = 169 * US;
-	update_after(300 * US, 169 * US);
+	f.mean_ns = 185 * US;
+	update_after(300 * US, 185 * US);
 	CHECK_EQ(f.noisy, 63);
 	for (i = 0; i < 100; i++) {
 		f.base_ns = 100 * US;
@@ -420,7 +430,7 @@ static void segment__of_what_the_rate_does_not_limit(void)
 
 /*
  * At 1e8 bytes/s 1.6384 ms are ten segments of 16 KB, 5.24288 ms 32 of them; 6.5536 and 20.97152 ms
- * those of 64 KB. Tlow is 110.2 us.
+ * those of 64 KB. Tlow is 114.3 us.
  */
 static void account__what_limits(void)
 {
@@ -449,11 +459,11 @@ static void account__what_limits(void)
 		{ "too early to tell", 2, 1, 0, 1630, 100000, 2, 0, 0 },
 		{ "too early for 92 %", 2, 1, 0, 5240, 430000, 2, 0, 0 },
 		{ "large: too early", 3, 0, 0, 6550, 100000, 3, 0, 0 },
-		{ "large: below 96 %", 3, 1, 0, 20972, 2013300, 3, 0, 111 },
-		{ "large: the rate, a queue", 3, 1, 0, 20972, 2013320, 0, 0, 111 },
-		{ "large: the rate, no queue", 3, 1, 0, 20972, 2013320, 3, 0, 110 },
-		{ "large: below 90 %", 3, 0, 0, 6554, 524300, 3, 1, 111 },
-		{ "large: full", 3, 1, 1, 6554, 100000, 3, 0, 111 },
+		{ "large: below 96 %", 3, 1, 0, 20972, 2013300, 3, 0, 115 },
+		{ "large: the rate, a queue", 3, 1, 0, 20972, 2013320, 0, 0, 115 },
+		{ "large: the rate, no queue", 3, 1, 0, 20972, 2013320, 3, 0, 114 },
+		{ "large: below 90 %", 3, 0, 0, 6554, 524300, 3, 1, 115 },
+		{ "large: full", 3, 1, 1, 6554, 100000, 3, 0, 115 },
 	};
 	unsigned int i;
 
@@ -528,15 +538,15 @@ static void account__length_of_a_window(void)
 
 static void window__twice_thigh(void)
 {
-	/* 2 * (106.464 + 16.384) us + 1 us of 1e9 bytes/s, and two segments */
+	/* 2 * (114.656 + 16.384) us + 1 us of 1e9 bytes/s, and two segments */
 	start(CAP);
-	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 246000 + 2 * SEGMENT);
-	/* x = 1000^0.5 in Q10 is 32381; 100 us + 6.464 us * 31.62 = 304.4 us; 642 us of 1e6
+	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 263000 + 2 * SEGMENT);
+	/* x = 1000^0.5 in Q10 is 32381; 108.192 us + 6.464 us * 31.62 = 312.6 us; 658 us of 1e6
 	 * bytes/s, and two times 250 us.
 	 */
 	start(1);
 	CHECK_EQ(timely_rate_bps(&f), 1000000);
-	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 642 + 2 * 250);
+	CHECK_EQ(timely_auto_window(&f, SEGMENT, CAP), 658 + 2 * 250);
 }
 
 /* By half, or by a segment; in the start by what is acknowledged, unless there is a queue. */
@@ -768,16 +778,16 @@ static void update__step(void)
 static void update__thigh(void)
 {
 	start(CAP);
-	/* 1 - 0.3 * (1 - 106.464 / 200) */
+	/* 1 - 0.3 * (1 - 114.656 / 200) */
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	CHECK_RATE(CAP * (1 - 0.3 * (1 - 106464 / 200e3)));
+	CHECK_RATE(CAP * (1 - 0.3 * (1 - 114656 / 200e3)));
 	CHECK_EQ(f.base_ns, 100 * US);
 }
 
 /*
- * x is 8: Thigh is 151.712 us and v, Tlow 125.856 us, and 51.712 us of it are for chance. In
- * 400 us, v 9.375 us, 0.3 * (1 - 161.087 / 400) = 0.1792 of the rate go, which explain 35.8 us.
+ * x is 8: Thigh is 159.904 us and v, Tlow 129.952 us, and 51.712 us of it are for chance. In
+ * 400 us, v 9.375 us, 0.3 * (1 - 169.279 / 400) = 0.1730 of the rate go, which explain 34.6 us.
  */
 static void undo__of_a_single_rtt(void)
 {
@@ -787,7 +797,7 @@ static void undo__of_a_single_rtt(void)
 	f.mean_ns = 100 * US;
 	update(400 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	CHECK_RATE(CAP / 64.0 * (1 - 0.3 * (1 - 161087 / 400e3)));
+	CHECK_RATE(CAP / 64.0 * (1 - 0.3 * (1 - 169279 / 400e3)));
 	CHECK(!r.undone);
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
@@ -921,8 +931,8 @@ static void update__gradient(void)
 
 	/* Falling raises. */
 	start(CAP / 64);
-	f.mean_ns = 138 * US;
-	update(130 * US);
+	f.mean_ns = 142 * US;
+	update(134 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK_NEAR((double)r.gradient_ppm, -10000, 2);
 
@@ -1178,7 +1188,7 @@ static void cut(u64 before, u64 bps)
 	start(bps);
 	f.mean_ns = 200 * US;
 	f.doubted = 1;
-	f.before = (u32)(before / 64);
+	f.before = (u32)(before / 8192);
 }
 
 static void update__cuts_in_vain(void)
@@ -1262,11 +1272,11 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(f.neg_count, 10);
 
 	/* A queue that drains, or grows, by a tenth of the time. */
-	cut(CAP, CAP / 3);
+	cut(CAP / 3, CAP / 9);
 	f.slope_q = -(1 << 20) / 10;
 	f.mean_ns = 2200 * US;
 	CHECK_UPDATES(90, f.mean_ns - 20 * US, TIMELY_BRANCH_HIGH);
-	cut(CAP, CAP / 3);
+	cut(CAP / 3, CAP / 9);
 	f.slope_q = (1 << 20) / 10;
 	CHECK_UPDATES(90, f.mean_ns + 20 * US, TIMELY_BRANCH_HIGH);
 
@@ -1275,7 +1285,7 @@ static void update__cuts_in_vain(void)
 	f.dev_ns = 90 * US;
 	for (i = 0; i < 20; i++) {
 		f.dev_ns = 90 * US;
-		update(200 * US);
+		update(215 * US);
 		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	}
 	CHECK(rate() > CAP / 4.0);
@@ -1291,14 +1301,114 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(f.base_ns, 400 * US);
 }
 
+/* Updates for @ms, all with this RTT, which v keeps from being a queue, and at the same rate. */
+static void updates_for(unsigned int ms, u64 rtt_ns)
+{
+	u64 end = now + ms * MS, rate_q = f.rate_q;
+
+	while (now < end) {
+		f.rate_q = rate_q;
+		f.dev_ns = (u32)rtt_ns;
+		update(rtt_ns);
+	}
+}
+
+/*
+ * Windows of 33.554 ms of this host's clock: the first one ends at 1006.6 ms. An RTT within an
+ * eighth of D, or within q, 16.384 us, shows that D is right; 40960 ns are ten units.
+ */
+static void update__no_rtt_near_the_path(void)
+{
+	int i;
+
+	start(CAP);
+	updates_for(30, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	updates_for(15, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+	/* A shorter one is right at once. */
+	update(101 * US);
+	CHECK_EQ(f.base_ns, 101 * US);
+	CHECK_EQ(f.low, 0);
+
+	/* One RTT in the window. */
+	start(CAP);
+	updates_for(20, 150 * US);
+	update(115 * US);
+	updates_for(20, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	/* Within q of a short path, and not quite. */
+	start(CAP);
+	f.base_ns = 20 * US;
+	updates_for(80, 40 * US);
+	CHECK_EQ(f.base_ns, 20 * US);
+	updates_for(80, 41 * US);
+	CHECK_EQ(f.base_ns, 20 * US + 5 * 4096);
+	/* More than 31 units take more windows. */
+	start(CAP);
+	updates_for(45, 500 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 31 * 4096);
+
+	/* One of many; one that was fast in the window before the last one; and longer ago. */
+	start(CAP / 9);
+	updates_for(80, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	start(CAP / 8);
+	update(150 * US);
+	f.rate_q = timely_bps_to_rate(CAP / 9);
+	updates_for(45, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+	start(CAP / 9);
+	f.wide = 2;
+	updates_for(45, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+	start(CAP / 9);
+	f.wide = 1;
+	updates_for(45, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+
+	/* Not where RTTs are of a CPU, or of an application's few messages. */
+	start(CAP);
+	timely_auto_set_wired(&f, false);
+	updates_for(80, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	start(CAP);
+	f.app_limited = 1;
+	updates_for(80, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	/* What RTTs told of an older D. */
+	cut(CAP, CAP / 3);
+	f.low = 31;
+	for (i = 0; i < 8; i++)
+		update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_EQ(f.low, 0);
+	/* A start is a new path. */
+	f.wide = 3;
+	f.low = 31;
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
+	CHECK_EQ(f.wide, 0);
+	CHECK_EQ(f.low, 0);
+	/* The first two windows tell nothing: they end at 1006.6 and 1040.2 ms. */
+	start(CAP);
+	f.young = 2;
+	updates_for(70, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US);
+	updates_for(10, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+	start(CAP);
+	timely_auto_start(&f, CAP, CAP, 0, now, now);
+	CHECK_EQ(f.young, 2);
+}
+
 static void update__by_at_most_half(void)
 {
 	start(CAP);
 	f.dev_ns = 0;
 	f.slope_q = TIMELY_SLOPE_MAX;
-	f.mean_ns = 104 * US;
+	f.mean_ns = 109 * US;
 	f.base_ns = 100 * US;
-	update(104 * US);
+	update(109 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
 	CHECK_RATE(CAP / 2.0);
 }
@@ -1535,6 +1645,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__old_path),
 	KTAP_CASE(update__halved_rates_last),
 	KTAP_CASE(update__cuts_in_vain),
+	KTAP_CASE(update__no_rtt_near_the_path),
 	KTAP_CASE(update__by_at_most_half),
 	KTAP_CASE(gap__of_the_line),
 	KTAP_CASE(gap__of_a_slower_link),

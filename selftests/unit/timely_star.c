@@ -29,7 +29,7 @@ struct star_flow {
 static struct event heap[EVENTS];
 static int events;
 static struct star_flow flows[STAR_FLOWS_MAX];
-static double host_free[STAR_FLOWS_MAX], host_irq[STAR_FLOWS_MAX], port_irq;
+static double host_free[STAR_FLOWS_MAX], host_irq[STAR_FLOWS_MAX], port_irq, back_free;
 static unsigned long long random_state;
 
 static double uniform(void)
@@ -159,6 +159,7 @@ static void begin(const struct star *s, u64 cap_bps)
 	memset(host_free, 0, sizeof(host_free));
 	memset(host_irq, 0, sizeof(host_irq));
 	port_irq = 0;
+	back_free = 0;
 	random_state = s->seed * 2654435761ULL + 1;
 	for (i = 0; i < s->flows; i++) {
 		struct star_flow *fl = &flows[i];
@@ -187,6 +188,11 @@ static double arrival(const struct star *s, const struct event *e, double t, dou
 {
 	double path = path_s(s, &flows[e->flow], e->t) - WIRE / host - WIRE / port;
 
+	if (s->acks_us) {
+		/* In their order. */
+		t = fmax(back_free, t + (1 + uniform()) / 2 * s->acks_us * 1e-6);
+		back_free = t;
+	}
 	if (!s->irq_us)
 		return t + path;
 	t = seen(&port_irq, t + path / 2, s->irq_us);

@@ -26,6 +26,8 @@
  * @spike_us:	and a part of them by this
  * @spikes:	that part, 0 to 1
  * @irq_us:	NICs of both ends wait that long before an interrupt, and it is what W is set from
+ * @acks_us:	ACKs wait behind data in the other direction, for a random time of half of that to
+ *		all of it
  * @at_once:	all flows start at once; else they begin at their fair share
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
@@ -58,7 +60,7 @@ struct star {
 	double cap_bit_s;
 	bool unwired;
 	unsigned int segment;
-	double noise_us, spike_us, spikes, irq_us;
+	double noise_us, spike_us, spikes, irq_us, acks_us;
 	bool at_once;
 	int joiners, leavers;
 	double join_s, route_us, route_s, back_s, apart_us, low_us, from_s, until_s;

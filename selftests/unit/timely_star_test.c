@@ -55,7 +55,7 @@ static void star__table_1(void)
 	check_star((struct star){
 		10 * G, 20 * G, 40, 10,
 		.from_s = .1, .until_s = .3,
-	}, (struct bounds){ .98, .98, 52, 100 });
+	}, (struct bounds){ .98, .97, 68, 100 });
 }
 
 static void star__segments_of_32_kb(void)
@@ -88,7 +88,7 @@ static void star__at_1_gbit_from_a_start(void)
 	check_star((struct star){
 		1 * G, 2 * G, 40, 10,
 		.at_once = true, .from_s = .5, .until_s = 1,
-	}, (struct bounds){ .98, .98, 270, 350 });
+	}, (struct bounds){ .98, .98, 280, 350 });
 }
 
 static void star__at_25_gbit(void)
@@ -144,7 +144,7 @@ static void star__flows_16(void)
 	check_star((struct star){
 		10 * G, 10 * G, 16,
 		.from_s = .1, .until_s = .25,
-	}, (struct bounds){ .95, .95, 0, 120 });
+	}, (struct bounds){ .95, .85, 0, 120 });
 }
 
 static void star__flows_64(void)
@@ -184,7 +184,7 @@ static void star__noise_20_us(void)
 	check_star((struct star){
 		10 * G, 20 * G, 40, 10,
 		.noise_us = 20, .from_s = .1, .until_s = .3,
-	}, (struct bounds){ .96, .97, 0, 120 });
+	}, (struct bounds){ .96, .85, 0, 120 });
 }
 
 static void star__noise_20_us_on_two(void)
@@ -439,10 +439,44 @@ static void star__a_route_50_us_longer(void)
 		.route_us = 50, .route_s = .1, .from_s = .1, .until_s = .15,
 	};
 
-	check_star(s, (struct bounds){ .9, .9 });
+	check_star(s, (struct bounds){ .45, .25 });
 	s.from_s = .2;
 	s.until_s = .3;
-	check_star(s, (struct bounds){ .97, .95 });
+	check_star(s, (struct bounds){ .97, .25 });
+}
+
+/* So little that Thigh soon allows for it, if flows have less of the link. */
+static void star__a_route_15_us_longer(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 2, 2,
+		.route_us = 15, .route_s = .05, .from_s = .15, .until_s = .25,
+	}, (struct bounds){ .8, .7 });
+}
+
+/* Data of a host that paces segments of 16 KB, and of one that has two of 32 KB in its ring. */
+static void star__acks_that_wait_20_us(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 1, 1,
+		.acks_us = 20, .at_once = true, .from_s = .1, .until_s = .2,
+	}, (struct bounds){ .95, 1 });
+	check_star((struct star){
+		10 * G, 10 * G, 4, 4,
+		.acks_us = 20, .at_once = true, .from_s = .1, .until_s = .2,
+	}, (struct bounds){ .9, .9 });
+}
+
+static void star__acks_that_wait_50_us(void)
+{
+	check_star((struct star){
+		10 * G, 10 * G, 1, 1,
+		.acks_us = 50, .at_once = true, .from_s = .2, .until_s = .4,
+	}, (struct bounds){ .9, 1 });
+	check_star((struct star){
+		10 * G, 10 * G, 4, 4,
+		.acks_us = 50, .at_once = true, .from_s = .2, .until_s = .4,
+	}, (struct bounds){ .65, .3 });
 }
 
 static void star__a_route_1_ms_longer(void)
@@ -489,7 +523,7 @@ static void star__clocks_of_hosts_1_ms_apart(void)
 	check_star((struct star){
 		10 * G, 10 * G, 40, 10,
 		.apart_us = 1000, .at_once = true, .from_s = 16, .until_s = 20,
-	}, (struct bounds){ .98, .98, 70, 90 });
+	}, (struct bounds){ .98, .98, 80, 100 });
 }
 
 static const struct ktap_case cases[] = {
@@ -540,6 +574,9 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(star__forty_flows_and_nics_that_wait_50_us),
 	KTAP_CASE(star__nics_that_wait_for_ten_seconds),
 	KTAP_CASE(star__a_route_50_us_longer),
+	KTAP_CASE(star__a_route_15_us_longer),
+	KTAP_CASE(star__acks_that_wait_20_us),
+	KTAP_CASE(star__acks_that_wait_50_us),
 	KTAP_CASE(star__a_route_1_ms_longer),
 	KTAP_CASE(star__a_route_that_flaps),
 	KTAP_CASE(star__one_short_rtt),
