@@ -273,16 +273,25 @@ static inline bool onramp_fwd_in_flight(u32 una, u32 next, u32 seq)
  */
 #define ONRAMP_FWD_PACING	16
 
+/* A rate over this time, ns, with more than 9/8 of the link's shows that the link is faster. */
+#define ONRAMP_FWD_LONG_NS	(1ULL << 26)
+
 /**
  * struct onramp_fwd_meter - rate at which a connection's data leaves
  * @from_ns:	begin of the present measurement; 0: there was no data
  * @bytes:	that left since
  * @bps:	result of the last one, bytes/s; 0: unknown
+ * @long_ns:	the same over ONRAMP_FWD_LONG_NS: begin,
+ * @long_bytes:	bytes in measurements that have ended,
+ * @long_bps:	result
  */
 struct onramp_fwd_meter {
 	u64	from_ns;
 	u64	bytes;
 	u64	bps;
+	u64	long_ns;
+	u64	long_bytes;
+	u64	long_bps;
 };
 
 /**
@@ -296,7 +305,7 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
 	u64 ns = now_ns - m->from_ns;
 
 	if (!m->from_ns || ns > ONRAMP_FWD_METER_MAX_NS) {
-		*m = (struct onramp_fwd_meter) { .from_ns = now_ns };
+		*m = (struct onramp_fwd_meter) { .from_ns = now_ns, .long_ns = now_ns };
 		return;
 	}
 	m->bytes += len;
@@ -304,8 +313,16 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
 		return;
 	/* Below 2^60, at 8 Tbit/s. */
 	m->bps = div64_u64(m->bytes * 1000000000ULL, ns);
+	m->long_bytes += m->bytes;
 	m->bytes = 0;
 	m->from_ns = now_ns;
+	ns = now_ns - m->long_ns;
+	if (ns < ONRAMP_FWD_LONG_NS)
+		return;
+	/* It lasts at most twice as long: at 8 Tbit/s below 2^59. */
+	m->long_bps = div64_u64(m->long_bytes * (1000000000ULL >> 9), ns >> 9);
+	m->long_bytes = 0;
+	m->long_ns = now_ns;
 }
 
 /**
@@ -313,7 +330,9 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
  * @m: meter
  * @line_bps: of the link; 0: unknown
  *
- * In place of TCP's sk_pacing_rate.
+ * In place of TCP's sk_pacing_rate. Nothing but its window limits what a connection without a
+ * socket has in the queue, which may not become empty after a pause: so all its data leaves at
+ * this rate, and a line_rate that is too low would be its rate for good.
  *
  * Return: the rate; U64_MAX: no limit, since none was measured.
  */
@@ -321,6 +340,9 @@ static inline u64 onramp_fwd_pacing_bps(const struct onramp_fwd_meter *m, u64 li
 {
 	if (!m->bps)
 		return ~0ULL;
+	/* The link is faster than its device, or line_rate, says. A burst shows no such thing. */
+	if (m->long_bps > line_bps + line_bps / 8)
+		line_bps = 0;
 	/* Below 2^63, see above. */
 	return min_t(u64, ONRAMP_FWD_PACING * m->bps, line_bps ?: ~0ULL);
 }

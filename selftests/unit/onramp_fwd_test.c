@@ -271,6 +271,22 @@ static void meter__rates(void)
 	CHECK_EQ(onramp_fwd_pacing_bps(&m, 0), 2000000000);
 	CHECK_EQ(onramp_fwd_pacing_bps(&m, 12500000000), 2000000000);
 	CHECK_EQ(onramp_fwd_pacing_bps(&m, 200000000), 200000000);
+	/* The link is faster than it says, if that lasts. */
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 62500000), 62500000);
+	for (i = 0; i < 5000; i++, now += 12 * US)
+		onramp_fwd_meter_add(&m, 1500, now);
+	CHECK_EQ(m.long_bps, 125000000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 62500000), 2000000000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 111000000), 2000000000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 111111112), 111111112);
+	/* Not by what was before. */
+	for (i = 0; i < 12000; i++, now += 24 * US)
+		onramp_fwd_meter_add(&m, 1500, now);
+	CHECK_EQ(m.long_bps, 62500000);
+	CHECK_EQ(onramp_fwd_pacing_bps(&m, 62500000), 62500000);
+	for (i = 0; i < 1000; i++, now += 12 * US)
+		onramp_fwd_meter_add(&m, 1500, now);
+	CHECK_EQ(m.bps, 125000000);
 	/* A pause of 20 ms counts. */
 	now += 20 * MS - 12 * US;
 	onramp_fwd_meter_add(&m, 1500, now);
