@@ -16,8 +16,9 @@ set key outside bottom center horizontal
 set lmargin 34
 set arrow from 0.95, graph 0 to 0.95, graph 1 nohead lc rgb '#2060c0' dt 2
 set arrow from 0.70, graph 0 to 0.70, graph 1 nohead lc rgb '#e08020' dt 2
-label(w, r, c, v, n) = sprintf('%s %s %s %s, %s', w, r, c, v, n)
-plot cells skip 1 using 11:0:ytic(label(strcol(1), strcol(2), strcol(3), strcol(4), strcol(5))) \
+label(w, p, r, c, v, n) = sprintf('%s%s %s %s %s, %s', p eq 'host' ? '' : p . ' ', w, r, c, v, n)
+plot cells skip 1 using 12:0:ytic(label(strcol(1), strcol(2), strcol(3), strcol(4), strcol(5), \
+			strcol(6))) \
 		with points pt 7 ps 0.01 notitle, \
-	cells skip 1 using 10:($0 + 1) with points pt 9 ps 0.7 lc rgb '#e08020' title 'first 2 s (bar 0.7)', \
-	cells skip 1 using 11:($0 + 1) with points pt 7 ps 0.7 lc rgb '#2060c0' title 'worst second after that (bar 0.95)'
+	cells skip 1 using 11:($0 + 1) with points pt 9 ps 0.7 lc rgb '#e08020' title 'first 2 s (bar 0.7)', \
+	cells skip 1 using 12:($0 + 1) with points pt 7 ps 0.7 lc rgb '#2060c0' title 'worst second after that (bar 0.95)'
