@@ -5,6 +5,8 @@
 
 loads = system("cd " . dir . " && for load in dctcp dctcp-acks dctcp-40; do" . \
 	" [ ! -f $load.rounds ] || echo $load; done")
+# A box of no points makes gnuplot crash, so these are the boxes that have some.
+boxes(load) = system("cut -d' ' -f2 " . dir . "/" . load . ".bins")
 set style boxplot range 1.2 outliers pointtype 7
 set style fill solid 0.3
 do for [format in 'svg png'] {
@@ -32,8 +34,9 @@ do for [format in 'svg png'] {
 	set xtics font ',9' ('0' 0, '0-0.25' 1, '0.25-0.5' 2, '0.5-0.75' 3, '0.75-1' 4, '1' 5)
 	do for [i = 1:words(loads)] {
 		set title word(loads, i)
-		plot for [b = 0:5] dir . '/' . word(loads, i) . '.rounds' \
-			using (b):($3 == b ? $1 : NaN):(0.6) with boxplot lc rgb '#1b7837' pointsize 0.2
+		plot for [b in boxes(word(loads, i))] dir . '/' . word(loads, i) . '.rounds' \
+			using (b + 0):($3 == b + 0 ? $1 : NaN):(0.6) with boxplot lc rgb '#1b7837' \
+			pointsize 0.2
 	}
 	set xtics auto font ''
 	unset multiplot
