@@ -439,10 +439,10 @@ static void star__a_route_50_us_longer(void)
 		.route_us = 50, .route_s = .1, .from_s = .1, .until_s = .15,
 	};
 
-	check_star(s, (struct bounds){ .45, .25 });
+	check_star(s, (struct bounds){ .45, .2 });
 	s.from_s = .2;
 	s.until_s = .3;
-	check_star(s, (struct bounds){ .97, .25 });
+	check_star(s, (struct bounds){ .97, .2 });
 }
 
 /* So little that Thigh soon allows for it, if flows have less of the link. */
