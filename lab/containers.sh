@@ -52,6 +52,14 @@ lab_ns() {
 	esac
 }
 
+# lab_namespaces HOST...: NAMESPACE,...
+lab_namespaces() {
+	for _h; do
+		lab_ns "$_h"
+		echo "$ns"
+	done | paste -s -d ,
+}
+
 # lab_ns_addr HOST: its address.
 lab_ns_addr() {
 	lab_lookup "$1"
@@ -131,6 +139,12 @@ lab_overlay() {
 	_mtu=$((LAB_MTU - 50))
 }
 
+# lab_over_fdb HOST: at which hosts the VXLAN has the others' MAC addresses.
+lab_over_fdb() {
+	awk -v h="$1" '$1 != h { print "fdb append", $4, "dev vx0 dst", $2 }' overlay |
+		bridge -n "$1" -batch -
+}
+
 lab_vxlan() {
 	lab_overlay
 	for _h in $lab_contained; do
@@ -153,8 +167,7 @@ lab_vxlan() {
 			link set c0 address $(lab_over_mac "$_h") mtu $_mtu
 			addr add $(lab_ns_addr "$_h")/16 dev c0
 		END
-		awk -v h="$_h" '$1 != h { print "fdb append", $4, "dev vx0 dst", $2 }' overlay |
-			bridge -n "$_h" -batch -
+		lab_over_fdb "$_h"
 		awk -v h="$_h" '$1 != h { print "neigh replace", $3, "lladdr", $4, "dev c0 nud permanent" }' \
 			overlay | ip -n "c$_h" -batch -
 	done
@@ -181,8 +194,7 @@ lab_flannel() {
 			link add vx0 mtu $_mtu address $(lab_over_mac "$_h") arp off type vxlan id 7 local $_addr4 dev eth0 dstport 4789 nolearning
 			link set vx0 up
 		END
-		awk -v h="$_h" '$1 != h { print "fdb append", $4, "dev vx0 dst", $2 }' overlay |
-			bridge -n "$_h" -batch -
+		lab_over_fdb "$_h"
 		awk -v h="$_h" '$1 != h {
 			print "neigh replace", $3, "lladdr", $4, "dev vx0 nud permanent"
 			print "route add", $3 "/32 dev vx0"
@@ -203,7 +215,7 @@ lab_place() {
 		routed-flannel)	lab_at=flannel ;;
 		routed-*)	lab_at=bridged ;;
 		bridged-vxlan)	lab_at=vxlan ;;
-		*)		lab_die "the place '$1' can not be made after $lab_at" ;;
+		*)		lab_die "the place '$1' cannot be made after $lab_at" ;;
 		esac
 		lab_$lab_at
 	done

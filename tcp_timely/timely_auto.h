@@ -1216,15 +1216,11 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	rate = timely_coarse_rate(f);
 	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, cap_bps);
 	short_ns = timely_auto_short_ns(f, &a, now_ns, cap_bps);
-	if (short_ns) {
+	if (short_ns || in_vain || timely_auto_old(f, e->utc_ns)) {
 		res->branch = TIMELY_BRANCH_PROBE;
-		timely_auto_set_base(f, f->base_ns + short_ns);
+		timely_auto_set_base(f, short_ns ? f->base_ns + short_ns : (u32)rtt_ns);
 		f->base_at = timely_auto_clock(e->utc_ns);
-	} else if (in_vain || timely_auto_old(f, e->utc_ns)) {
-		res->branch = TIMELY_BRANCH_PROBE;
-		timely_auto_set_base(f, (u32)rtt_ns);
-		f->base_at = timely_auto_clock(e->utc_ns);
-		if (!in_vain && !f->app_limited) {
+		if (!short_ns && !in_vain && !f->app_limited) {
 			f->rate_q >>= 1;
 			f->probing = 1;
 		}

@@ -73,7 +73,7 @@
 #define TIMELY_RATE_SHIFT	16
 #define TIMELY_MAX_RATE_BPS	200000000000ULL
 
-/* Rates that are kept for later have 32 bits, in units of 64 bytes/s. */
+/* Rates that are kept for later: 32 bits in units of 64 bytes/s, or 25 in units of 8192. */
 #define TIMELY_UNIT_SHIFT	6
 #define TIMELY_COARSE_SHIFT	13
 
@@ -183,7 +183,7 @@ struct timely_params {
  * @avg_ns:	profile auto: mean of the RTTs since the last update, ns
  * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
  * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
- * @wide:	profile auto: windows until D cannot become old at the end of one
+ * @wide:	profile auto: at the end of so many windows D may be found too short
  * @samples:	profile auto: RTTs in @avg_ns, saturating
  * @under:	profile auto: windows in a row in which it sent less than its share, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
@@ -209,7 +209,7 @@ struct timely_params {
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
  * @before:	rate before cuts that may be taken back, units of 8192 bytes/s
- * @young:	profile auto: windows since the start in which D does not become old
+ * @young:	profile auto: windows of the start that are left, in which D is not judged
  * @low:	profile auto: by how much RTTs of the open window were longer than D at least,
  *		units of 2^12 ns, saturating
  * @count:	the caller's, else it would be padding
