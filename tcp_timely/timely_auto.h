@@ -107,11 +107,17 @@
  * of a link empty the queue together.
  *
  * Few flows empty their queue every few ms by themselves. So if the rate was C / 8 or more in the
- * last 0.1 s, and for 33 ms no RTT came within q and an eighth of D, then D becomes the shortest
- * RTT of that time, and nothing is halved. A route that becomes 50 us longer would leave eight
- * flows a third of the link until D is old, since cuts end where x has raised Thigh to the new
- * RTT; and data of CUBIC in the other direction, for which ACKs wait for 60 to 110 us, would
- * leave four flows a half. Of many flows some would take the others' queue for the path.
+ * last 0.1 s, and for 33 ms no RTT came within q and an eighth of D (at 1 Gbit/s 1.6 and 0.5 s),
+ * then D becomes the shortest RTT of that time, and nothing is halved. A route that becomes 50 us
+ * longer would leave eight flows a third of the link until D is old, since cuts end where x has
+ * raised Thigh to the new RTT; and data of CUBIC in the other direction, for which ACKs wait for
+ * 60 to 110 us, would leave four flows a half. Of many flows some would take the others' queue for
+ * the path.
+ *
+ * The rate is C / 8 again then, and RTTs above the new D are noise until 63 updates say otherwise.
+ * If one segment is on its way at a time, its ACK waits for 60 to 170 us there, 150 on average;
+ * if more are, their ACKs leave together, and the mean is 110. From C / 40 a flow does not find
+ * that out: it kept 2 % of the link, and has 89 to 96 now.
  *
  * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
@@ -218,11 +224,15 @@
 
 /*
  * And it is too short if the rate was C / 8 or more in one of the last three windows of 2^25 ns,
- * and no RTT of the last one came within 1/8 of D or within q. The two windows of a start do not
- * count: then flows that will be slow have the link. The excess of the shortest one is
- * kept in units of 2^12 ns, up to 31 of them.
+ * and no RTT of the last one came within 1/8 of D or within q. The RTTs of the two windows of a
+ * start do not count: flows that start at once have a queue. The excess of the shortest one is
+ * kept in units of 2^12 ns, see timely_auto_coarse(). Where C has less than 31 bits, windows are
+ * twice as long for each of them, up to 2^32 ns: a queue of 40 segments has to become empty
+ * by chance, at 1 Gbit/s as at 10.
  */
 #define TIMELY_AUTO_TURN_SHIFT	25
+#define TIMELY_AUTO_TURN_BITS	31
+#define TIMELY_AUTO_TURN_MOST	7
 #define TIMELY_AUTO_WIDE_SHIFT	3
 #define TIMELY_AUTO_WIDE	3U
 #define TIMELY_AUTO_YOUNG	2U
@@ -682,9 +692,11 @@ static inline u32 timely_auto_clock(u64 utc_ns)
 }
 
 /* Of the number of the window that @now_ns is in, the last bit. */
-static inline u8 timely_auto_turn(u64 now_ns)
+static inline u8 timely_auto_turn(u64 now_ns, u64 cap_bps)
 {
-	return (now_ns >> TIMELY_AUTO_TURN_SHIFT) & 1;
+	int slow = clamp_t(int, TIMELY_AUTO_TURN_BITS - fls64(cap_bps), 0, TIMELY_AUTO_TURN_MOST);
+
+	return (now_ns >> (TIMELY_AUTO_TURN_SHIFT + slow)) & 1;
 }
 
 /* Time since the unit began, ns. */
@@ -737,7 +749,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 	f->low = 0;
 	f->wide = 0;
 	f->young = TIMELY_AUTO_YOUNG;
-	f->turn = timely_auto_turn(now_ns);
+	f->turn = timely_auto_turn(now_ns, cap_bps);
 	f->rate_q = timely_bps_to_rate(bps);
 	timely_auto_clamp(f, cap_bps);
 	f->by_rule = 1;
@@ -936,6 +948,28 @@ static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
 	return rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT;
 }
 
+/*
+ * A number rounded down by up to a fifth: 0, 1, ... 7, 8, 10, 12, 14, 16, 20, 24, 28 ... The
+ * largest that fits in timely_flow.low is 448. ACKs that wait for 64 KB at 1 Gbit/s do so for
+ * 1.7 ms.
+ */
+static inline u32 timely_auto_coarse(u32 n)
+{
+	u32 shift;
+
+	if (n < 4)
+		return n;
+	shift = (u32)fls64(n) - 3;
+	return (shift << 2) + (n >> shift);
+}
+
+static inline u32 timely_auto_fine(u32 coarse)
+{
+	u32 shift = coarse >> 2;
+
+	return shift ? (4 + (coarse & 3)) << (shift - 1) : coarse;
+}
+
 /* One RTT: D, v, and the mean of those since the last update. */
 static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc_ns)
 {
@@ -944,7 +978,8 @@ static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc
 
 	if (timely_auto_near(f, rtt_ns) && !timely_auto_edge(utc_ns))
 		f->base_at = timely_auto_clock(utc_ns);
-	f->low = min_t(u32, f->low, (rtt_ns - f->base_ns) >> TIMELY_AUTO_LOW_SHIFT);
+	f->low = min_t(u32, f->low,
+		       timely_auto_coarse((rtt_ns - f->base_ns) >> TIMELY_AUTO_LOW_SHIFT));
 	if (before_ns) {
 		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
 		diff_ns = min_t(u32, diff_ns, TIMELY_AUTO_DEV_MAX);
@@ -1067,8 +1102,8 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 ca
 static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timely_auto *a,
 				       u64 now_ns, u64 cap_bps)
 {
-	u32 low_ns = (u32)f->low << TIMELY_AUTO_LOW_SHIFT;
-	u8 turn = timely_auto_turn(now_ns), wide;
+	u32 low_ns = timely_auto_fine(f->low) << TIMELY_AUTO_LOW_SHIFT;
+	u8 turn = timely_auto_turn(now_ns, cap_bps), wide;
 
 	if (timely_rate_bps(f) >= cap_bps >> TIMELY_AUTO_WIDE_SHIFT)
 		f->wide = TIMELY_AUTO_WIDE;
@@ -1080,7 +1115,6 @@ static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timel
 	f->wide -= !!f->wide;
 	if (f->young) {
 		f->young--;
-		f->wide = 0;
 		return 0;
 	}
 	if (!wide || f->unwired || f->app_limited || f->probing ||
@@ -1176,6 +1210,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 				      struct timely_result *res)
 {
 	struct timely_auto a;
+	u64 wide_q = timely_bps_to_rate(cap_bps >> TIMELY_AUTO_WIDE_SHIFT);
 	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
 	u32 before_ns = f->mean_ns, rate, short_ns;
 	bool hai, in_vain;
@@ -1220,10 +1255,15 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		res->branch = TIMELY_BRANCH_PROBE;
 		timely_auto_set_base(f, short_ns ? f->base_ns + short_ns : (u32)rtt_ns);
 		f->base_at = timely_auto_clock(e->utc_ns);
-		if (!short_ns && !in_vain && !f->app_limited) {
+		if (short_ns) {
+			/* It had C / 8 a moment ago. */
+			f->rate_q = max_t(u64, f->rate_q, wide_q);
+		} else if (!in_vain && !f->app_limited) {
 			f->rate_q >>= 1;
 			f->probing = 1;
 		}
+		if (short_ns || (in_vain && f->wide))
+			f->noisy = TIMELY_AUTO_NOISY_MOST;
 	} else if (rtt_ns < a.t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
 		timely_auto_increase(f, cap_bps, hai, &a,

@@ -211,7 +211,7 @@ struct timely_params {
  * @before:	rate before cuts that may be taken back, units of 8192 bytes/s
  * @young:	profile auto: windows of the start that are left, in which D is not judged
  * @low:	profile auto: by how much RTTs of the open window were longer than D at least,
- *		units of 2^12 ns, saturating
+ *		units of 2^12 ns in five bits, see timely_auto_coarse()
  * @count:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).

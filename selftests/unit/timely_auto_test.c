@@ -273,6 +273,8 @@ static void noisy__or_a_queue(void)
 	CHECK_EQ(f.noisy, 63);
 	for (i = 0; i < 100; i++) {
 		f.base_ns = 100 * US;
+		f.low = 0;	/* D is right, */
+		f.neg_count = 0;	/* and cuts help. */
 		f.dev_ns = 40 * US;
 		f.mean_ns = 500 * US;
 		update_after(300 * US, 500 * US);
@@ -1301,30 +1303,45 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(f.base_ns, 400 * US);
 }
 
-/* Updates for @ms, all with this RTT, which v keeps from being a queue, and at the same rate. */
-static void updates_for(unsigned int ms, u64 rtt_ns)
+/*
+ * Updates for @ms, or until one of them is of this branch, all with this RTT, which v keeps from
+ * being a queue, and at the same rate.
+ */
+static void updates(unsigned int ms, int branch, u64 rtt_ns)
 {
 	u64 end = now + ms * MS, rate_q = f.rate_q;
 
-	while (now < end) {
+	do {
 		f.rate_q = rate_q;
 		f.dev_ns = (u32)rtt_ns;
+		f.noisy = 0;
 		update(rtt_ns);
-	}
+	} while (now < end && r.branch != branch);
+}
+
+static void updates_for(unsigned int ms, u64 rtt_ns)
+{
+	updates(ms, -1, rtt_ns);
+}
+
+static void updates_until(int branch, u64 rtt_ns)
+{
+	updates(150, branch, rtt_ns);
+	CHECK_EQ(r.branch, branch);
 }
 
 /*
- * Windows of 33.554 ms of this host's clock: the first one ends at 1006.6 ms. An RTT within an
- * eighth of D, or within q, 16.384 us, shows that D is right; 40960 ns are ten units.
+ * Windows of 67.109 ms of this host's clock at 8 Gbit/s: the first one ends at 1006.6 ms. An RTT
+ * within an eighth of D, or within q, 16.384 us, shows that D is right; 40960 ns are ten units.
  */
 static void update__no_rtt_near_the_path(void)
 {
 	int i;
 
 	start(CAP);
-	updates_for(30, 150 * US);
+	updates_for(60, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
-	updates_for(15, 150 * US);
+	updates_for(30, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
 	/* A shorter one is right at once. */
 	update(101 * US);
@@ -1333,48 +1350,57 @@ static void update__no_rtt_near_the_path(void)
 
 	/* One RTT in the window. */
 	start(CAP);
-	updates_for(20, 150 * US);
+	updates_for(40, 150 * US);
 	update(115 * US);
-	updates_for(20, 150 * US);
+	updates_for(40, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	/* Within q of a short path, and not quite. */
 	start(CAP);
 	f.base_ns = 20 * US;
-	updates_for(80, 40 * US);
+	updates_for(160, 40 * US);
 	CHECK_EQ(f.base_ns, 20 * US);
-	updates_for(80, 41 * US);
+	updates_for(160, 41 * US);
 	CHECK_EQ(f.base_ns, 20 * US + 5 * 4096);
-	/* More than 31 units take more windows. */
+	/* Of 97 units 96 are kept, of 13 and 25 a step less, and of 488 no more than 448. */
 	start(CAP);
-	updates_for(45, 500 * US);
-	CHECK_EQ(f.base_ns, 100 * US + 31 * 4096);
+	updates_for(90, 500 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 96 * 4096);
+	start(CAP);
+	updates_for(90, 100 * US + 13 * 4096);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+	start(CAP);
+	updates_for(90, 100 * US + 27 * 4096);
+	CHECK_EQ(f.base_ns, 100 * US + 24 * 4096);
+	start(CAP);
+	updates_for(90, 2100 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 448 * 4096);
 
 	/* One of many; one that was fast in the window before the last one; and longer ago. */
 	start(CAP / 9);
-	updates_for(80, 150 * US);
+	updates_for(160, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	start(CAP / 8);
 	update(150 * US);
 	f.rate_q = timely_bps_to_rate(CAP / 9);
-	updates_for(45, 150 * US);
+	updates_for(90, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
 	start(CAP / 9);
 	f.wide = 2;
-	updates_for(45, 150 * US);
+	updates_for(90, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
 	start(CAP / 9);
 	f.wide = 1;
-	updates_for(45, 150 * US);
+	updates_for(90, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 
 	/* Not where RTTs are of a CPU, or of an application's few messages. */
 	start(CAP);
 	timely_auto_set_wired(&f, false);
-	updates_for(80, 150 * US);
+	updates_for(160, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	start(CAP);
 	f.app_limited = 1;
-	updates_for(80, 150 * US);
+	updates_for(160, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	/* What RTTs told of an older D. */
 	cut(CAP, CAP / 3);
@@ -1389,16 +1415,74 @@ static void update__no_rtt_near_the_path(void)
 	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	CHECK_EQ(f.wide, 0);
 	CHECK_EQ(f.low, 0);
-	/* The first two windows tell nothing: they end at 1006.6 and 1040.2 ms. */
+	/* The first two windows tell nothing: they end at 1006.6 and 1073.7 ms. */
 	start(CAP);
 	f.young = 2;
-	updates_for(70, 150 * US);
+	updates_for(140, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
-	updates_for(10, 150 * US);
+	updates_for(20, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
 	start(CAP);
 	timely_auto_start(&f, CAP, CAP, 0, now, now);
 	CHECK_EQ(f.young, 2);
+	/* But a flow that was fast in the first one is, in the third. */
+	start(CAP / 9);
+	f.young = 2;
+	f.wide = 3;
+	updates_for(160, 150 * US);
+	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
+}
+
+/* Windows are 2^25 ns from 2^30 bytes/s on, and twice as long for each half of that; up to 2^32. */
+static void update__window_of_a_slow_link(void)
+{
+	static const struct {
+		u64 cap_bps;
+		unsigned int shift;
+	} cases[] = {
+		{ TIMELY_MAX_RATE_BPS, 25 }, { 1ULL << 30, 25 }, { (1ULL << 30) - 1, 26 },
+		{ 1ULL << 29, 26 }, { 125000000, 29 }, { 1ULL << 23, 32 }, { 1000, 32 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		now = 2ULL << cases[i].shift;
+		CHECK_EQ(timely_auto_turn(now, cases[i].cap_bps), 0);
+		CHECK_EQ(timely_auto_turn(now - 1, cases[i].cap_bps), 1);
+		CHECK_EQ(timely_auto_turn(now + (1ULL << cases[i].shift) - 1, cases[i].cap_bps), 0);
+		CHECK_EQ(timely_auto_turn(now + (1ULL << cases[i].shift), cases[i].cap_bps), 1);
+	}
+}
+
+/* It has C / 8 again, and RTTs above the new D are noise. */
+static void update__no_rtt_near_the_path_and_cut(void)
+{
+	int i;
+
+	start(CAP / 16);
+	f.wide = 2;
+	updates_until(TIMELY_BRANCH_PROBE, 150 * US);
+	CHECK_RATE(CAP / 8.0);
+	CHECK_EQ(f.probing, 0);
+	CHECK_EQ(f.noisy, 63);
+	start(CAP / 3);
+	updates_until(TIMELY_BRANCH_PROBE, 150 * US);
+	CHECK_RATE(CAP / 3.0);
+	CHECK_EQ(f.noisy, 63);
+
+	/* If cuts were in vain, only the latter, and if it was fast. */
+	cut(CAP / 7, CAP / 20);
+	f.wide = 1;
+	for (i = 0; i < 8; i++)
+		update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK(rate() < CAP / 20.0);
+	CHECK_EQ(f.noisy, 63);
+	cut(CAP / 7, CAP / 20);
+	for (i = 0; i < 8; i++)
+		update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_EQ(f.noisy, 0);
 }
 
 static void update__by_at_most_half(void)
@@ -1646,6 +1730,8 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__halved_rates_last),
 	KTAP_CASE(update__cuts_in_vain),
 	KTAP_CASE(update__no_rtt_near_the_path),
+	KTAP_CASE(update__no_rtt_near_the_path_and_cut),
+	KTAP_CASE(update__window_of_a_slow_link),
 	KTAP_CASE(update__by_at_most_half),
 	KTAP_CASE(gap__of_the_line),
 	KTAP_CASE(gap__of_a_slower_link),
