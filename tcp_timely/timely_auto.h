@@ -228,8 +228,10 @@
  * start do not count: flows that start at once have a queue. The excess of the shortest one is
  * kept in units of 2^12 ns, see timely_auto_coarse(). Where C has less than 31 bits, windows are
  * twice as long for each of them, up to 2^32 ns: a queue of 40 segments has to become empty
- * by chance, at 1 Gbit/s as at 10.
+ * by chance, at 1 Gbit/s as at 10. If the rate was C / 8 only in the first one of the three, then
+ * within 2 q, or that long above q, ns: after a start of 40 flows RTTs of some stay above q.
  */
+#define TIMELY_AUTO_LAST_NS	(1U << 14)
 #define TIMELY_AUTO_TURN_SHIFT	25
 #define TIMELY_AUTO_TURN_BITS	31
 #define TIMELY_AUTO_TURN_MOST	7
@@ -1102,6 +1104,7 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 ca
 static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timely_auto *a,
 				       u64 now_ns, u64 cap_bps)
 {
+	u64 near_ns = a->segment_ns;
 	u32 low_ns = timely_auto_fine(f->low) << TIMELY_AUTO_LOW_SHIFT;
 	u8 turn = timely_auto_turn(now_ns, cap_bps), wide;
 
@@ -1117,8 +1120,11 @@ static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timel
 		f->young--;
 		return 0;
 	}
+	/* Others that started beside it may keep the queue that long. */
+	if (wide == 1)
+		near_ns += min_t(u64, a->segment_ns, TIMELY_AUTO_LAST_NS);
 	if (!wide || f->unwired || f->app_limited || f->probing ||
-	    low_ns <= max_t(u64, f->base_ns >> TIMELY_AUTO_NEAR_SHIFT, a->segment_ns))
+	    low_ns <= max_t(u64, f->base_ns >> TIMELY_AUTO_NEAR_SHIFT, near_ns))
 		return 0;
 	return low_ns;
 }

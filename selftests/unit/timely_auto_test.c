@@ -1433,7 +1433,7 @@ static void update__no_rtt_near_the_path(void)
 	CHECK_EQ(f.base_ns, 100 * US + 12 * 4096);
 }
 
-/* Windows are 2^25 ns from 2^30 bytes/s on, and twice as long for each half of that; up to 2^32. */
+/* Windows are 2^25 ns from 2^30 bytes/s on, twice as long for each half of that; up to 2^32. */
 static void update__window_of_a_slow_link(void)
 {
 	static const struct {
@@ -1452,6 +1452,34 @@ static void update__window_of_a_slow_link(void)
 		CHECK_EQ(timely_auto_turn(now + (1ULL << cases[i].shift) - 1, cases[i].cap_bps), 0);
 		CHECK_EQ(timely_auto_turn(now + (1ULL << cases[i].shift), cases[i].cap_bps), 1);
 	}
+}
+
+/* Whether an RTT that is @more_ns above D makes it longer, if the flow had C / 8 @ago windows ago. */
+static bool is_too_short(unsigned int ago, u32 segment, u64 more_ns)
+{
+	u64 end;
+
+	start(CAP / 9);
+	f.wide = 4 - ago;
+	for (end = now + 100 * MS; now < end && f.base_ns == 100 * US;) {
+		f.rate_q = timely_bps_to_rate(CAP / 9);
+		f.dev_ns = 200 * US;
+		now += 250 * US;
+		update_at(100 * US + more_ns, segment, 0, CAP);
+	}
+	return f.base_ns > 100 * US;
+}
+
+/* 16384 ns are 4 units: with 16 KB q, and the most beside q if that was two windows ago. */
+static void update__fast_two_windows_ago(void)
+{
+	CHECK(!is_too_short(1, SEGMENT, 19 * US));
+	CHECK(is_too_short(1, SEGMENT, 21 * US));
+	CHECK(!is_too_short(2, SEGMENT, 40 * US));
+	CHECK(is_too_short(2, SEGMENT, 41 * US));
+	CHECK(!is_too_short(2, 2 * SEGMENT, 57 * US));
+	CHECK(is_too_short(2, 2 * SEGMENT, 58 * US));
+	CHECK(!is_too_short(3, SEGMENT, 100 * US));
 }
 
 /* It has C / 8 again, and RTTs above the new D are noise. */
@@ -1732,6 +1760,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__no_rtt_near_the_path),
 	KTAP_CASE(update__no_rtt_near_the_path_and_cut),
 	KTAP_CASE(update__window_of_a_slow_link),
+	KTAP_CASE(update__fast_two_windows_ago),
 	KTAP_CASE(update__by_at_most_half),
 	KTAP_CASE(gap__of_the_line),
 	KTAP_CASE(gap__of_a_slower_link),
