@@ -114,7 +114,7 @@
  * 60 to 110 us, would leave four flows a half. Of many flows some would take the others' queue for
  * the path.
  *
- * The rate is C / 8 again then, and RTTs above the new D are noise until 63 updates say otherwise.
+ * The rate is C / 32 again then, and RTTs above the new D are noise until 63 updates say otherwise.
  * If one segment is on its way at a time, its ACK waits for 60 to 170 us there, 150 on average;
  * if more are, their ACKs leave together, and the mean is 110. From C / 40 a flow does not find
  * that out: it kept 2 % of the link, and has 89 to 96 now.
@@ -240,6 +240,12 @@
 #define TIMELY_AUTO_YOUNG	2U
 #define TIMELY_AUTO_LOW_SHIFT	12
 #define TIMELY_AUTO_LOW_MOST	31U
+
+/*
+ * The rate is C / 32 at least then. If it was C / 8, which counts as fast, flows that share a link
+ * could do so again and again.
+ */
+#define TIMELY_AUTO_AGAIN_SHIFT	5
 
 /* An RTT that is longer than D by no more than 1/8 of it shows that D is right. */
 #define TIMELY_AUTO_NEAR_SHIFT	3
@@ -1216,7 +1222,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 				      struct timely_result *res)
 {
 	struct timely_auto a;
-	u64 wide_q = timely_bps_to_rate(cap_bps >> TIMELY_AUTO_WIDE_SHIFT);
+	u64 again_q = timely_bps_to_rate(cap_bps >> TIMELY_AUTO_AGAIN_SHIFT);
 	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
 	u32 before_ns = f->mean_ns, rate, short_ns;
 	bool hai, in_vain;
@@ -1263,7 +1269,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		f->base_at = timely_auto_clock(e->utc_ns);
 		if (short_ns) {
 			/* It had C / 8 a moment ago. */
-			f->rate_q = max_t(u64, f->rate_q, wide_q);
+			f->rate_q = max_t(u64, f->rate_q, again_q);
 		} else if (!in_vain && !f->app_limited) {
 			f->rate_q >>= 1;
 			f->probing = 1;

@@ -1454,7 +1454,7 @@ static void update__window_of_a_slow_link(void)
 	}
 }
 
-/* Whether an RTT that is @more_ns above D makes it longer, if the flow had C / 8 @ago windows ago. */
+/* Whether RTTs that are @more_ns above D make it longer, if the flow had C / 8 @ago windows ago. */
 static bool is_too_short(unsigned int ago, u32 segment, u64 more_ns)
 {
 	u64 end;
@@ -1482,15 +1482,15 @@ static void update__fast_two_windows_ago(void)
 	CHECK(!is_too_short(3, SEGMENT, 100 * US));
 }
 
-/* It has C / 8 again, and RTTs above the new D are noise. */
+/* It has C / 32 again, and RTTs above the new D are noise. */
 static void update__no_rtt_near_the_path_and_cut(void)
 {
 	int i;
 
-	start(CAP / 16);
+	start(CAP / 64);
 	f.wide = 2;
 	updates_until(TIMELY_BRANCH_PROBE, 150 * US);
-	CHECK_RATE(CAP / 8.0);
+	CHECK_RATE(CAP / 32.0);
 	CHECK_EQ(f.probing, 0);
 	CHECK_EQ(f.noisy, 63);
 	start(CAP / 3);
@@ -1507,6 +1507,7 @@ static void update__no_rtt_near_the_path_and_cut(void)
 	CHECK(rate() < CAP / 20.0);
 	CHECK_EQ(f.noisy, 63);
 	cut(CAP / 7, CAP / 20);
+	f.wide = 0;
 	for (i = 0; i < 8; i++)
 		update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
