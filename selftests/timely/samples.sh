@@ -71,6 +71,11 @@ delay() {
 		}' "$KSFT_TMP/trace"
 }
 
+# ACKs that the path back has lost so far.
+acks_lost() {
+	tc -n "$R" -s qdisc show dev r0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p'
+}
+
 # Six of seven ACKs are lost, and the others cover several segments: the newest is
 # measured. Segments are 0.7 ms apart, and by the oldest RTTs would be up to 5 ms longer.
 # Neither the connection nor its end waits for ACKs that are lost again and again.
@@ -84,7 +89,7 @@ lost_acks() {
 	echo lossy >"$KSFT_TRACE/trace_marker"
 	sleep 1
 	echo ended >"$KSFT_TRACE/trace_marker"
-	lost=$(tc -n "$R" -s qdisc show dev r0 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
+	lost=$(acks_lost)
 	ack_delay 20
 	wait "$SPAWNED"
 	trace_off "$KSFT_TMP/trace"
@@ -110,14 +115,22 @@ fin_acked() {
 }
 
 # Single packets, a millisecond apart, each with an ACK of its own, half of which are lost: an
-# ACK ends several segments, and no part of the next one, which has left since.
+# ACK ends several segments, and no part of the next one, which has left since. None of the last
+# ones is lost: the helper waits for them, and each loss would double the time to the next try.
 singles() {
+	local lost
+
+	lost=$(acks_lost)
 	ip -n "$B" route change default via 10.77.2.1 quickack 1
 	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 50% limit 100000
 	trace_on timely_update
-	in_ns "$A" "$KSFT_DIR/timely_helper" trickle "$V4_B" 5001 timely 1448 1 400 0
-	trace_off "$KSFT_TMP/trace"
+	spawn in_ns "$A" "$KSFT_DIR/timely_helper" trickle "$V4_B" 5001 timely 1448 1 400 0
+	sleep 0.35
+	lost=$(($(acks_lost) - lost))
 	ack_delay 20
+	wait "$SPAWNED"
+	trace_off "$KSFT_TMP/trace"
+	expect "ACKs lost" "$lost" -ge 50
 	# The ACK of the FIN may be lost as well, and the socket keeps the module until it comes.
 	wait_for 10 fin_acked
 	awk "$TRACE_AWK"'
