@@ -114,10 +114,10 @@
  * 60 to 110 us, would leave four flows a half. Of many flows some would take the others' queue for
  * the path.
  *
- * The rate is C / 32 again then, and RTTs above the new D are noise until 63 updates say otherwise.
- * If one segment is on its way at a time, its ACK waits for 60 to 170 us there, 150 on average;
- * if more are, their ACKs leave together, and the mean is 110. From C / 40 a flow does not find
- * that out: it kept 2 % of the link, and has 89 to 96 now.
+ * The rate is C / 32 at least then, and RTTs above the new D are noise until 63 updates say
+ * otherwise. If one segment is on its way at a time, its ACK waits for 60 to 170 us there, 150 on
+ * average; if more are, their ACKs leave together, and the mean is 110. From C / 40 a flow does not
+ * find that out: it kept 2 % of the link, and has 85 to 96 now.
  *
  * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
  * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
