@@ -30,7 +30,10 @@ enum onramp_state {
  * @head: all packets but @reordered, in the order of both their arrival and their departure
  * @tail: last of @head, if there is any
  * @idle_ns: when the flow became ONRAMP_IDLE, or a bit earlier; @tail is not used then
- * @node: in a bucket
+ * @next: in the list, ONRAMP_LISTED
+ * @throttled_until: end of ONRAMP_THROTTLED
+ * @time_next_packet: the earliest departure by its rate, 0 before any
+ * @conn: its connection; NULL: On-Ramp does not follow it, and does not pause it
  * @key: of onramp_flow_sk() or onramp_flow_hash_key(), or of an entry, to find it by
  * @hash: of the socket, to notice that another socket now has its memory
  * @spill: of a forwarded connection: with so many packets a pause does not hold it
@@ -38,22 +41,22 @@ enum onramp_state {
  * @credit: bytes that it may send in this round: a quantum or two at most, 2^22, and less
  *	than zero by one packet at most
  * @state: enum onramp_state
+ * @sorts: there are packets in @reordered
+ * @rated: there is a @rate
  * @band: that it is listed in, the one of its latest packet
  * @tried: without @conn: next attempt to get one is after this onramp_tick(); 0: at once
  * @slot: with @conn: index of its next record, to prefetch it
  * @waited: with @conn: it has waited for the end of a pause, and packets without an EDT have the
  *	exact time at which they came
- * @reordered: packets with an earlier EDT than one that had been queued before them
- * @next: in the list, ONRAMP_LISTED
- * @throttled_until: end of ONRAMP_THROTTLED
+ * @node: in a bucket
  * @rate_node: in onramp_sched.delayed, by @throttled_until
- * @time_next_packet: the earliest departure by its rate, 0 before any
- * @conn: its connection; NULL: On-Ramp does not follow it, and does not pause it
- * @rate: its recent rate, units of 64 bytes/s, while packets leave that a pause held; else 0
+ * @reordered: packets with an earlier EDT than one that had been queued before them
+ * @rate: its recent rate, units of 64 bytes/s, while packets leave that a pause held
  * @rate_at: time of that rate, units of 64 ns; it wraps after four minutes
  *
- * Looking up a flow and queueing a packet touch the first 64 bytes only. Both lines come from
- * memory together: the struct has 128 bytes, aligned.
+ * Once a flow is found, a packet that neither waits nor overtakes another needs the first 64 bytes
+ * only; to find it in its bucket takes the others too. Both lines come from memory together: the
+ * struct has 128 bytes, aligned.
  */
 struct onramp_flow {
 	struct sk_buff		*head;
@@ -61,7 +64,12 @@ struct onramp_flow {
 		struct sk_buff	*tail;
 		u64		idle_ns;
 	};
-	struct rb_node		node;
+	union {
+		struct onramp_flow *next;
+		u64		throttled_until;
+	};
+	u64			time_next_packet;
+	struct onramp_conn	*conn;
 	unsigned long		key;
 	union {
 		u32		hash;
@@ -69,7 +77,9 @@ struct onramp_flow {
 	};
 	u32			qlen;
 	s32			credit;
-	u8			state;
+	u8			state:2;
+	u8			sorts:1;
+	u8			rated:1;
 	u8			band;
 	union {
 		u16		tried;
@@ -79,16 +89,9 @@ struct onramp_flow {
 		};
 	};
 
+	struct rb_node		node;
+	struct rb_node		rate_node;
 	struct rb_root		reordered;
-	union {
-		struct onramp_flow *next;
-		struct {
-			u64	throttled_until;
-			struct rb_node rate_node;
-		};
-	};
-	u64			time_next_packet;
-	struct onramp_conn	*conn;
 	u32			rate;
 	u32			rate_at;
 };
@@ -393,7 +396,7 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 {
 	struct sk_buff *skb;
 
-	if (likely(RB_EMPTY_ROOT(&f->reordered)))
+	if (likely(!f->sorts))
 		return f->head;
 	skb = skb_rb_first(&f->reordered);
 	if (f->head && onramp_cb(f->head)->time_to_send <= onramp_cb(skb)->time_to_send)

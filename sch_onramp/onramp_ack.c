@@ -220,6 +220,7 @@ static void onramp_conn_window(struct onramp_conn *conn, const struct onramp_del
 		peer->window.least = max_t(u64, ONRAMP_WINDOW_LEAST, rtt_bytes);
 	}
 	onramp_window_ack(&peer->window, &conn->burst, s->seq, d->trip.out_ns, s->now_ns, above);
+	conn->counts = conn->burst.open;
 }
 
 /*

@@ -847,6 +847,7 @@ void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq,
 	spin_lock(&peer->lock);
 	onramp_window_sent(&peer->window, &conn->burst, seq, end, first,
 			   onramp_conn_una(conn, sk), now);
+	conn->counts = conn->burst.open;
 	spin_unlock(&peer->lock);
 }
 

@@ -446,6 +446,7 @@ struct onramp_conn_key {
  * @line_bps: rate of the link for @byte_ns
  * @mss: payload of its full packets
  * @waits: there is a @waiter
+ * @counts: a copy of @burst.open
  * @stale: forwarded: no OR-ACK has come for long, and @una may be that of long ago
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
@@ -493,8 +494,9 @@ struct onramp_conn {
 	u64			byte_ns;
 	u64			line_bps;
 	u16			mss;
-	bool			waits;
-	bool			stale;
+	u8			waits:1;
+	u8			counts:1;
+	u8			stale:1;
 	spinlock_t		lock;		/* all but peer, and the fields above ring */
 	struct onramp_peer	*peer;
 	struct onramp_qref	*qref;
@@ -834,7 +836,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	if (unlikely(mss != conn->mss || line_bps != conn->line_bps))
 		onramp_conn_size(conn, mss, headers, line_bps);
 	first = onramp_conn_first(conn, seq);
-	if (unlikely(first || conn->burst.open) && onramp_window_known(&conn->peer->window))
+	if (unlikely(first || conn->counts) && onramp_window_known(&conn->peer->window))
 		onramp_conn_burst(conn, sk, seq, seq + payload, first, now);
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));

@@ -38,7 +38,7 @@ static struct kmem_cache *onramp_flow_cache;
  */
 int onramp_flow_cache_create(void)
 {
-	BUILD_BUG_ON(offsetof(struct onramp_flow, reordered) > 64);
+	BUILD_BUG_ON(offsetof(struct onramp_flow, node) > 64);
 	BUILD_BUG_ON(sizeof(struct onramp_flow) > 128);
 	onramp_flow_cache = kmem_cache_create("onramp_flow", sizeof(struct onramp_flow), 0,
 					      SLAB_HWCACHE_ALIGN, NULL);
@@ -62,6 +62,7 @@ static bool onramp_skb_earlier(struct rb_node *node, const struct rb_node *other
 void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb)
 {
 	rb_add(&skb->rbnode, &f->reordered, onramp_skb_earlier);
+	f->sorts = true;
 }
 
 /**
@@ -85,6 +86,7 @@ void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff
 			f->tail = prev;
 	} else {
 		rb_erase(&skb->rbnode, &f->reordered);
+		f->sorts = !RB_EMPTY_ROOT(&f->reordered);
 		/* The node has been in its place. */
 		skb->dev = qdisc_dev(sch);
 	}
@@ -155,7 +157,7 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 	f->credit = q->cfg.initial_quantum;
 	f->hash = sk ? sk->sk_hash : 0;
 	f->time_next_packet = 0;
-	f->rate = 0;
+	f->rated = false;
 	onramp_flow_release(f);
 	f->tried = 0;
 }

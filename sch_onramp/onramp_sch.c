@@ -359,7 +359,7 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 line_bps, u64 now)
 {
-	u64 bps = (u64)f->rate << ONRAMP_RATE_SHIFT, average, limit_bps, aim_bps, more_bps;
+	u64 average, limit_bps, aim_bps, more_bps, bps;
 	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
@@ -367,7 +367,8 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 	limit_bps = pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT);
 	if (sk)
 		limit_bps = min_t(u64, limit_bps, READ_ONCE(sk->sk_max_pacing_rate));
-	if (bps) {
+	if (f->rated) {
+		bps = (u64)f->rate << ONRAMP_RATE_SHIFT;
 		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
 				  ONRAMP_AVERAGE_MAX_NS) >> ONRAMP_RATE_AT_SHIFT;
 		/* 2^38 times 2^21, and 2^32 times 2^24: below 2^60. */
@@ -379,6 +380,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 			return limit_bps;
 	}
 	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
+	f->rated = true;
 	f->rate_at = at;
 	more_bps = bps >> ONRAMP_GROWTH_SHIFT;
 	aim_bps = line_bps <= ONRAMP_SLOW_LINK_BPS ? max(pacing_bps, line_bps) : pacing_bps;
@@ -427,8 +429,8 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 		return;
 	late = f->conn && onramp_cb(skb)->headers && departure > onramp_cb(skb)->time_to_send;
 	/* All packets that a pause held have left. */
-	if (!late)
-		f->rate = 0;
+	if (unlikely(f->rated) && !late)
+		f->rated = false;
 	rate = onramp_next_bps(q, f, skb, late);
 	if (!skb->tstamp) {
 		if (rate <= q->cfg.low_rate_threshold) {
@@ -553,7 +555,7 @@ static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 		return false;
 	if (onramp_burst_wait(q, f, skb))
 		return false;
-	f->rate = 0;
+	f->rated = false;
 	if (f->state == ONRAMP_IDLE)
 		f->idle_ns = q->now_ns;
 	q->fast_flow = f;
@@ -661,6 +663,9 @@ static void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
 	/* Both are next needed when the packet leaves. */
 	onramp_conn_prefetch(f->conn);
 	prefetchw(&f->conn->rec[f->slot]);
+	/* Once in a quarter of the ring another one is looked at, see onramp_tx_wanted(). */
+	if (!(f->slot % (ONRAMP_RECORDS / 4)))
+		prefetch(&f->conn->rec[(f->slot + ONRAMP_RECORDS / 4 - 1) % ONRAMP_RECORDS]);
 }
 
 /* The same for a packet of a forwarded connection. */
@@ -690,7 +695,8 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 		onramp_conn_closes(f->conn, seen->closed);
 	if (headers && f->conn)
 		onramp_is_followed(q, f, skb, headers);
-	if (headers && onramp_data_is_fast(sch, f, skb)) {
+	/* Most often it has no EDT, and is paced. */
+	if (headers && unlikely(skb->tstamp) && onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}
@@ -758,7 +764,7 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 		f->credit = max_t(s32, f->credit, q->cfg.quantum);
 	/* Having nothing to send says nothing about the rate that it may have. */
 	if ((s64)(onramp_cb(skb)->time_to_send - f->idle_ns) > (s64)ONRAMP_AVERAGE_MIN_NS)
-		f->rate = 0;
+		f->rated = false;
 	onramp_list_add(&q->bands[f->band].new_flows, f);
 }
 
@@ -898,6 +904,8 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 			onramp_refill(q, list);
 			continue;
 		}
+		/* The next one has its turn soon, and may have been idle for long. */
+		prefetchw(f->next ?: q->bands[q->turn].old_flows.first);
 		skb = onramp_flow_peek(f);
 		if (!skb) {
 			onramp_exhausted(q, list);
