@@ -84,14 +84,32 @@ forged() {
 	stop "$SPAWNED" KILL
 }
 
+# four OPTION...: four connections of C to B that On-Ramp follows; sets SPAWNED.
+four() {
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 --duration 600 "$@"
+	wait_for 60 forwarded_are 4
+	wait_for 20 connections_are 4
+}
+
 # Connections that were closed are forgotten, and nobody is asked for them any more.
 closed() {
 	fresh forward on $unpaused peers all
 	wait_for 40 forwarded_are 0
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 \
-		--rate-limit 10mbit --duration 600
-	wait_for 60 forwarded_are 4
-	wait_for 20 connections_are 4
+	# They send for longer than the table keeps silent ones.
+	four --rate-limit 100kbit --idle 0.02:0.5
+	sleep 33
+	expect "connections that send, in the table" "$(stat forwarded)" -eq 4
+	# They are kept for 2 s after FIN, of which nothing came in the 3 s before that.
+	kill -STOP -- "-$SPAWNED"
+	sleep 3
+	stop "$SPAWNED" KILL
+	sleep 1.2
+	# Kernels that check all they do may need longer than that.
+	[ "$SLOW" -gt 1 ] || expect "closed connections, in the table" "$(stat forwarded)" -eq 4
+	wait_for 20 forwarded_are 0
+	wait_for 20 connections_are 0
+	# FIN comes right behind data.
+	four --rate-limit 10mbit
 	stop "$SPAWNED" KILL
 	wait_for 20 forwarded_are 0
 	wait_for 20 connections_are 0
