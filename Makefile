@@ -112,7 +112,7 @@ kselftest: ## Run the kselftests in the VM on KVER (default: 6.1 and 6.12)
 .PHONY: kselftest-debug
 kselftest-debug: ## Run kselftests on a kernel with KASAN, lockdep, kmemleak, UBSAN
 	@$(SETUP) build vm lab
-	@MAKEFLAGS= selftests/run-check kselftest-debug
+	@MAKEFLAGS= selftests/run-check kselftest-debug kselftest-debug-workloads
 
 .PHONY: check-long
 check-long: ## Everything at once for ten minutes, on a debug kernel [SOAK=s]

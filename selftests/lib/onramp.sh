@@ -122,6 +122,16 @@ ksft_skip() {
 	echo "ok $KSFT_RAN $1 # SKIP $2"
 }
 
+# ksft_fast_case DESCRIPTION FUNCTION [ARG...]: one whose load is too much for a kernel that checks
+# all it does, which skips it. Each is in selftests/skips.allow.
+ksft_fast_case() {
+	if [ "$SLOW" -gt 1 ]; then
+		ksft_skip "$1" "its load is too much for this kernel"
+	else
+		ksft_case "$@"
+	fi
+}
+
 fail() {
 	echo "$*"
 	return 1

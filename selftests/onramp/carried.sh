@@ -121,12 +121,12 @@ redirected_both() {
 	tc -n "$A" filter add dev a0 ingress protocol all u32 match ether dst $MAC_C \
 		action mirred egress redirect dev hc
 	fresh forward on $unpaused peers all
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	shot
 	expect connections "$(shown connections)" -ge 2
 	expect acks "$(shown acks)" -eq 0
 	expect pauses "$(shown pauses)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 }
 
 # tap: C is a guest on a tap that is a port of the bridge.
@@ -239,12 +239,12 @@ works_on_tunnel() {
 hidden() {
 	overlay "$@"
 	fresh forward on $unpaused peers all
-	load "$C" --to 10.77.8.4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to 10.77.8.4 --flows 2 --rate-limit 1mbit --duration 1
 	shot
 	expect connections "$(shown connections)" -eq 0
 	expect forwarded "$(shown forwarded)" -eq 0
 	expect subscribes "$(shown subscribes)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 }
 
 # works TOPOLOGY...: OR-ACKs count, for IPv4 and IPv6.
@@ -258,16 +258,18 @@ works() {
 works_as_guest() {
 	"$@"
 	answered "$C" $B4 $C4
-	expect forwarded "$(shown forwarded)" -ge 2
+	expect forwarded "$FORWARDED" -ge 2
 	answered "$C" $B6 $C6
 	# Its RTT is measured, or it would not be near.
 	fresh forward on peers 1s line_rate 400gbit threshold 10s
-	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 1mbit
 }
 
 # And what it sends comes in batches, as GSO packets.
 works_in_batches() {
 	works_as_guest "$@"
+	# Only flows at full speed have batches.
+	[ "$SLOW" -eq 1 ] || return 0
 	expect "bytes of the packets that come from the tap" "$(in_ns "$A" awk '$1 == "hc:" {
 		printf "%.0f\n", $2 / $3 }' /proc/net/dev)" -ge 3000
 }
@@ -295,11 +297,11 @@ as_the_host() {
 	ip -n "$C" addr add $V4_A/24 dev c0
 	ip -n "$B" neigh replace $V4_A lladdr $MAC_C dev b0 nud permanent
 	fresh forward on $unpaused peers all
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	shot
 	expect forward_strays "$(shown forward_strays)" -ge 1
 	expect connections "$(shown connections)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 }
 
 # One that sends in the name of another container, which has proven its address.
@@ -312,11 +314,11 @@ as_another() {
 	got=$(port "$C" RxDelivered)
 	ip -n "$C" link set c0 address $MAC_X
 	resolved $MAC_X
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	shot
 	expect forward_strays "$(shown forward_strays)" -gt "$strays"
 	expect connections "$(shown connections)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 10000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 	# And messages to that MAC address are not taken, but go on to it.
 	expect acks "$(shown acks)" -eq 0
 	expect "messages that it got" "$(port "$C" RxDelivered)" -gt "$got"
@@ -331,11 +333,11 @@ off() {
 	bridged
 	probes
 	fresh peers all
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	expect "calls of the hook" "$(calls onramp_forward_in)" -eq 0
 	expect connections "$(stat connections)" -eq 0
 	change forward on
-	load_in_until "$C" acks 10 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" acks 10 --to $B4 --flows 2 --rate-limit 1mbit
 	expect "calls of the hook" "$(calls onramp_forward_in)" -ge 10
 	change forward off
 	expect connections "$(stat connections)" -eq 0

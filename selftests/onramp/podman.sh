@@ -126,7 +126,7 @@ held() {
 # To B, in the host's name, since podman masquerades.
 sends() {
 	answered "$C" $B4 $V4_A
-	expect forwarded "$(shown forwarded)" -ge 2
+	expect forwarded "$FORWARDED" -ge 2
 }
 
 # A published port: B translates it to D's, by podman's rules.

@@ -122,11 +122,11 @@ full() {
 	undo "[ ! -e $of ] || echo 65536 >$of"
 	echo 3 >$of
 	fresh forward on $unpaused peers all
-	load "$C" --to $B4 --flows 8 --rate-limit 20mbit --duration 2
+	load "$C" --to $B4 --flows 8 --rate-limit 250kbit --duration 2
 	echo 65536 >$of
 	expect "connections in the table" "$(stat forwarded)" -eq 3
 	expect "packets without an entry" "$(stat forward_full)" -ge 5
-	expect goodput "$(loaded goodput_bit_s)" -ge 15000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 	wait_for 20 forwarded_are 0
 }
 
@@ -162,14 +162,14 @@ off() {
 	fresh peers all
 	wait_for 40 connections_are 0
 	asked=$(stat subscribes)
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	for name in onramp_forwarded_packet onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -eq 0
 	done
 	expect connections "$(stat connections)" -eq 0
 	expect subscribes "$(stat subscribes)" -eq "$asked"
 	change forward on
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	for name in onramp_forwarded_packet onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -ge 10
 	done
@@ -178,13 +178,13 @@ off() {
 	change forward off
 	expect connections "$(stat connections)" -eq 0
 	before=$(calls onramp_forward_in)
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	expect "calls after that" "$(calls onramp_forward_in)" -eq "$before"
 	expect connections "$(stat connections)" -eq 0
 	# With On-Ramp off as a whole there is no table.
 	change forward on mode off
 	before=$(calls onramp_forwarded_packet)
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 1
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
 	expect "calls with mode off" "$(calls onramp_forwarded_packet)" -eq "$before"
 }
 
@@ -196,7 +196,7 @@ far() {
 	wait_for 40 connections_are 0
 	asked=$(stat subscribes)
 	tc -n "$B" qdisc replace dev b0 root netem delay 30ms limit 10000
-	load "$C" --to $B4 --flows 2 --rate-limit 20mbit --duration 2
+	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 2
 	expect forwarded "$(stat forwarded)" -ge 2
 	expect connections "$(stat connections)" -eq 0
 	expect subscribes "$(stat subscribes)" -eq "$asked"
@@ -204,7 +204,7 @@ far() {
 	tc -n "$B" qdisc del dev b0 root
 	# Near, once it is: within 20 ms, whatever this machine does.
 	change peers 20ms
-	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 1mbit
 	expect "RTT, us" "$(in_ns "$A" awk -v remote=$B4 -v name=$C4 \
 		'$2 == remote && $1 == name { print $5 }' /proc/net/onramp_peers)" -lt 20000
 }
@@ -297,7 +297,7 @@ snat() {
 	answered "$C" $B4 $V4_A
 	# Its RTT is measured, though ACKs come in to the host's address.
 	fresh forward on peers 1s line_rate 400gbit threshold 10s
-	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 20mbit
+	load_in_until "$C" connections 1 --to $B4 --flows 2 --rate-limit 1mbit
 	in_ns "$A" nft delete table ip nat
 }
 
@@ -313,7 +313,7 @@ queued() {
 	END
 	spawn "$KSFT_DIR/nfqueue_helper" "$A" 7
 	answered "$C" $B4 $C4
-	expect forwarded "$(stat forwarded)" -ge 2
+	expect forwarded "$FORWARDED" -ge 2
 	in_ns "$A" nft delete table ip seen
 }
 
@@ -407,11 +407,11 @@ kube() {
 	ip -n "$C" route replace 10.96.0.10 via "${C4%.*}.1"
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers all
-	load_in_until "$C" acks 40 --to 10.96.0.10 --port 80 --flows 2 --rate-limit 20mbit ||
+	load_in_until "$C" acks 40 --to 10.96.0.10 --port 80 --flows 2 --rate-limit 1mbit ||
 		all_stats
+	expect forwarded "$(stat forwarded)" -ge 2
 	asked $D4 $C4
 	expect pauses "$(stat pauses)" -eq 0
-	expect forwarded "$(stat forwarded)" -ge 2
 	ip -n "$C" route del 10.96.0.10
 	kube_proxy_gone "$A" "$1"
 }
@@ -470,7 +470,7 @@ xdp() {
 	program=$SPAWNED
 	wait_for 10 xdp_is_there
 	answered "$C" $B4 $C4
-	expect forwarded "$(stat forwarded)" -ge 2
+	expect forwarded "$FORWARDED" -ge 2
 	xdp_is_there
 	stop "$program" KILL
 }
@@ -511,12 +511,12 @@ wireguard() {
 	fresh forward on $unpaused peers all
 	wait_for 60 forwarded_are 0
 	wait_for 60 connections_are 0
-	load "$C" --to $D4 --flows 2 --rate-limit 2mbit --duration 1
+	load "$C" --to $D4 --flows 2 --rate-limit 1mbit --duration 1
 	shot
 	expect connections "$(shown connections)" -eq 0
 	expect forwarded "$(shown forwarded)" -eq 0
 	expect "packets dropped" "$(shown flows_plimit)" -eq 0
-	expect goodput "$(loaded goodput_bit_s)" -ge 2000000
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 	DEV=wg0
 	answered "$C" $D4 $C4
 	ip -n "$A" link del wg0
@@ -551,8 +551,8 @@ acker_start
 ksft_case "forged OR-ACKs change nothing" forged
 ksft_case "a pause holds a container's data" pauses
 ksft_case "a pause ends rather than lose packets" spills
-ksft_case "bursts wait for one another" bursts
-ksft_case "OR-ACKs that begin late" late
+ksft_fast_case "bursts wait for one another" bursts
+ksft_fast_case "OR-ACKs that begin late" late
 # Forget what has been.
 stop "$ACKER" KILL
 for name in "$A" "$B" "$C" "$D"; do
