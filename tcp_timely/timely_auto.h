@@ -1222,7 +1222,6 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 				      struct timely_result *res)
 {
 	struct timely_auto a;
-	u64 again_q = timely_bps_to_rate(cap_bps >> TIMELY_AUTO_AGAIN_SHIFT);
 	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
 	u32 before_ns = f->mean_ns, rate, short_ns;
 	bool hai, in_vain;
@@ -1269,7 +1268,8 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		f->base_at = timely_auto_clock(e->utc_ns);
 		if (short_ns) {
 			/* It had C / 8 a moment ago. */
-			f->rate_q = max_t(u64, f->rate_q, again_q);
+			f->rate_q = max_t(u64, f->rate_q,
+					  timely_bps_to_rate(cap_bps >> TIMELY_AUTO_AGAIN_SHIFT));
 		} else if (!in_vain && !f->app_limited) {
 			f->rate_q >>= 1;
 			f->probing = 1;

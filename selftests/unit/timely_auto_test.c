@@ -1482,11 +1482,21 @@ static void update__fast_two_windows_ago(void)
 	CHECK(!is_too_short(3, SEGMENT, 100 * US));
 }
 
-/* It has C / 32 again, and RTTs above the new D are noise. */
-static void update__no_rtt_near_the_path_and_cut(void)
+/* Cuts from a seventh of C that are in vain; the flow had C / 8 so many windows ago, 4 - @wide. */
+static void cut_in_vain(u8 wide)
 {
 	int i;
 
+	cut(CAP / 7, CAP / 20);
+	f.wide = wide;
+	for (i = 0; i < 8; i++)
+		update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+}
+
+/* It has C / 32 again, and RTTs above the new D are noise. */
+static void update__no_rtt_near_the_path_and_cut(void)
+{
 	start(CAP / 64);
 	f.wide = 2;
 	updates_until(TIMELY_BRANCH_PROBE, 150 * US);
@@ -1499,18 +1509,10 @@ static void update__no_rtt_near_the_path_and_cut(void)
 	CHECK_EQ(f.noisy, 63);
 
 	/* If cuts were in vain, only the latter, and if it was fast. */
-	cut(CAP / 7, CAP / 20);
-	f.wide = 1;
-	for (i = 0; i < 8; i++)
-		update(200 * US);
-	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	cut_in_vain(1);
 	CHECK(rate() < CAP / 20.0);
 	CHECK_EQ(f.noisy, 63);
-	cut(CAP / 7, CAP / 20);
-	f.wide = 0;
-	for (i = 0; i < 8; i++)
-		update(200 * US);
-	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	cut_in_vain(0);
 	CHECK_EQ(f.noisy, 0);
 }
 
