@@ -18,11 +18,10 @@
 . "$(dirname "$0")/onramp.sh"
 
 out=$1
-events=$KSFT_TRACE/events
 
 # run WAIT_US FLOWS
 run() {
-	local wait_us=$1 flows=$2 server event
+	local wait_us=$1 flows=$2 server
 
 	ns_add "$A" "$B"
 	labnic add a0 netns "$A" rate 10gbit rx_usecs "${wait_us}us" rx_frames 64 \
@@ -35,17 +34,11 @@ run() {
 	spawn dcload client --netns "$A" --to 10.77.1.2 --cc cubic --flows "$flows" \
 		--connect-first --rtt-sample-us 0 --rate-limit $((200 / flows))mbit --duration 60
 	sleep 1
-	mkdir -p "$KSFT_TRACE"
-	echo 65536 >"$KSFT_TRACE/buffer_size_kb"
-	echo mono >"$KSFT_TRACE/trace_clock"
-	echo >"$KSFT_TRACE/trace"
-	for event in napi/napi_poll net/napi_gro_receive_entry; do
-		echo 1 >"$events/$event/enable"
-	done
+	# A name that does not begin with its system.
+	trace_on napi_poll
+	echo 1 >"$KSFT_TRACE/events/net/napi_gro_receive_entry/enable"
 	sleep 0.3
-	for event in net/napi_gro_receive_entry napi/napi_poll; do
-		echo 0 >"$events/$event/enable"
-	done
+	trace_off "$KSFT_TMP/trace"
 	# NAPI of two devices does not run at once on one CPU. The first poll may be a part of one.
 	# A packet that is not of a poll has nothing within a millisecond before it.
 	awk '
@@ -65,7 +58,7 @@ run() {
 			n = 0
 			whole = 1
 		}
-		END { print "polls", polls >"/dev/stderr" }' "$KSFT_TRACE/trace" \
+		END { print "polls", polls >"/dev/stderr" }' "$KSFT_TMP/trace" \
 		2>"$KSFT_TMP/polls" | sort -n >"$KSFT_TMP/late"
 	awk -v wait="$wait_us" -v flows="$flows" -v polls="$(cut -d ' ' -f 2 "$KSFT_TMP/polls")" '
 		{ late[NR] = $1; if ($1 > wait * 1000) above++ }
