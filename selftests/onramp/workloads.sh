@@ -285,6 +285,48 @@ bursts() {
 	tc -n "$B" qdisc del dev b0 root
 }
 
+# shares QDISC [WORD...]: it is below a tbf, and has one flow of C beside four of E, and then one beside one. Sets
+# ONE, the first one's part of all five, ALIKE, Jain's index of the four, and EVEN, the part of C's
+# in the second load; all in 1/1000.
+shares() {
+	local flows c
+
+	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
+	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 20mbit burst 5000 limit 1000000
+	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: "$@"
+	for flows in 4 1; do
+		spawn client "$C" --to $B4 --flows 1 --duration 3 --json "$KSFT_TMP/c.json"
+		load "$E" --to $B4 --flows $flows --duration 3
+		wait_for 20 gone "$SPAWNED"
+		c=$(dcload get "$KSFT_TMP/c.json" goodput_bit_s)
+		EVEN=$(calc "1000 * $c / ($c + $(loaded goodput_bit_s))")
+		[ "$flows" -eq 1 ] || ONE=$EVEN ALIKE=$(calc "1000 * $(loaded jain)")
+	done
+	echo "measured: $1: one of five has $ONE/1000, one of two $EVEN/1000, Jain's index of four $ALIKE/1000"
+}
+
+# Flows of one container, and of two, share a link as with fq: a container gets no more by more flows
+# than these have, and each of them has a turn.
+fair() {
+	local one even alike
+
+	E=$(ns_name E)
+	container "$E" e0 "$A" e1 10.77.5.2 fd77:5::2
+	ip -n "$B" route add 10.77.5.0/24 via $V4_A
+	shares fq
+	one=$ONE even=$EVEN alike=$ALIKE
+	# shellcheck disable=SC2086
+	shares onramp forward on $unpaused peers all
+	expect forwarded "$(stat forwarded)" -ge 2
+	expect "OR-ACKs" "$(stat acks)" -ge 10
+	expect "one of five" "$ONE" -ge $((one - 20))
+	expect "one of five" "$ONE" -le 250
+	expect "one of two" "$EVEN" -ge $((even - 30))
+	expect "one of two" "$EVEN" -le 550
+	expect "Jain's index of four" "$ALIKE" -ge $((alike - 20))
+	ns_del "$E"
+}
+
 # Masquerading, as by container runtimes: on the wire the host sends.
 snat() {
 	in_ns "$A" nft -f - <<-END
@@ -542,7 +584,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 26
+ksft_plan 27
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -578,6 +620,7 @@ ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
 ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
+ksft_case "flows of containers share as with fq" fair
 ksft_case "host to a published port" dnat
 ksft_case "kube-proxy's rules, by iptables-nft" kube nft
 ksft_case "kube-proxy's rules, by iptables-legacy" kube legacy
