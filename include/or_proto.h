@@ -29,6 +29,7 @@
 #define _OR_PROTO_H
 
 #ifdef __KERNEL__
+#include <asm/byteorder.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -231,8 +232,15 @@ struct or_cnp {
 
 /* Bytes -------------------------------------------------------------------- */
 
+/* Eight bytes at once: keys, tags, timestamps. */
 static inline void or_put(u8 *p, u64 value, int bytes)
 {
+	__be64 word = cpu_to_be64(value);
+
+	if (bytes == sizeof(word)) {
+		memcpy(p, &word, sizeof(word));
+		return;
+	}
 	while (bytes--) {
 		p[bytes] = (u8)value;
 		value >>= 8;
@@ -242,7 +250,12 @@ static inline void or_put(u8 *p, u64 value, int bytes)
 static inline u64 or_get(const u8 *p, int bytes)
 {
 	u64 value = 0;
+	__be64 word;
 
+	if (bytes == sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		return be64_to_cpu(word);
+	}
 	while (bytes--)
 		value = value << 8 | *p++;
 	return value;
@@ -288,11 +301,12 @@ static inline u64 or_clock_decode(u8 code)
 /* As in the paper of SipHash: two little endian words. */
 static inline siphash_key_t or_siphash_key(const u8 bytes[OR_KEY_LEN])
 {
-	siphash_key_t key = { { 0, 0 } };
-	int i;
+	siphash_key_t key;
+	__le64 words[2];
 
-	for (i = 0; i < OR_KEY_LEN; i++)
-		key.key[i / 8] |= (u64)bytes[i] << (8 * (i % 8));
+	memcpy(words, bytes, sizeof(words));
+	key.key[0] = le64_to_cpu(words[0]);
+	key.key[1] = le64_to_cpu(words[1]);
 	return key;
 }
 
@@ -310,18 +324,16 @@ static inline void or_derive(const u8 psk[OR_KEY_LEN], const struct or_pair *pai
 {
 	u8 in[sizeof(*pair) + OR_NONCE_LEN + 1];
 	siphash_key_t k = or_siphash_key(psk);
-	u64 word = 0;
+	__le64 words[2];
 	int i;
 
 	memcpy(in, pair, sizeof(*pair));
 	memcpy(in + sizeof(*pair), nonce, OR_NONCE_LEN);
-	for (i = 0; i < OR_KEY_LEN; i++) {
-		if (i % 8 == 0) {
-			in[sizeof(in) - 1] = (u8)(i / 8);
-			word = siphash(in, sizeof(in), &k);
-		}
-		key[i] = (u8)(word >> (8 * (i % 8)));
+	for (i = 0; i < 2; i++) {
+		in[sizeof(in) - 1] = (u8)i;
+		words[i] = cpu_to_le64(siphash(in, sizeof(in), &k));
 	}
+	memcpy(key, words, sizeof(words));
 }
 
 /**

@@ -206,9 +206,11 @@ struct or_acker_conf {
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
  * @key:	the pair of addresses, of or_acker_pair()
- * @lock:	of @s, @caps, @acks and writers of @path; inside that of a flow
+ * @lock:	of @s, @caps, @acks, @all_key and writers of @path; inside that of a flow
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*
+ * @all_keyed:	@all_key is set
+ * @all_key:	of OR-ACKs in mode all without a subscription, or_acker_sub_all_key()
  * @path:	knowledge of the sender about its path; read locklessly
  * @scope:	device of a link-local address, else 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
@@ -226,6 +228,8 @@ struct or_acker_sub {
 	spinlock_t		lock;	/* subscription and bucket */
 	struct or_subscription	s;
 	u16			caps;
+	bool			all_keyed;
+	u8			all_key[OR_KEY_LEN];
 	struct or_acker_path	path;
 	u64			acks;
 	u32			scope;
@@ -541,7 +545,7 @@ struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
 struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 				      const struct nic_ts_key *key);
 void or_acker_sub_put(struct or_acker_sub *sub);
-bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *key, bool *synced);
+bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced);
 void or_acker_sub_age(struct or_acker_net *an, bool all);
 int or_acker_sub_init(struct or_acker_net *an);
 void or_acker_sub_exit(struct or_acker_net *an);

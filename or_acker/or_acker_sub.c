@@ -296,23 +296,36 @@ out:
 	trace_or_acker_subscribe(&key, &s, error, len);
 }
 
+/* The key in mode all: of the nonce 0, without a pre-shared key. It never changes. */
+static const u8 *or_acker_sub_all_key(struct or_acker_sub *sub)
+{
+	static const u8 none[OR_KEY_LEN];
+	struct or_addrs addrs = { .family = sub->key.family };
+	struct or_pair pair;
+
+	lockdep_assert_held(&sub->lock);
+	if (sub->all_keyed)
+		return sub->all_key;
+	memcpy(addrs.laddr, sub->key.laddr, sizeof(addrs.laddr));
+	memcpy(addrs.raddr, sub->key.raddr, sizeof(addrs.raddr));
+	or_addrs_pair(&addrs, false, &pair);
+	or_derive(none, &pair, none, sub->all_key);
+	sub->all_keyed = true;
+	return sub->all_key;
+}
+
 /**
  * or_acker_sub_key() - copy the key of OR-ACKs to a subscriber
  * @sub:	subscriber
- * @all:	mode all: without a subscription it is that of the nonce 0, without a
- *		pre-shared key
+ * @all:	mode all: a subscription is not needed
  * @key:	OR_KEY_LEN bytes, set if the subscriber may have OR-ACKs
  * @synced:	the subscriber has a use for a synchronised clock; set likewise
  *
  * Context: or_acker_sub.lock.
  * Return: whether it may have OR-ACKs.
  */
-bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *key, bool *synced)
+bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced)
 {
-	static const u8 none[OR_KEY_LEN];
-	struct or_addrs addrs = { .family = sub->key.family };
-	struct or_pair pair;
-
 	lockdep_assert_held(&sub->lock);
 	if (or_acker_now_s() < sub->s.until_s) {
 		memcpy(key, sub->s.key, OR_KEY_LEN);
@@ -320,10 +333,7 @@ bool or_acker_sub_key(const struct or_acker_sub *sub, bool all, u8 *key, bool *s
 		return true;
 	}
 	if (all) {
-		memcpy(addrs.laddr, sub->key.laddr, sizeof(addrs.laddr));
-		memcpy(addrs.raddr, sub->key.raddr, sizeof(addrs.raddr));
-		or_addrs_pair(&addrs, false, &pair);
-		or_derive(none, &pair, none, key);
+		memcpy(key, or_acker_sub_all_key(sub), OR_KEY_LEN);
 		*synced = true;
 	}
 	return all;

@@ -6,9 +6,12 @@
 #ifndef _CORE_USER_H
 #define _CORE_USER_H
 
+#include <endian.h>
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -16,6 +19,11 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
+
+#define cpu_to_be64(x)	htobe64(x)
+#define be64_to_cpu(x)	be64toh(x)
+#define cpu_to_le64(x)	htole64(x)
+#define le64_to_cpu(x)	le64toh(x)
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val) __atomic_store_n(&(x), val, __ATOMIC_RELAXED)
