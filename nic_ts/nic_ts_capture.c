@@ -166,7 +166,8 @@ static void nic_ts_rx_source(struct nic_ts_dev *nd, u8 source)
 }
 
 /* Return whether a receiver wants the packet. */
-static bool nic_ts_rx_wanted(const struct nic_ts_dev *nd, const struct sk_buff *skb)
+static __always_inline bool nic_ts_rx_wanted(const struct nic_ts_dev *nd,
+					     const struct sk_buff *skb)
 {
 	struct nic_ts_receiver *r;
 
@@ -196,7 +197,8 @@ static __always_inline enum nic_ts_parse nic_ts_parse_in(const struct sk_buff *s
 	return nic_ts_parse_in_any(skb, frags, p);
 }
 
-static void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
+/* Inlined: for the tracepoints' packets, which are most, the last three are constants. */
+static __always_inline void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 source, bool frags)
 {
 	struct nic_ts_dev *nd = nic_ts_dev_find(skb->dev);
 	struct nic_ts_entry *e = NULL;
