@@ -13,28 +13,13 @@
 # with 1 connection, and with 64 of which 16 packets, or one, come in a row. OR-ACKs go out
 # by the device, which drops them.
 bench_cost() {
-	_params=/sys/module/nic_ts_bench/parameters
-	_acker=/proc/sys/net/or_acker
-	modprobe nic_ts_bench || return
-	ip addr add 198.18.0.1/15 dev bench0
-	ip link set bench0 up
-	ethtool -K bench0 gro off
-	"$1" socket 198.18.0.1 198.18.0.2 5001 40000 64 1000000 >/tmp/bench-sockets &
-	_sockets=$!
-	until grep -q ready /tmp/bench-sockets; do
-		kill -0 $_sockets || return
-		sleep 0.01
-	done
+	bench_prepare "$1" || return
 	_round=0
 	while [ $_round -lt "$2" ]; do
 		bench_all none
 		modprobe or_acker
 		bench_all idle
-		echo 0 >$_acker/busy_share
-		echo 16777216 >$_acker/ack_bytes
-		echo 10000000 >$_acker/ack_delay_ns
-		echo 3600 >$_acker/flow_age_s
-		echo all >$_acker/mode
+		bench_open
 		bench_begin || return
 		echo 255 >$_acker/ack_packets
 		bench_all few
@@ -48,6 +33,47 @@ bench_cost() {
 	kill $_sockets
 	wait $_sockets
 	rmmod nic_ts_bench
+}
+
+# bench_prepare HELPER: the device, and sockets for data on it.
+bench_prepare() {
+	_params=/sys/module/nic_ts_bench/parameters
+	_acker=/proc/sys/net/or_acker
+	modprobe nic_ts_bench || return
+	ip addr add 198.18.0.1/15 dev bench0
+	ip link set bench0 up
+	ethtool -K bench0 gro off
+	"$1" socket 198.18.0.1 198.18.0.2 5001 40000 64 1000000 >/tmp/bench-sockets &
+	_sockets=$!
+	until grep -q ready /tmp/bench-sockets; do
+		kill -0 $_sockets || return
+		sleep 0.01
+	done
+}
+
+# or_acker as the benchmark wants it: nothing limits it but ack_packets.
+bench_open() {
+	echo 0 >$_acker/busy_share
+	echo 16777216 >$_acker/ack_bytes
+	echo 10000000 >$_acker/ack_delay_ns
+	echo 3600 >$_acker/flow_age_s
+	echo all >$_acker/mode
+}
+
+# bench_insns HELPER FLOWS TRAIN ROUNDS: only mode acks, and so many runs; for who counts instructions by
+# function. Each run has 17152 packets.
+bench_insns() {
+	bench_prepare "$1" || return
+	modprobe or_acker
+	bench_open
+	bench_begin || return
+	_round=0
+	while [ $_round -lt "$4" ]; do
+		bench_run acks "$2" "$3"
+		_round=$((_round + 1))
+	done
+	cat /proc/kallsyms >/results/kallsyms
+	kill $_sockets
 }
 
 # All connections have a flow, and have their path learned: 0.25 s.

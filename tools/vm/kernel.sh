@@ -189,6 +189,20 @@ vm_choose_accel()
 	fi
 }
 
+# vm_insns_plugin: sets plugin, that of --insns, for this QEMU. Its versions from 9 on take none that
+# is older than 2, and those before 8.2 none that is newer than 1.
+vm_insns_plugin()
+{
+	local api=1 version
+
+	version=$("$qemu" --version | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
+	[ -n "$version" ] || die "$qemu does not say its version"
+	[ "$version" -lt 9 ] || api=2
+	plugin=$work/insns.so
+	"$CC" -O2 -Wall -shared -fPIC -DAPI=$api -o "$plugin" "$vm_dir/insns.c" ||
+		die "tools/vm/insns.c does not compile"
+}
+
 # What QEMU returns when the guest's init ended it.
 vm_exit_ok=85
 
