@@ -13,14 +13,6 @@ C4=10.77.3.2 C6=fd77:3::2
 D4=10.77.4.2 D6=fd77:4::2
 A6=fd77:1::a B6=fd77:1::b
 
-# container NAME DEVICE HOST DEVICE V4 V6: routed, by the host's .1 and ::1.
-container() {
-	ns_add "$1"
-	veth_pair "$1" "$2" "$5 $6" "$3" "$4" "${5%.*}.1 ${6%::*}::1"
-	ip -n "$1" route add default via "${5%.*}.1"
-	ip -n "$1" route add default via "${6%::*}::1"
-}
-
 hosts() {
 	quiet_pair
 	for name in "$A" "$B"; do

@@ -9,6 +9,14 @@ C=$(ns_name C)
 # Whatever the machine does meanwhile; and veth is faster than the 10 Gbit/s it says.
 unpaused='threshold 10s line_rate 400gbit'
 
+# container NAME DEVICE HOST DEVICE V4 V6: routed, by the host's .1 and ::1.
+container() {
+	ns_add "$1"
+	veth_pair "$1" "$2" "$5 $6" "$3" "$4" "${5%.*}.1 ${6%::*}::1"
+	ip -n "$1" route add default via "${5%.*}.1"
+	ip -n "$1" route add default via "${6%::*}::1"
+}
+
 # asked REMOTE LOCAL: A asks it in that name.
 asked() {
 	in_ns "$A" awk -v remote="$1" -v name="$2" '$2 == remote && $1 == name { found = 1 }
