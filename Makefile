@@ -170,7 +170,17 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 		selftests/onramp/bench/onramp-cost
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--mem 8192 selftests/onramp/bench/onramp-cpu
+	@MAKEFLAGS= $(MAKE) --no-print-directory bench-forward
 	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
+
+.PHONY: bench-forward
+bench-forward: ## Measure what forwarding costs with On-Ramp: build/lab/onramp-forward, onramp-forward-conntrack
+	@kernel=$$(MAKEFLAGS= lab/kernel/build --nat) && for case in '' conntrack; do \
+		MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run --kernel $$kernel/build \
+			--real-time --mem 4096 --case "$$case" \
+			--out build/lab/onramp-forward$${case:+-$$case} \
+			selftests/onramp/bench/onramp-forward || exit 1; \
+	done
 
 .PHONY: matrix-vm
 matrix-vm: ## Measure what On-Ramp costs where it can't help: [KERNEL=6.1] [CASES=...]

@@ -15,9 +15,7 @@
  *	first	one packet of each flow, so that all of them are known
  *	then	BATCHES times: build, clock, enqueue all, dequeue all, clock
  *
- * The clock is the CPU time of this thread where there is one, in user-mode Linux, so that
- * it does not matter what else the machine does; else the kernel's, which counts
- * instructions in a VM that runs with icount.
+ * The clock is that of bench_clock.h.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,9 +30,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#ifdef CONFIG_UML
-#include <asm/unistd.h>
-#endif
+#include "bench_clock.h"
 
 #define QDISC_BENCH_BATCH	64
 /* Sockets have 2.4 KB each. */
@@ -46,38 +42,6 @@ static u64 spent_ns;
 static u64 packets;
 static u64 lost;
 static s64 bytes;
-
-#ifdef CONFIG_UML
-/*
- * The kernel is a process, and virtual time stands still while it computes: ask the
- * real machine. CLOCK_THREAD_CPUTIME_ID.
- */
-static u64 qdisc_bench_clock(void)
-{
-	struct { long s; long ns; } t = { 0, 0 };
-	long ret;
-
-	asm volatile("syscall" : "=a" (ret) : "0" (228L), "D" (3L), "S" (&t)
-		     : "rcx", "r11", "memory");
-	return ret ? 0 : t.s * 1000000000UL + t.ns;
-}
-#else
-static u64 qdisc_bench_clock(void)
-{
-	return ktime_get_ns();
-}
-#endif
-
-static u64 qdisc_bench_state = 1;
-
-/* xorshift64*: the same flows for each qdisc. */
-static u32 qdisc_bench_random(u32 below)
-{
-	qdisc_bench_state ^= qdisc_bench_state >> 12;
-	qdisc_bench_state ^= qdisc_bench_state << 25;
-	qdisc_bench_state ^= qdisc_bench_state >> 27;
-	return ((qdisc_bench_state * 2685821657736338717ULL >> 32) * below) >> 32;
-}
 
 static struct sock *qdisc_bench_sock(struct net *net, u32 i)
 {
@@ -156,7 +120,7 @@ static void qdisc_bench_batch(struct Qdisc *q, struct sk_buff **skbs, u32 n)
 	u32 i;
 
 	spin_lock_bh(qdisc_lock(q));
-	from = qdisc_bench_clock();
+	from = bench_clock();
 	for (i = 0; i < n; i++)
 		q->enqueue(skbs[i], q, &to_free);
 	for (i = 0; i < n; i++) {
@@ -165,7 +129,7 @@ static void qdisc_bench_batch(struct Qdisc *q, struct sk_buff **skbs, u32 n)
 			break;
 		skbs[i] = skb;
 	}
-	spent_ns += qdisc_bench_clock() - from;
+	spent_ns += bench_clock() - from;
 	packets += i;
 	spin_unlock_bh(qdisc_lock(q));
 	/* A qdisc that drops or delays is not what is measured here. */
@@ -201,7 +165,7 @@ static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches, bool forw
 	spent_ns = 0;
 	packets = 0;
 	lost = 0;
-	qdisc_bench_state = 88172645463325252ULL;
+	bench_random_begin();
 	err = 0;
 	rtnl_lock();
 	q = rtnl_dereference(netdev_get_tx_queue(dev, 0)->qdisc);
@@ -218,7 +182,7 @@ static int qdisc_bench(struct net_device *dev, u32 flows, u32 batches, bool forw
 	packets = 0;
 	while (batches-- && !lost) {
 		for (n = 0; n < QDISC_BENCH_BATCH; n++) {
-			i = qdisc_bench_random(flows);
+			i = bench_random(flows);
 			qdisc_bench_address(skbs[n], sk[i], &seq[i], forwarded);
 		}
 		qdisc_bench_batch(q, skbs, n);
@@ -271,7 +235,7 @@ static const struct kernel_param_ops qdisc_bench_ops = {
 
 static int qdisc_bench_show_clock(char *buf, const struct kernel_param *kp)
 {
-	return sysfs_emit(buf, "%llu\n", qdisc_bench_clock());
+	return sysfs_emit(buf, "%llu\n", bench_clock());
 }
 
 static const struct kernel_param_ops qdisc_bench_clock_ops = {
