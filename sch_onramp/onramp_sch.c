@@ -532,10 +532,10 @@ static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f
 }
 
 /*
- * The same for data of TCP, whose flow is known. Only if there is no other packet, so that there
- * is one such packet at most, and no order to keep; and only if the device takes it at once, so
- * that no pause begins before it leaves. It is recorded when it leaves. As with the fast path of
- * others it is not charged to its flow: nobody waits for that.
+ * The same for data of TCP, and for any packet of a forwarded connection, whose flow is known. Only
+ * if there is no other packet, so that there is one such packet at most, and no order to keep; and
+ * only if the device takes it at once, so that no pause begins before it leaves. It is recorded when
+ * it leaves. As with the fast path of others it is not charged to its flow: nobody waits for that.
  */
 static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 				const struct sk_buff *skb)
@@ -545,8 +545,8 @@ static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 
 	if (sch->q.qlen || q->cfg.maxrate || f->time_next_packet > time_to_send)
 		return false;
-	/* Without an EDT it has to be paced. */
-	if (!skb->tstamp || netif_xmit_frozen_or_stopped(sch->dev_queue))
+	/* A socket's packet without an EDT has to be paced. */
+	if ((!skb->tstamp && onramp_skb_sk(skb)) || netif_xmit_frozen_or_stopped(sch->dev_queue))
 		return false;
 	/* Data that was due in a pause leaves at a rate, see onramp_pace(). */
 	if (f->conn && (u64)atomic64_read(&f->conn->until) > time_to_send)
@@ -695,8 +695,7 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 		onramp_conn_closes(f->conn, seen->closed);
 	if (headers && f->conn)
 		onramp_is_followed(q, f, skb, headers);
-	/* Most often it has no EDT, and is paced. */
-	if (headers && unlikely(skb->tstamp) && onramp_data_is_fast(sch, f, skb)) {
+	if (onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
 	}

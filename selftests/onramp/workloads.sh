@@ -236,6 +236,20 @@ late() {
 	echo "measured: $(shown acks) OR-ACKs, $(shown acks_not_in_flight) not in flight"
 }
 
+# A container's data that finds no other packet takes the fast path, and is recorded as any other.
+lone() {
+	local packets
+
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	load_in_until "$C" acks 40 --to $B4 --flows 1 --rate-limit 1mbit
+	shot
+	packets=$(shown packets)
+	expect fastpath "$(shown fastpath)" -ge $((packets * 3 / 4))
+	expect "OR-ACKs without a record" "$(shown acks_not_in_flight)" -lt "$(shown acks)"
+	echo "measured: $(shown fastpath) of $packets packets"
+}
+
 # Many small packets: a pause ends before it loses one.
 spills() {
 	in_ns "$C" ethtool -K c0 tso off gso off
@@ -610,6 +624,7 @@ ksft_case "routed container to host, IPv6" answered "$C" $B6 $C6
 ksft_case "host to routed container, IPv4" answered "$A" $D4 $V4_A
 ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
 ksft_case "routed container to routed container" answered "$C" $D4 $C4
+ksft_case "a container's data that is alone" lone
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_case "flows of containers share as with fq" fair
