@@ -784,12 +784,16 @@ bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, s
 		return false;
 	seen->headers = p.payload ? skb->len - p.payload : 0;
 	hash = onramp_forwarded_hash64(&p.key);
-	/* With many it is more likely that there is none. */
-	if (onramp_forwarded_many(qref->onet) && !onramp_forwarded_may_be(qref->onet, hash))
+	/* Of an ACK, or with many, it is more likely that there is none. */
+	if ((!p.payload || onramp_forwarded_many(qref->onet)) &&
+	    !onramp_forwarded_may_be(qref->onet, hash)) {
+		if (!p.payload)
+			return false;
 		f = NULL;
-	else
+	} else {
 		f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
 					  onramp_forwarded_tag(hash, now));
+	}
 	if (!f || p.end)
 		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
 	seen->entry = NULL;
