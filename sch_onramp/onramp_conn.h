@@ -277,6 +277,7 @@ struct onramp_qref {
  * @forward_work: forgets old ones, while there is any
  * @present: number of @forwarded by some bits of their hash, see onramp_forwarded_may_be();
  *	@lock, read without; NULL: no qdisc has had "forward on"
+ * @timed: number of @n_timed by some bits of the hash of their connections, likewise
  * @stats: per CPU
  */
 struct onramp_net {
@@ -297,6 +298,7 @@ struct onramp_net {
 	struct rhashtable	forwarded;
 	struct delayed_work	forward_work;
 	u8			*present;
+	atomic_t		*timed;
 	struct onramp_net_stats __percpu *stats;
 };
 

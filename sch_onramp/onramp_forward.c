@@ -612,11 +612,25 @@ static bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff 
 	return false;
 }
 
-/* Count the measurements of RTTs that are under way. */
-static void onramp_forwarded_timed(struct onramp_net *onet, bool was, bool is)
+/* Counters of the RTTs that are being measured, by some bits of a hash: 8 KB. */
+#define ONRAMP_TIMED_BITS	11
+
+static atomic_t *onramp_forwarded_timed_cell(const struct onramp_net *onet, u64 hash)
 {
-	if (was != is)
-		atomic_add(is ? 1 : -1, &onet->n_timed);
+	return &onet->timed[hash >> (64 - ONRAMP_TIMED_BITS)];
+}
+
+/* Count the measurements of RTTs that are under way; @was: that of @e was, before. Its lock. */
+static void onramp_forwarded_timed(struct onramp_net *onet, const struct onramp_forwarded *e,
+				   bool was)
+{
+	bool is = e->track.timed_ns;
+
+	if (was == is)
+		return;
+	atomic_add(is ? 1 : -1, onramp_forwarded_timed_cell(onet,
+							    onramp_forwarded_hash64(&e->key)));
+	atomic_add(is ? 1 : -1, &onet->n_timed);
 }
 
 /* A packet begins a measurement or ends the one since @timed_ns: a begin has the exact time. */
@@ -625,7 +639,7 @@ static noinline void onramp_forwarded_measure(struct onramp_net *onet, struct on
 {
 	if (e->track.timed_ns)
 		e->track.timed_ns = ktime_get_ns();
-	onramp_forwarded_timed(onet, timed_ns, e->track.timed_ns);
+	onramp_forwarded_timed(onet, e, timed_ns);
 }
 
 /* Is a datagram from OR_PORT to OR_PORT? */
@@ -860,7 +874,7 @@ static void onramp_forwarded_age_one(struct onramp_net *onet, struct onramp_forw
 		e->dead = true;
 		e->track.timed_ns = 0;
 	}
-	onramp_forwarded_timed(onet, timed, e->track.timed_ns);
+	onramp_forwarded_timed(onet, e, timed);
 	spin_unlock_bh(&e->lock);
 	if (!old)
 		return;
@@ -927,33 +941,55 @@ static void onramp_forward_way_back(const struct sk_buff *skb, struct net_device
 		way->ifindex = dev->ifindex;
 }
 
-/* A TCP packet: the ACK of data whose RTT is being measured? */
+/* Put the workload's part into the key of a packet to which @skb may be the answer. */
+static void onramp_forwarded_in(struct onramp_forwarded_key *key, const struct sk_buff *skb,
+				struct net_device *dev)
+{
+	struct or_way way;
+
+	/* Most often this host routes for it. */
+	if (dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
+	    ether_addr_equal(eth_hdr(skb)->h_dest, dev->dev_addr))
+		return;
+	onramp_forward_way_back(skb, dev, &way);
+	onramp_forwarded_via(key, &way);
+}
+
+/* Make the key that of the other direction, without the workload's part. */
+static __always_inline void onramp_forwarded_turn(struct onramp_forwarded_key *key)
+{
+	unsigned int i, words = key->family == AF_INET6 ? ARRAY_SIZE(key->saddr) : 1;
+
+	for (i = 0; i < words; i++)
+		swap(key->saddr[i], key->daddr[i]);
+	key->ports = (__force __be32)rol32((__force u32)key->ports, 16);
+}
+
+/*
+ * A TCP packet: the ACK of data whose RTT is being measured? Of connections to far hosts some always
+ * is, and most packets are of others: a counter for some bits of their hash says so.
+ */
 static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
 				 struct net_device *dev)
 {
 	struct onramp_forwarded_packet p;
-	struct onramp_forwarded_key key;
 	struct onramp_forwarded *e;
-	struct or_way way;
 	bool timed;
 
 	if (!onramp_forwarded_parse(skb, &p) || !p.ack)
 		return;
-	key = (struct onramp_forwarded_key) {
-		.sport = p.key.dport, .dport = p.key.sport, .family = p.key.family,
-	};
-	memcpy(key.saddr, p.key.daddr, sizeof(key.saddr));
-	memcpy(key.daddr, p.key.saddr, sizeof(key.daddr));
-	onramp_forward_way_back(skb, dev, &way);
-	onramp_forwarded_via(&key, &way);
-	e = onramp_forwarded_find(onet, &key);
+	onramp_forwarded_turn(&p.key);
+	onramp_forwarded_in(&p.key, skb, dev);
+	if (!atomic_read(onramp_forwarded_timed_cell(onet, onramp_forwarded_hash64(&p.key))))
+		return;
+	e = onramp_forwarded_find(onet, &p.key);
 	if (!e)
 		return;
 	spin_lock_bh(&e->lock);
 	timed = e->track.timed_ns;
 	if (onramp_fwd_acked(&e->track, p.ack_seq, ktime_get_ns()))
 		e->fresh = true;
-	onramp_forwarded_timed(onet, timed, e->track.timed_ns);
+	onramp_forwarded_timed(onet, e, timed);
 	spin_unlock_bh(&e->lock);
 }
 
@@ -1117,8 +1153,8 @@ static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_lin
  * @qref: of the qdisc
  * @link: of its device
  *
- * Calls are counted. The qdisc does not use @qref->sizes, @qref->slots and onramp_net.present
- * before.
+ * Calls are counted. The qdisc does not use @qref->sizes, @qref->slots, onramp_net.present and
+ * onramp_net.timed before.
  *
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
@@ -1134,7 +1170,10 @@ int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
 		qref->slots = kvcalloc(ONRAMP_FORWARDED_LINES, sizeof(*qref->slots), GFP_KERNEL);
 	if (!qref->onet->present)
 		qref->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
-	if (!qref->sizes || !qref->slots || !qref->onet->present)
+	if (!qref->onet->timed)
+		qref->onet->timed = kvcalloc(1 << ONRAMP_TIMED_BITS, sizeof(*qref->onet->timed),
+					     GFP_KERNEL);
+	if (!qref->sizes || !qref->slots || !qref->onet->present || !qref->onet->timed)
 		return -ENOMEM;
 	if (!link->forwards)
 		err = onramp_forward_register(qref->onet, link);
@@ -1175,4 +1214,5 @@ void onramp_forward_net_exit(struct onramp_net *onet)
 	cancel_delayed_work_sync(&onet->forward_work);
 	rhashtable_free_and_destroy(&onet->forwarded, onramp_forwarded_free, NULL);
 	kvfree(onet->present);
+	kvfree(onet->timed);
 }
