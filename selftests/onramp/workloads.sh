@@ -590,7 +590,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 27
+ksft_plan 28
 need_module sch_onramp
 D=$(ns_name D)
 hosts
