@@ -9,6 +9,8 @@
 #include <linux/string.h>
 #include <net/netdev_lock.h>
 
+#include <dev_tunnel.h>
+
 /**
  * dev_speed_mbit() - return the speed that a device reports
  * @dev: device
@@ -79,8 +81,7 @@ static inline bool dev_tunnels(struct net_device *dev)
 	struct list_head *iter;
 
 	ASSERT_RTNL();
-	/* Who asks it for a packet's outer headers. */
-	if (dev->netdev_ops->ndo_fill_metadata_dst)
+	if (dev_is_tunnel(dev))
 		return true;
 	netdev_for_each_lower_dev(dev, lower, iter) {
 		if (dev_tunnels(lower))

@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 #include <net/dsa.h>
 
+#include <dev_tunnel.h>
+
 #include "nic_ts_priv.h"
 
 /* struct nic_ts_dev by struct net_device; written under RTNL, read under RCU. */
@@ -108,8 +110,9 @@ void nic_ts_dev_put(struct nic_ts_dev *nd)
 }
 
 /*
- * Find the device below that sees the same packets in the same namespace, and the device
- * whose clock stamps them: a port of a switch (DSA) has its own.
+ * Find out whether a device below sees the same packets in the same namespace, which that below
+ * a tunnel does not; and find the device whose clock stamps them: a port of a switch (DSA) has
+ * its own.
  */
 static void nic_ts_dev_lower(struct net_device *dev)
 {
@@ -121,7 +124,7 @@ static void nic_ts_dev_lower(struct net_device *dev)
 
 	ASSERT_RTNL();
 	netdev_for_each_lower_dev(dev, lower, iter) {
-		skip |= net_eq(dev_net(lower), dev_net(dev));
+		skip |= net_eq(dev_net(lower), dev_net(dev)) && !dev_is_tunnel(dev);
 		if (!netdev_uses_dsa(lower))
 			below = below ? dev : lower;
 	}

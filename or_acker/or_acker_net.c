@@ -5,7 +5,8 @@
  *
  * A namespace without subscribers looks at none. Else it looks at those at the
  * bottom of its devices, once each: below VLANs, bonds and bridges, also where these
- * are in another namespace than the devices below. Addresses show the owner of a packet.
+ * are in another namespace than the devices below. A tunnel's device is at the bottom:
+ * below it its packets are in other ones. Addresses show the owner of a packet.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,6 +18,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include <dev_tunnel.h>
 #include <net_params.h>
 #include <percpu_sum.h>
 
@@ -265,7 +267,24 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 	list_add(&ad->list, &an->devs);
 }
 
-/* Down to where there is nothing below. */
+/* Packets of such a device are captured: they are IP, behind an Ethernet header or none. */
+static bool or_acker_has_packets(const struct net_device *dev)
+{
+	switch (dev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:	/* WireGuard, TUN, xfrm */
+	case ARPHRD_TUNNEL:	/* IPIP, VTI */
+	case ARPHRD_TUNNEL6:
+	case ARPHRD_SIT:
+	case ARPHRD_IPGRE:
+	case ARPHRD_IP6GRE:
+		return true;
+	}
+	return false;
+}
+
+/* Down to where there is nothing below, or only a tunnel's packets. */
 static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
 				int depth)
 {
@@ -273,12 +292,14 @@ static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
 	struct list_head *iter;
 	bool bottom = true;
 
-	netdev_for_each_lower_dev(dev, lower, iter) {
-		bottom = false;
-		if (depth < OR_ACKER_MAX_NEST)
-			or_acker_want_below(an, lower, depth + 1);
+	if (!dev_is_tunnel(dev)) {
+		netdev_for_each_lower_dev(dev, lower, iter) {
+			bottom = false;
+			if (depth < OR_ACKER_MAX_NEST)
+				or_acker_want_below(an, lower, depth + 1);
+		}
 	}
-	if (bottom && (dev->type == ARPHRD_ETHER || dev->type == ARPHRD_LOOPBACK))
+	if (bottom && or_acker_has_packets(dev))
 		or_acker_want_dev(an, dev);
 }
 

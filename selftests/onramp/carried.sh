@@ -247,6 +247,73 @@ hidden() {
 	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
 }
 
+# between TYPE OPTION...: a tunnel between A and B, which send and receive in it themselves. With
+# "dev" as the last word it is made with the NIC.
+between() {
+	hosts
+	between_end "$A" a0 $V4_A $B4 1 "$@"
+	between_end "$B" b0 $B4 $V4_A 2 "$@"
+	DEV=tun0
+}
+
+# between_end HOST NIC ADDRESS REMOTE NUMBER TYPE OPTION...
+between_end() {
+	local host=$1 nic=$2 ends="local $3 remote $4" remote=$4 n=$5 type=$6
+	shift 6
+
+	case $type in
+	geneve)	ends="remote $remote" ;;
+	wireguard) ends='' ;;
+	esac
+	[ "${*: -1}" != dev ] || set -- "$@" "$nic"
+	# shellcheck disable=SC2086
+	ip -n "$host" link add tun0 type $type $ends "$@"
+	[ "$type" != wireguard ] || "$KSFT_DIR/wg_helper" "$host" tun0 $((n - 1)) "$remote"
+	ip -n "$host" -batch - <<-END
+		link set tun0 mtu 1400 up
+		addr add 10.77.9.$n/24 dev tun0
+		addr add fd77:9::$n/64 dev tun0 nodad
+	END
+}
+
+# The host's own data comes out of the tunnel on the tunnel's device.
+works_between() {
+	between "$@"
+	answered "$A" 10.77.9.2 10.77.9.1
+	# ipip and wg_helper take IPv4 only.
+	case $1 in
+	vxlan|geneve) answered "$A" fd77:9::2 fd77:9::1 ;;
+	esac
+}
+
+# On the NIC even the hosts' own sockets are hidden.
+hidden_between() {
+	between "$@"
+	DEV=a0
+	# shellcheck disable=SC2086
+	fresh $unpaused peers all
+	load "$A" --to 10.77.9.2 --flows 2 --rate-limit 1mbit --duration 1
+	shot
+	expect acks "$(shown acks)" -eq 0
+	expect subscribes "$(shown subscribes)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
+}
+
+# B's end is in a container: what is below it is in another namespace.
+in_container() {
+	between "$@"
+	! [ -e "/run/netns/$D" ] || ns_del "$D"
+	ns_add "$D"
+	ns_set "$D" or_acker/busy_share 0
+	ip -n "$B" link set tun0 netns "$D"
+	ip -n "$D" -batch - <<-END
+		link set tun0 up
+		addr add 10.77.9.2/24 dev tun0
+	END
+	serve "$D"
+	answered "$A" 10.77.9.2 10.77.9.1
+}
+
 # works TOPOLOGY...: OR-ACKs count, for IPv4 and IPv6.
 works() {
 	"$@"
@@ -365,7 +432,7 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 19
+ksft_plan 26
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
@@ -387,6 +454,17 @@ ksft_case "containers in a VXLAN, the qdisc on the tunnel" works_on_tunnel $vxla
 # shellcheck disable=SC2086
 ksft_case "containers in a VXLAN, the qdisc on the NIC" hidden $vxlan
 ksft_case "containers in Geneve, the qdisc on the tunnel" works_on_tunnel geneve id 7
+# shellcheck disable=SC2086
+ksft_case "hosts in a VXLAN made with dev" works_between $vxlan dev
+# shellcheck disable=SC2086
+ksft_case "hosts in a VXLAN made without dev" works_between $vxlan
+# shellcheck disable=SC2086
+ksft_case "hosts in a VXLAN, the qdisc on the NIC" hidden_between $vxlan dev
+# shellcheck disable=SC2086
+ksft_case "container that has the host's end of a VXLAN" in_container $vxlan dev
+ksft_case "hosts in Geneve" works_between geneve id 7
+ksft_case "hosts in IPIP" works_between ipip
+ksft_case "hosts in WireGuard" works_between wireguard
 ksft_case "one that sends in the name of the host" as_the_host
 ksft_case "one that sends in the name of another" as_another
 ksft_case "a bridged container that asks for itself" own_qdisc_on bridged

@@ -104,8 +104,8 @@ comes_and_goes() {
 	stop "$SPAWNED" KILL
 }
 
-# The two hosts are on a wire as well, with a VLAN and a VXLAN on it. Only A's end of the VXLAN is made
-# with its device: on B or_acker would look for data at the NIC, where it is still in other packets.
+# The two hosts are on a wire as well, with a VLAN and a VXLAN on it. That is made with its device, and
+# has its speed.
 wires() {
 	local name other
 
@@ -116,7 +116,7 @@ wires() {
 		other=$([ $name = a ] && echo 2 || echo 1)
 		ip -n "$(host $name)" -batch - <<-END
 			link add link ${name}1 name vlan1 type vlan id 7
-			link add vxlan1 type vxlan id 7 $([ $name = b ] || echo dev a1) \
+			link add vxlan1 type vxlan id 7 dev ${name}1 \
 				remote 10.77.20.$other dstport 4789
 			addr add 10.77.21.$((3 - other))/24 dev vlan1
 			addr add 10.77.22.$((3 - other))/24 dev vxlan1
