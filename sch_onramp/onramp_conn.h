@@ -803,6 +803,7 @@ static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
  * @line_bps: of the link, bytes/s; 0: unknown
  * @start_q: of onramp_fifo_start()
  * @time_q: of onramp_fifo_time()
+ * @queued_ns: when the packet came to the qdisc, or its EDT
  * @more: other packets of its flow are in the qdisc
  * @now: CLOCK_MONOTONIC, ns
  *
@@ -810,7 +811,7 @@ static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
  */
 static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref *qref,
 				    const struct sk_buff *skb, u32 headers, u64 line_bps,
-				    u64 start_q, u64 time_q, bool more, u64 now)
+				    u64 start_q, u64 time_q, u64 queued_ns, bool more, u64 now)
 {
 	const struct sock *sk = onramp_skb_sk(skb);
 	const struct tcp_sock *tp = likely(sk) ? tcp_sk(sk) : NULL;
@@ -846,6 +847,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	if (likely(tp)) {
 		una = &tp->snd_una;
 	} else {
+		if (unlikely(onramp_fwd_is_break(queued_ns, conn->ring.sent_ns,
+						 conn->trip_ns)))
+			onramp_fwd_meter_break(&conn->meter);
 		onramp_fwd_meter_add(&conn->meter, skb->len, now);
 		/* Once in a while is enough for what has lines of its own. */
 		if (unlikely(conn->meter.from_ns == now))

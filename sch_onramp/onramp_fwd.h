@@ -13,7 +13,7 @@
  *	  what left after the last OR-ACK is in flight: TCP's ACKs are not followed
  *	FIN, RST, or silence: the connection is old
  *
- *	data leaves: the rate of the connection, pauses included
+ *	data leaves: the rate of the connection, pauses included, and time without data left out
  *
  *	there are many connections, and it has no state: is it large?
  *
@@ -293,6 +293,29 @@ struct onramp_fwd_meter {
 	u64	long_bytes;
 	u64	long_bps;
 };
+
+/**
+ * onramp_fwd_is_break() - return whether a connection had no data, for longer than a full window
+ *			   makes it wait
+ * @queued_ns: when the data came to the qdisc that leaves now
+ * @sent_ns: when the data before left
+ * @trip_ns: from there until its OR-ACK, the last one
+ *
+ * That time says nothing of the rate that it may have: counted, it made a large response after
+ * some idle milliseconds slow for as long.
+ */
+static inline bool onramp_fwd_is_break(u64 queued_ns, u64 sent_ns, u32 trip_ns)
+{
+	s64 idle_ns = queued_ns - sent_ns;
+
+	return idle_ns > (s64)ONRAMP_FWD_METER_NS && idle_ns > (s64)(ONRAMP_FWD_METER_NS + trip_ns);
+}
+
+/* onramp_fwd_meter_break() - begin anew with the next data that leaves */
+static inline void onramp_fwd_meter_break(struct onramp_fwd_meter *m)
+{
+	m->from_ns = 0;
+}
 
 /**
  * onramp_fwd_meter_add() - note data that leaves

@@ -1049,7 +1049,7 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	if (l->held)
 		onramp_conn_held(f->conn, q->qref, now);
 	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
-			 f->qlen, now);
+			 onramp_cb(l->skb)->time_to_send, f->qlen, now);
 	f->slot = onramp_conn_slot(f->conn);
 }
 

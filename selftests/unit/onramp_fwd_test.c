@@ -308,6 +308,29 @@ static void meter__rates(void)
 	CHECK_NEAR(m.bps, 953674316406, 1);
 }
 
+/* A connection had nothing to send for a trip of 100 us and a millisecond, and more. */
+static void meter__breaks(void)
+{
+	struct onramp_fwd_meter m = {};
+	const u64 most = ONRAMP_FWD_METER_NS + 100 * US;
+
+	CHECK(!onramp_fwd_is_break(S + most, S, 100 * US));
+	CHECK(onramp_fwd_is_break(S + most + 1, S, 100 * US));
+	CHECK(!onramp_fwd_is_break(S + ONRAMP_FWD_METER_NS, S, 0));
+	CHECK(onramp_fwd_is_break(S + ONRAMP_FWD_METER_NS + 1, S, 0));
+	/* It came before the last data left, and a pause held it. */
+	CHECK(!onramp_fwd_is_break(S, S + 20 * MS, 100 * US));
+	/* 64 KB after 30 ms: the rate is not that of 30 ms. */
+	onramp_fwd_meter_add(&m, 2000, S);
+	onramp_fwd_meter_add(&m, 64000, S + 30 * MS);
+	CHECK(m.bps > 0);
+	onramp_fwd_meter_break(&m);
+	onramp_fwd_meter_add(&m, 64000, S + 60 * MS);
+	CHECK_EQ(m.bps, 0);
+	onramp_fwd_meter_add(&m, 64000, S + 60 * MS + ONRAMP_FWD_METER_NS);
+	CHECK_EQ(m.bps, 64000 * S / ONRAMP_FWD_METER_NS);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -325,6 +348,7 @@ int main(void)
 		KTAP_CASE(large__share_of_all),
 		KTAP_CASE(large__at_any_rate),
 		KTAP_CASE(meter__rates),
+		KTAP_CASE(meter__breaks),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
