@@ -845,9 +845,8 @@ void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq,
 
 	lockdep_assert_held(&conn->lock);
 	spin_lock(&peer->lock);
-	onramp_window_sent(&peer->window, &conn->burst, seq, end, first,
-			   onramp_conn_una(conn, sk), now);
-	conn->counts = conn->burst.open;
+	conn->counts = onramp_window_sent(&peer->window, &conn->burst, seq, end, first,
+					  onramp_conn_una(conn, sk), now);
 	spin_unlock(&peer->lock);
 }
 

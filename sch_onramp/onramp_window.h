@@ -278,9 +278,12 @@ static inline void onramp_window_begun(struct onramp_window *w, struct onramp_bu
  * @first: it is the first of a burst
  * @una: snd_una of the connection
  * @now_ns: current time
+ *
+ * Return: data that follows is of the burst, and has to be counted, though it is not the first.
  */
-static inline void onramp_window_sent(struct onramp_window *w, struct onramp_burst *b, u32 start,
-				      u32 end, bool first, u32 una, u64 now_ns)
+static inline bool __must_check onramp_window_sent(struct onramp_window *w,
+						   struct onramp_burst *b, u32 start, u32 end,
+						   bool first, u32 una, u64 now_ns)
 {
 	onramp_window_age(w, now_ns);
 	onramp_window_una(w, b, una);
@@ -291,12 +294,13 @@ static inline void onramp_window_sent(struct onramp_window *w, struct onramp_bur
 		b->end = start;
 		b->open = true;
 	}
-	if (!b->open || (s32)(end - b->end) <= 0)
-		return;
-	onramp_window_active(w, b);
-	w->now += (u32)(end - b->end);
-	b->end = end;
-	b->time = w->time;
+	if (b->open && (s32)(end - b->end) > 0) {
+		onramp_window_active(w, b);
+		w->now += (u32)(end - b->end);
+		b->end = end;
+		b->time = w->time;
+	}
+	return b->open;
 }
 
 /**

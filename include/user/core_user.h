@@ -28,6 +28,8 @@ typedef int64_t s64;
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val) __atomic_store_n(&(x), val, __ATOMIC_RELAXED)
 
+#define __must_check __attribute__((__warn_unused_result__))
+
 #define U32_MAX		0xffffffffU
 #define S32_MAX		0x7fffffff
 #define S64_MAX		0x7fffffffffffffffLL

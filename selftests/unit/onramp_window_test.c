@@ -30,9 +30,9 @@ static bool may(struct onramp_burst *x, u32 len, u64 now_ns)
 	return !onramp_window_ask(&w, x, len, x->una, 20000 * US, now_ns);
 }
 
-static void sent(struct onramp_burst *x, u32 start, u32 end, bool first, u64 now_ns)
+static bool sent(struct onramp_burst *x, u32 start, u32 end, bool first, u64 now_ns)
 {
-	onramp_window_sent(&w, x, start, end, first, x->una, now_ns);
+	return onramp_window_sent(&w, x, start, end, first, x->una, now_ns);
 }
 
 static void bytes__of_trips(void)
@@ -283,6 +283,20 @@ static void sent__without_asking(void)
 	CHECK(!may(&b, 65536, AT + 30001 * US));
 }
 
+/* All data of a burst counts until its first OR-ACK, and no other. */
+static void sent__what_follows(void)
+{
+	setup();
+	CHECK(!sent(&a, 0, 1000, false, AT));
+	CHECK(sent(&a, 1000, 2000, true, AT));
+	CHECK(sent(&a, 2000, 3000, false, AT + US));
+	/* Sent again, it does not count, and the burst goes on. */
+	CHECK(sent(&a, 2000, 3000, false, AT + 2 * US));
+	CHECK_EQ(w.now, 2000);
+	onramp_window_ack(&w, &a, 2000, AT, AT + 100 * US, true);
+	CHECK(!sent(&a, 3000, 4000, false, AT + 101 * US));
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -302,6 +316,7 @@ int main(void)
 		KTAP_CASE(ack__first_in_first_out),
 		KTAP_CASE(sent__after_an_ack),
 		KTAP_CASE(sent__without_asking),
+		KTAP_CASE(sent__what_follows),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
