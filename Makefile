@@ -171,7 +171,7 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \
 		--mem 8192 selftests/onramp/bench/onramp-cpu
 	@MAKEFLAGS= $(MAKE) --no-print-directory bench-forward
-	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions
+	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions || [ $$? -eq 4 ]
 
 .PHONY: bench-forward
 bench-forward: ## Measure what forwarding costs with On-Ramp: build/lab/onramp-forward, onramp-forward-conntrack
