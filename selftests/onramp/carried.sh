@@ -330,6 +330,10 @@ works_as_guest() {
 	# Its RTT is measured, or it would not be near.
 	fresh forward on peers 1s line_rate 400gbit threshold 10s
 	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 1mbit
+	# Its packets have no departure time. They need none for the fast path.
+	shot
+	expect fastpath "$(shown fastpath)" -ge $(($(shown packets) * 3 / 4))
+	echo "measured: $(shown fastpath) of $(shown packets) packets by the fast path"
 }
 
 # And what it sends comes in batches, as GSO packets.
