@@ -966,8 +966,8 @@ static __always_inline void onramp_forwarded_turn(struct onramp_forwarded_key *k
 }
 
 /*
- * A TCP packet: the ACK of data whose RTT is being measured? Of connections to far hosts some always
- * is, and most packets are of others: a counter for some bits of their hash says so.
+ * A TCP packet: the ACK of data whose RTT is being measured? Of connections to far hosts some
+ * always is, and most packets are of others: a counter for some bits of their hash says so.
  */
 static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
 				 struct net_device *dev)

@@ -532,10 +532,11 @@ static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f
 }
 
 /*
- * The same for data of TCP, and for any packet of a forwarded connection, whose flow is known. Only
- * if there is no other packet, so that there is one such packet at most, and no order to keep; and
- * only if the device takes it at once, so that no pause begins before it leaves. It is recorded when
- * it leaves. As with the fast path of others it is not charged to its flow: nobody waits for that.
+ * The same for data of TCP, and for any packet of a forwarded connection, whose flow is known.
+ * Only if there is no other packet, so that there is one such packet at most, and no order to
+ * keep; and only if the device takes it at once, so that no pause begins before it leaves. It is
+ * recorded when it leaves. As with the fast path of others it is not charged to its flow: nobody
+ * waits for that.
  */
 static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 				const struct sk_buff *skb)
