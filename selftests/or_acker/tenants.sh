@@ -253,18 +253,18 @@ listens_at() {
 	[ -n "$(ss -N "$B" -Hltn "sport = $1")" ]
 }
 
-# blind FROM TO: 3000 segments with the ports of a connection, and sequence numbers all
+# blind FROM TO [PORT]: 3000 segments with the ports of a connection, and sequence numbers all
 # around, while it lives.
 blind() {
-	local port forged=3000
+	local port forged=3000 to=${3:-7001}
 
 	subscribed "$A" "$1" "$2" "$B"
 	mark "$B"
-	spawn in_ns "$A" "$HELPER" send "$1" "$2" 7001 100000000 chunk=1000 wait=1
+	spawn in_ns "$A" "$HELPER" send "$1" "$2" "$to" 100000000 chunk=1000 wait=1
 	wait_for 10 since_is "$B" FlowsNew -eq 1
-	port=$(ss -N "$A" -Htn "dport = 7001" | awk '{ sub(".*:", "", $4); print $4 }')
+	port=$(ss -N "$A" -Htn "dport = $to" | awk '{ sub(".*:", "", $4); print $4 }')
 	mark "$B"
-	in_ns "$A" "$HELPER" blind "$1" "$2" "$port" 7001 "$forged"
+	in_ns "$A" "$HELPER" blind "$1" "$2" "$port" "$to" "$forged"
 	wait_for 10 since_is "$B" PacketOutsideWindow -ge $((forged * 99 / 100))
 	expect "forged packets that were seen" "$(since "$B" PacketOutsideWindow)" \
 		-le "$forged"
@@ -273,6 +273,35 @@ blind() {
 	wait_for 10 since_is "$B" AckSent -ge 10
 	stop "$SPAWNED" KILL
 	unsubscribe "$A" "$1" "$2" "$B"
+}
+
+# The same for a connection that B translates, and has no socket of: it believes connection tracking.
+# Port 7000 of B is one of a container behind it, D.
+blind_forwarded() {
+	local name
+
+	name=$(ns_name D)
+	ns_add "$name"
+	veth_pair "$B" d1 "10.77.6.1 fd77:6::1" "$name" d0 "10.77.6.2 fd77:6::2"
+	ip -n "$name" route add default via 10.77.6.1
+	ip -n "$name" route add default via fd77:6::1
+	ns_set "$B" ipv4/ip_forward 1 ipv6/conf/all/forwarding 1 or_acker/forward on
+	in_ns "$B" nft -f - <<-END
+		table inet nat {
+			chain in {
+				type nat hook prerouting priority dstnat;
+				ip daddr $V4_B tcp dport 7000 dnat ip to 10.77.6.2:7001
+				ip6 daddr $V6_B tcp dport 7000 dnat ip6 to [fd77:6::2]:7001
+			}
+		}
+	END
+	spawn in_ns "$name" "$HELPER" sink :: 7001
+	wait_for 10 listening "$name"
+	blind "$V4_A" "$V4_B" 7000
+	blind "$V6_A" "$V6_B" 7000
+	expect "flows without a socket" "$(proc_count or_acker "$B" FlowsForwarded)" -ge 2
+	ns_set "$B" or_acker/forward off
+	in_ns "$B" nft delete table inet nat
 }
 
 # More data than any window has: the socket is asked again as the window moves.
@@ -328,7 +357,7 @@ many_namespaces() {
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
-ksft_plan 11
+ksft_plan 12
 need_acker
 net_pair
 tenant_add
@@ -345,5 +374,6 @@ ksft_case "a limit of the initial namespace holds in H" host_limit_holds
 ksft_case "flows are charged to the cgroup of their socket" charged
 ksft_case "forged sequence numbers, IPv4" blind "$V4_A" "$V4_B"
 ksft_case "forged sequence numbers, IPv6" blind "$V6_A" "$V6_B"
+ksft_case "forged sequence numbers of a published port" blind_forwarded
 ksft_case "no packet of a long transfer is outside of the window" long
 ksft_case "a packet costs no more with many namespaces" many_namespaces
