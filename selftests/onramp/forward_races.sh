@@ -7,12 +7,16 @@
 . "$(dirname "$0")/workloads_lib.sh"
 
 hosts() {
+	local cpus
+
 	quiet_pair 2
-	# On both CPUs: reordering is no matter here.
+	# On all CPUs: reordering is no matter here.
+	cpus=$(printf '%x' $(((1 << $(nproc)) - 1)))
 	for name in "$A" "$B"; do
 		ns_set "$name" ipv4/ip_forward 1 ipv4/tcp_orphan_retries 1 \
 			ipv6/conf/all/disable_ipv6 0 ipv6/conf/default/disable_ipv6 0
-		ip netns exec "$name" sh -c 'echo 3 | tee /sys/class/net/[ab]0/queues/rx-*/rps_cpus' >/dev/null
+		ip netns exec "$name" sh -c \
+			"echo $cpus | tee /sys/class/net/[ab]0/queues/rx-*/rps_cpus" >/dev/null
 	done
 	container "$C" c0 "$A" h0 10.77.3.2 fd77:3::2
 	ns_set "$C" ipv4/tcp_orphan_retries 1

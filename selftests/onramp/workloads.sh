@@ -627,7 +627,7 @@ ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "a container's data that is alone" lone
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
-ksft_case "flows of containers share as with fq" fair
+ksft_fast_case "flows of containers share as with fq" fair
 ksft_case "host to a published port" dnat
 ksft_case "kube-proxy's rules, by iptables-nft" kube nft
 ksft_case "kube-proxy's rules, by iptables-legacy" kube legacy
