@@ -42,15 +42,15 @@ change_queues() {
 
 # busy: long flows, and connections that begin and end, on both queues, from C and from A.
 busy() {
-	local parallel=8 pause=0 slow=()
+	local churn=100 parallel=8 pause=0 slow=()
 
 	# A kernel that checks all it does has no CPU for the test beside that.
-	[ "$SLOW" -eq 1 ] || parallel=1 pause=1 slow=(--rate-limit 1mbit)
+	[ "$SLOW" -eq 1 ] || churn=2 parallel=1 pause=1 slow=(--rate-limit 1mbit)
 	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 --duration 3600 \
 		"${slow[@]}"
 	LONG=$SPAWNED
 	spawn bash -c "while sleep $pause; do
-		dcload client --netns '$C,$A' --rtt-sample-us 0 --to $B4 --flow-churn 100 \
+		dcload client --netns '$C,$A' --rtt-sample-us 0 --to $B4 --flow-churn $churn \
 			--parallel $parallel --size 20K >/dev/null 2>&1 || sleep 0.1
 	done"
 	SHORT=$SPAWNED
