@@ -151,7 +151,7 @@ need_module sch_onramp
 need_module nic_ts
 need_module or_acker
 hosts
-ksft_case "forwarding is switched on and off, by queue" switched
-ksft_case "the table is bounded, and is not" bounded
-ksft_case "devices go down, and come back" devices
-ksft_case "namespaces and modules go" goes
+ksft_fast_case "forwarding is switched on and off, by queue" switched
+ksft_fast_case "the table is bounded, and is not" bounded
+ksft_fast_case "devices go down, and come back" devices
+ksft_fast_case "namespaces and modules go" goes
