@@ -543,6 +543,16 @@ net_line() {
 	V4_B=10.77.2.2 V6_B=$V6_B2
 }
 
+# data_lost PERCENT: the router's port drops so many of the full packets. A lost SYN comes
+# without ECN when it is sent again, and a FIN after the end of the test's case.
+data_lost() {
+	tc -n "$R" qdisc del dev r1 root 2>/dev/null || :
+	tc -n "$R" qdisc add dev r1 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	tc -n "$R" qdisc add dev r1 parent 1:2 netem loss "$1%" limit 1000
+	tc -n "$R" filter add dev r1 parent 1: protocol ip u32 match u16 0x400 0x400 at 2 \
+		flowid 1:2
+}
+
 # shape RATE_MBIT [BUFFER_BYTES]: the router's port towards B.
 shape() {
 	tc -n "$R" qdisc replace dev r1 root tbf rate "$1mbit" burst 65536 \

@@ -138,7 +138,7 @@ unmarked() {
 
 # A fabric that drops instead: the rate is halved once per round trip, and the data arrives.
 lossy() {
-	tc -n "$R" qdisc replace dev r1 root netem loss 1% limit 1000
+	data_lost 1
 	snapshot
 	in_ns "$A" "$helper" send "$V4_B" 5001 "$1" 3000000
 	echo "measured: $1: $(grown "$A" LossCuts) cuts, $(grown "$A" TimeoutCuts) timeouts," \
