@@ -387,9 +387,9 @@ struct onramp_peer {
 	unsigned long		flags;
 
 	spinlock_t		lock;		/* the next ones */
+	u64			cookie;		/* no array: a lock may have no size */
 	u8			key[OR_KEY_LEN];
 	u8			old_key[OR_KEY_LEN];
-	u64			cookie;
 	u32			asked;
 	u32			anew;
 	bool			has_old;
