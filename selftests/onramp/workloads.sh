@@ -387,10 +387,10 @@ dnat() {
 	in_ns "$B" nft delete table inet nat
 }
 
-# kube_proxy NAMESPACE KIND: the rules of kube-proxy's mode iptables for one service, of the cluster
-# address 10.96.0.10, port 80, and node port 30080, whose endpoint is D's server. Names end in what
-# is a hash there. KIND is nft or legacy.
-kube_proxy() {
+# kube_iptables NAMESPACE KIND: the rules of kube-proxy's mode iptables for one service, of the
+# cluster address 10.96.0.10, port 80, and node port 30080, whose endpoint is D's server. Names end
+# in what is a hash there. KIND is nft or legacy.
+kube_iptables() {
 	in_ns "$1" "xtables-$2-multi" iptables-restore --noflush <<-END
 		*filter
 		:KUBE-FORWARD - [0:0]
@@ -430,10 +430,112 @@ kube_proxy() {
 	END
 }
 
+# kube_nftables NAMESPACE: the same by its mode nftables.
+kube_nftables() {
+	in_ns "$1" nft -f - <<-END
+		table ip kube-proxy {
+			set nodeport-ips {
+				type ipv4_addr
+				elements = { $B4 }
+			}
+			map service-ips {
+				type ipv4_addr . inet_proto . inet_service : verdict
+				elements = { 10.96.0.10 . tcp . 80 : goto service-web }
+			}
+			map service-nodeports {
+				type inet_proto . inet_service : verdict
+				elements = { tcp . 30080 : goto external-web }
+			}
+			chain mark-for-masquerade {
+				meta mark set meta mark | 0x4000
+			}
+			chain masquerading {
+				meta mark & 0x4000 == 0 return
+				meta mark set meta mark ^ 0x4000
+				masquerade fully-random
+			}
+			chain endpoint-1 {
+				ip saddr $D4 jump mark-for-masquerade
+				meta l4proto tcp dnat to $D4:5001
+			}
+			chain endpoint-2 {
+				ip saddr $D4 jump mark-for-masquerade
+				meta l4proto tcp dnat to $D4:5001
+			}
+			chain service-web {
+				numgen random mod 2 vmap { 0 : goto endpoint-1, 1 : goto endpoint-2 }
+			}
+			chain external-web {
+				jump mark-for-masquerade
+				goto service-web
+			}
+			chain services {
+				ip daddr . meta l4proto . th dport vmap @service-ips
+				ip daddr @nodeport-ips meta l4proto . th dport vmap @service-nodeports
+			}
+			chain nat-prerouting {
+				type nat hook prerouting priority dstnat
+				jump services
+			}
+			chain nat-output {
+				type nat hook output priority -100
+				jump services
+			}
+			chain nat-postrouting {
+				type nat hook postrouting priority srcnat
+				jump masquerading
+			}
+		}
+	END
+}
+
+# kube_ipvs NAMESPACE: the same by its mode ipvs: the cluster address is the host's own.
+kube_ipvs() {
+	local to
+
+	ip -n "$1" link add kube-ipvs0 type dummy
+	ip -n "$1" addr add 10.96.0.10/32 dev kube-ipvs0
+	in_ns "$1" ipvsadm -C
+	ns_set "$1" ipv4/vs/conntrack 1
+	for to in 10.96.0.10:80 $B4:30080; do
+		in_ns "$1" ipvsadm -A -t "$to" -s rr
+		in_ns "$1" ipvsadm -a -t "$to" -r "$D4:5001" -m
+	done
+	in_ns "$1" nft -f - <<-END
+		table ip kube-proxy {
+			chain marked {
+				type filter hook prerouting priority mangle
+				ip daddr $B4 tcp dport 30080 meta mark set meta mark | 0x4000
+			}
+			chain nat-postrouting {
+				type nat hook postrouting priority srcnat
+				meta mark & 0x4000 != 0 masquerade fully-random
+			}
+		}
+	END
+}
+
+# kube_proxy NAMESPACE KIND: iptables' nft or legacy, nftables, or ipvs.
+kube_proxy() {
+	case $2 in
+	nftables|ipvs)	"kube_$2" "$1" ;;
+	*)		kube_iptables "$1" "$2" ;;
+	esac
+}
+
 # kube_proxy_gone NAMESPACE KIND
 kube_proxy_gone() {
 	local table
 
+	case $2 in
+	ipvs)	in_ns "$1" ipvsadm -C
+		ip -n "$1" link del kube-ipvs0
+		in_ns "$1" nft delete table ip kube-proxy
+		return ;;
+	nftables)
+		in_ns "$1" nft delete table ip kube-proxy
+		return ;;
+	esac
 	for table in filter nat; do
 		in_ns "$1" "xtables-$2-multi" iptables -t $table -F
 		in_ns "$1" "xtables-$2-multi" iptables -t $table -X
@@ -590,7 +692,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 28
+ksft_plan 30
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -631,6 +733,8 @@ ksft_fast_case "flows of containers share as with fq" fair
 ksft_case "host to a published port" dnat
 ksft_case "kube-proxy's rules, by iptables-nft" kube nft
 ksft_case "kube-proxy's rules, by iptables-legacy" kube legacy
+ksft_case "kube-proxy's rules, by nftables" kube nftables
+ksft_case "kube-proxy's rules, by IPVS" kube ipvs
 ksft_case "host to a container behind SNAT" snat_receiver
 ksft_case "container, with a program of XDP on the NIC" xdp
 ksft_case "container behind IPIP, the qdisc on the tunnel" ipip

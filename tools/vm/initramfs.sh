@@ -10,8 +10,8 @@
 
 # Real binaries from the host; the rest is busybox. More of them comes by --add.
 VM_TOOLS="bash dash ip tc ss bridge ethtool nft nstat kmod sysctl timeout ping"
-VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl xtables-nft-multi xtables-legacy-multi"
-# Of those two, the extensions that tests use.
+VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl xtables-nft-multi xtables-legacy-multi ipvsadm"
+# Of iptables, the extensions that tests use.
 VM_XTABLES="standard tcp comment conntrack mark MARK addrtype statistic DNAT MASQUERADE"
 VM_TOOLS_OPTIONAL="tcpdump"
 # Names under which kmod answers.
