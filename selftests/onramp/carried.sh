@@ -258,21 +258,75 @@ between() {
 
 # between_end HOST NIC ADDRESS REMOTE NUMBER TYPE OPTION...
 between_end() {
-	local host=$1 nic=$2 ends="local $3 remote $4" remote=$4 n=$5 type=$6
+	local host=$1 nic=$2 ends="local $3 remote $4" local=$3 remote=$4 n=$5 type=$6
 	shift 6
 
 	case $type in
 	geneve)	ends="remote $remote" ;;
-	wireguard) ends='' ;;
+	wireguard|xfrm) ends='' ;;
 	esac
 	[ "${*: -1}" != dev ] || set -- "$@" "$nic"
-	# shellcheck disable=SC2086
-	ip -n "$host" link add tun0 type $type $ends "$@"
-	[ "$type" != wireguard ] || "$KSFT_DIR/wg_helper" "$host" tun0 $((n - 1)) "$remote"
+	case $type in
+	tun)
+		[ -e /dev/net/tun ] || modprobe tun
+		spawn "$KSFT_DIR/tun_helper" "$host" tun0 "$local" "$remote"
+		wait_for 10 has_device "$host" tun0
+		;;
+	*)
+		# shellcheck disable=SC2086
+		ip -n "$host" link add tun0 type $type $ends "$@"
+		;;
+	esac
+	case $type in
+	wireguard)	"$KSFT_DIR/wg_helper" "$host" tun0 $((n - 1)) "$remote" ;;
+	vti)		ipsec_tunnel "$host" "$local" "$remote" mark 7 ;;
+	xfrm)		ipsec_tunnel "$host" "$local" "$remote" if_id 7 ;;
+	esac
 	ip -n "$host" -batch - <<-END
 		link set tun0 mtu 1400 up
 		addr add 10.77.9.$n/24 dev tun0
 		addr add fd77:9::$n/64 dev tun0 nodad
+	END
+}
+
+# esp HOST FROM TO WORD...: an association of IPsec, with a key for tests.
+esp() {
+	local host=$1 from=$2 to=$3
+	shift 3
+
+	ip -n "$host" xfrm state add src "$from" dst "$to" proto esp spi 7 "$@" replay-window 32 \
+		aead 'rfc4106(gcm(aes))' 0x000102030405060708090a0b0c0d0e0f10111213 128
+}
+
+# ipsec_tunnel HOST LOCAL REMOTE WORD...: one end of a tunnel for all packets that WORDs select: a
+# mark, or the number of an interface.
+ipsec_tunnel() {
+	local host=$1 local=$2 remote=$3 net
+	shift 3
+
+	esp "$host" "$local" "$remote" mode tunnel flag af-unspec "$@"
+	esp "$host" "$remote" "$local" mode tunnel flag af-unspec "$@"
+	for net in 0.0.0.0/0 ::/0; do
+		ip -n "$host" -batch - <<-END
+			xfrm policy add src $net dst $net dir out $@ tmpl src $local dst $remote proto esp mode tunnel
+			xfrm policy add src $net dst $net dir in $@ tmpl src $remote dst $local proto esp mode tunnel
+			xfrm policy add src $net dst $net dir fwd $@ tmpl src $remote dst $local proto esp mode tunnel
+		END
+	done
+}
+
+# ipsec_hosts HOST LOCAL REMOTE MODE: it encrypts all that it sends to the other, without a device.
+ipsec_hosts() {
+	local there='' back=''
+
+	if [ "$4" = tunnel ]; then
+		there="src $2 dst $3" back="src $3 dst $2"
+	fi
+	esp "$1" "$2" "$3" mode "$4"
+	esp "$1" "$3" "$2" mode "$4"
+	ip -n "$1" -batch - <<-END
+		xfrm policy add src $2 dst $3 dir out tmpl $there proto esp mode $4
+		xfrm policy add src $3 dst $2 dir in tmpl $back proto esp mode $4
 	END
 }
 
@@ -284,6 +338,156 @@ works_between() {
 	case $1 in
 	vxlan|geneve) answered "$A" fd77:9::2 fd77:9::1 ;;
 	esac
+}
+
+# behind [WORD...]: C has a route to B's end of the tunnel, by A. WORDs are of B's route back, which
+# is for IPv4 alone then.
+behind() {
+	ip link add c0 netns "$C" address $MAC_C type veth peer hc netns "$A"
+	in_one_order "$A" hc
+	in_one_order "$C" c0
+	ns_set "$A" ipv4/ip_forward 1 ipv6/conf/all/forwarding 1
+	ip -n "$A" -batch - <<-END
+		addr add 10.77.8.1/24 dev hc
+		addr add fd77:8::1/64 dev hc nodad
+		link set hc up
+	END
+	ip -n "$C" -batch - <<-END
+		addr add 10.77.8.3/24 dev c0
+		addr add fd77:8::3/64 dev c0 nodad
+		link set c0 mtu 1400 up
+		route add default via 10.77.8.1
+		route add default via fd77:8::1
+	END
+	ip -n "$B" route add 10.77.8.0/24 dev tun0 "$@"
+	[ $# -gt 0 ] || ip -n "$B" route add fd77:8::/64 dev tun0
+}
+
+# As Calico has it: the tunnel knows no remote host, routes name it.
+ipip_by_routes() {
+	hosts
+	ip -n "$A" link add tun0 type ipip local $V4_A
+	ip -n "$B" link add tun0 type ipip local $B4
+	ip -n "$A" addr add 10.77.9.1/32 dev tun0
+	ip -n "$B" addr add 10.77.9.2/32 dev tun0
+	ip -n "$A" link set tun0 mtu 1400 up
+	ip -n "$B" link set tun0 mtu 1400 up
+	ip -n "$A" route add 10.77.9.2/32 via $B4 dev tun0 onlink
+	ip -n "$B" route add 10.77.9.1/32 via $V4_A dev tun0 onlink
+	behind via $V4_A onlink
+	DEV=tun0
+	answered "$A" 10.77.9.2 10.77.9.1
+	answered "$C" 10.77.9.2 10.77.8.3
+	expect forwarded "$FORWARDED" -ge 2
+}
+
+# As Cilium has it: a program gives each packet of a container its remote host. Messages have none,
+# so there are no answers, and data is sent as by fq.
+by_metadata() {
+	! [ -e "/run/netns/$D" ] || ns_del "$D"
+	hosts
+	ns_add "$D"
+	by_metadata_end "$A" $V4_A $B4 "$C" 3 4
+	by_metadata_end "$B" $B4 $V4_A "$D" 4 3
+	serve "$D"
+	DEV=tun0
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	load "$C" --to 10.77.8.4 --flows 2 --rate-limit 1mbit --duration 1
+	shot
+	expect acks "$(shown acks)" -eq 0
+	expect pauses "$(shown pauses)" -eq 0
+	expect "packets" "$(shown packets)" -ge 50
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
+}
+
+# by_metadata_end HOST ADDRESS REMOTE GUEST NUMBER NUMBER_OF_THE_OTHER
+by_metadata_end() {
+	ip link add c0 netns "$4" address 02:00:00:00:01:0$5 type veth peer hc netns "$1"
+	in_one_order "$1" hc
+	in_one_order "$4" c0
+	ip -n "$1" link add tun0 type vxlan external dstport 4789
+	ip -n "$1" link set tun0 up
+	ip -n "$1" link set hc up
+	ip -n "$4" -batch - <<-END
+		link set c0 mtu 1400 up
+		addr add 10.77.8.$5/24 dev c0
+		neigh replace 10.77.8.$6 lladdr 02:00:00:00:01:0$6 dev c0 nud permanent
+	END
+	tc -n "$1" qdisc add dev hc clsact
+	tc -n "$1" qdisc add dev tun0 clsact
+	tc -n "$1" filter add dev hc ingress matchall action tunnel_key set src_ip "$2" dst_ip "$3" \
+		id 7 dst_port 4789 pipe action mirred egress redirect dev tun0
+	tc -n "$1" filter add dev tun0 ingress matchall action tunnel_key unset pipe \
+		action mirred egress redirect dev hc
+}
+
+# tunnelled TYPE OPTION...: data of A, and of C behind it, goes through a tunnel. The qdisc is on the
+# NIC, where it sees nothing of that; then on the tunnel's device as well.
+tunnelled() {
+	between "$@"
+	behind
+	DEV=a0
+	is_hidden "$A" fd77:9::2
+	is_hidden "$C" fd77:9::2
+	DEV=tun0
+	if [ "$1" != sit ]; then
+		answered "$A" 10.77.9.2 10.77.9.1
+		answered "$C" 10.77.9.2 10.77.8.3
+		expect forwarded "$FORWARDED" -ge 2
+	fi
+	answered "$A" fd77:9::2 fd77:9::1
+	answered "$C" fd77:9::2 fd77:8::3
+	expect forwarded "$FORWARDED" -ge 2
+	DEV=a0
+	expect "OR-ACKs for the NIC's qdisc" "$(stat acks)" -eq 0
+}
+
+# is_hidden FROM TO: the qdisc is on the NIC, where nothing is followed, and nothing is lost.
+is_hidden() {
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	load "$1" --to "$2" --flows 2 --rate-limit 1mbit --duration 1
+	shot
+	expect acks "$(shown acks)" -eq 0
+	expect connections "$(shown connections)" -eq 0
+	expect forwarded "$(shown forwarded)" -eq 0
+	expect subscribes "$(shown subscribes)" -eq 0
+	expect "packets dropped" "$(shown flows_plimit)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
+}
+
+# Neither host's NIC sees TCP.
+without_device() {
+	hosts
+	ipsec_hosts "$A" $V4_A $B4 "$1"
+	ipsec_hosts "$B" $B4 $V4_A "$1"
+	is_hidden "$A" $B4
+	expect "packets of ESP that B got" "$(ip -n "$B" -s xfrm state list src $V4_A | awk '
+		/lifetime current/ { getline; gsub(/[^0-9 ]/, ""); print $2; exit }')" -ge 100
+}
+
+# A VPN of userspace waits for a slow link: one flow has as much as with fq if On-Ramp is told the
+# rate. Without it, some of its pauses leave the link idle.
+waits_for_link() {
+	local without words
+
+	between tun
+	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 20mbit burst 6k limit 3m
+	tc -n "$A" qdisc add dev a0 parent 2:1 fq
+	tc -n "$A" qdisc add dev tun0 root fq
+	load "$A" --to 10.77.9.2 --warmup 0.5 --duration 3
+	without=$(loaded goodput_bit_s)
+	for words in "" "line_rate 20mbit"; do
+		# shellcheck disable=SC2086
+		fresh $words
+		load "$A" --to 10.77.9.2 --warmup 0.5 --duration 3
+		echo "measured: $(calc "$(loaded goodput_bit_s) * 1000 / $without")/1000 of fq's" \
+			"$(calc "$without / 1000") kbit/s, $(stat pauses) pauses${words:+, with $words}"
+		expect acks "$(stat acks)" -ge 40
+	done
+	expect goodput "$(loaded goodput_bit_s)" -ge "$(calc "$without * 0.97")"
 }
 
 # On the NIC even the hosts' own sockets are hidden.
@@ -436,7 +640,20 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 26
+# case_if COMMAND DESCRIPTION FUNCTION [ARG...]: the kernel that checks all it does has not all that
+# distributions' have. What it skips is in selftests/skips.allow.
+case_if() {
+	local command=$1
+	shift
+
+	if $command >/dev/null 2>&1; then
+		ksft_case "$@"
+	else
+		ksft_skip "$1" "this kernel has not what it needs"
+	fi
+}
+
+ksft_plan 37
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
@@ -469,6 +686,18 @@ ksft_case "container that has the host's end of a VXLAN" in_container $vxlan dev
 ksft_case "hosts in Geneve" works_between geneve id 7
 ksft_case "hosts in IPIP" works_between ipip
 ksft_case "hosts in WireGuard" works_between wireguard
+ksft_case "containers in GRE with Ethernet, the qdisc on the tunnel" works_on_tunnel gretap key 7
+ksft_case "host and container in IPIP whose remote host is that of a route" ipip_by_routes
+case_if "modprobe act_tunnel_key" "containers in a VXLAN whose packets name the remote host" by_metadata
+ksft_case "host and container in GRE" tunnelled gre
+ksft_case "host and container in SIT, IPv6 in IPv4" tunnelled sit
+ksft_case "host and container in a VPN of userspace, by a TUN device" tunnelled tun
+ksft_fast_case "a VPN of userspace that waits for a slow link" waits_for_link
+ipsec="ip xfrm state count"
+case_if "$ipsec" "host and container in IPsec, by an interface of xfrm" tunnelled xfrm if_id 7 dev
+case_if "$ipsec" "host and container in IPsec, by VTI" tunnelled vti key 7
+case_if "$ipsec" "hosts with IPsec without a device, in transport mode" without_device transport
+case_if "$ipsec" "hosts with IPsec without a device, in tunnel mode" without_device tunnel
 ksft_case "one that sends in the name of the host" as_the_host
 ksft_case "one that sends in the name of another" as_another
 ksft_case "a bridged container that asks for itself" own_qdisc_on bridged
