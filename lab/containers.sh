@@ -19,6 +19,8 @@
 
 lab_places="plain routed bridged vxlan flannel"
 lab_at=plain lab_contained=''
+# How a VXLAN's device is made, with that it has the speed of the NIC; and the qdisc of the NIC.
+lab_over_dev=${lab_over_dev-dev eth0} lab_over_below=${lab_over_below:-fq}
 lab_mac=02:00:00:00:00:0c
 
 # lab_containers HOST...: the host has no way to its container yet.
@@ -132,7 +134,7 @@ lab_bridged() {
 lab_overlay() {
 	lab_module vxlan
 	# shellcheck disable=SC2086
-	lab_qdisc fq $lab_contained
+	lab_qdisc "$lab_over_below" $lab_contained
 	for _h in $lab_contained; do
 		echo "$_h $(lab_addr "$_h") $(lab_ns_addr "$_h") $(lab_over_mac "$_h")"
 	done >overlay
@@ -155,7 +157,7 @@ lab_vxlan() {
 		ip -n "$_h" -batch - <<-END
 			link set eth0 nomaster
 			addr add $_addr4/32 dev eth0
-			link add vx0 mtu $_mtu arp off type vxlan id 7 local $_addr4 dev eth0 dstport 4789 nolearning
+			link add vx0 mtu $_mtu arp off type vxlan id 7 local $_addr4 $lab_over_dev dstport 4789 nolearning
 			link set vx0 master br0
 			link set vx0 up
 		END
@@ -191,7 +193,7 @@ lab_flannel() {
 			addr add $_addr4/32 dev eth0
 			neigh replace $_over lladdr $lab_mac dev ve nud permanent
 			route add $_over/32 dev ve
-			link add vx0 mtu $_mtu address $(lab_over_mac "$_h") arp off type vxlan id 7 local $_addr4 dev eth0 dstport 4789 nolearning
+			link add vx0 mtu $_mtu address $(lab_over_mac "$_h") arp off type vxlan id 7 local $_addr4 $lab_over_dev dstport 4789 nolearning
 			link set vx0 up
 		END
 		lab_over_fdb "$_h"
