@@ -174,8 +174,8 @@ bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/on
 	@MAKEFLAGS= selftests/onramp/bench/cpu-instructions || [ $$? -eq 4 ]
 
 .PHONY: bench-forward
-bench-forward: ## Measure what forwarding costs with On-Ramp: build/lab/onramp-forward, onramp-forward-conntrack
-	@kernel=$$(MAKEFLAGS= lab/kernel/build --nat) && for case in '' conntrack; do \
+bench-forward: ## Measure what forwarding costs with On-Ramp: build/lab/onramp-forward, -conntrack, -gro
+	@kernel=$$(MAKEFLAGS= lab/kernel/build --nat) && for case in '' conntrack gro; do \
 		MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run --kernel $$kernel/build \
 			--real-time --mem 4096 --case "$$case" \
 			--out build/lab/onramp-forward$${case:+-$$case} \

@@ -4,13 +4,19 @@
  *
  *	cd /sys/module/forward_bench/parameters
  *	echo "CONNECTIONS DATA" >begin
- *	echo "TRAIN BUSY ROUNDS" >run; cat run	nanoseconds and packets, of data and of ACKs
+ *	echo "TRAIN BUSY ROUNDS" >run; cat run	nanoseconds and packets, of data and of ACKs;
+ *						and of data, packets that the driver was given
  *	echo 1 >conntrack			track connections from now on
  *
  * The host forwards between two devices, which this module makes in the initial namespace: "in0"
  * to containers, 198.18.0.0/16, and "out0", a NIC of 100 Gbit/s, to the world, 198.19.0.0/16. A
- * packet goes its whole way: a poll of the driver allocates and gives it to the stack, without
- * GRO, it is routed, leaves by the other device's qdisc, and the driver frees it.
+ * packet goes its whole way: a poll of the driver allocates and gives it to the stack, it is
+ * routed, leaves by the other device's qdisc, and the driver frees it.
+ *
+ * With GRO, as ethtool sets it, the stack merges packets of a connection that come in one poll, and
+ * the devices take what it makes of them (TSO). A run fails if trains of 16 were not merged, or if
+ * without GRO any were. One of more than 17 packets would have a list of buffers, which most NICs
+ * can't send, so that it is segmented in software: GRO makes packets of 16 at most here.
  *
  * Besides, a few connections of containers to another host send data that nobody answers, one of
  * them before each run: as on any host with far peers, an RTT is being measured all the time.
@@ -48,6 +54,9 @@
 #define BENCH_POLL	32
 #define BENCH_ROUND	(4 * BENCH_POLL)
 #define BENCH_ACKS	(BENCH_ROUND / 2)
+
+/* Packets that GRO makes one of, at most. */
+#define BENCH_MERGED	16
 
 #define BENCH_CONNS_MAX	1000000
 /* Connections of a container to a host: ports from here on. */
@@ -90,7 +99,8 @@ struct bench_packet {
  * @napi: its only one
  * @packets: those of the next polls
  * @left: how many there are
- * @done: packets that this device has taken
+ * @done: packets that this device has taken, each of TSO counted as those on the wire
+ * @given: the same, as the stack gave them
  * @wanted: @all completes at so many
  * @all: it has
  */
@@ -99,6 +109,7 @@ struct bench_dev {
 	const struct bench_packet *packets;
 	u32			left;
 	u64			done;
+	u64			given;
 	u64			wanted;
 	struct completion	all;
 };
@@ -111,7 +122,7 @@ static u32 bench_far_seq[BENCH_FARS];
 static u32 bench_fars;
 static u32 bench_conns;
 static enum bench_side bench_from;
-static u64 bench_result[4];
+static u64 bench_result[5];
 
 /* The devices -------------------------------------------------------------- */
 
@@ -158,11 +169,15 @@ static int bench_poll(struct napi_struct *napi, int budget)
 static netdev_tx_t bench_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct bench_dev *b = netdev_priv(dev);
-	bool counts = skb->mark == BENCH_MARK;
+	u32 packets = skb->mark == BENCH_MARK ? skb_shinfo(skb)->gso_segs ?: 1 : 0;
 
 	/* As a driver's clean-up in its poll. */
 	napi_consume_skb(skb, 1);
-	if (counts && ++b->done == b->wanted)
+	if (!packets)
+		return NETDEV_TX_OK;
+	b->given++;
+	b->done += packets;
+	if (b->done == b->wanted)
 		complete(&b->all);
 	return NETDEV_TX_OK;
 }
@@ -208,6 +223,9 @@ static void bench_setup(struct net_device *dev)
 	dev->netdev_ops = &bench_ops;
 	dev->ethtool_ops = &bench_ethtool_ops;
 	dev->flags |= IFF_NOARP;
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_ALL_TSO;
+	dev->features |= dev->hw_features;
+	dev->gro_ipv4_max_size = BENCH_HEADERS - ETH_HLEN + BENCH_MERGED * BENCH_PAYLOAD + 1;
 	eth_hw_addr_random(dev);
 }
 
@@ -361,10 +379,24 @@ static const struct kernel_param_ops begin_ops = { .set = begin_set };
 module_param_cb(begin, &begin_ops, NULL, 0200);
 MODULE_PARM_DESC(begin, "CONNECTIONS in|out");
 
+/* Has GRO merged trains, and nothing if it is off? */
+static int bench_check(u32 train)
+{
+	bool gro = bench_devs[bench_from]->features & NETIF_F_GRO;
+	u64 packets = bench_result[1], given = bench_result[4];
+
+	if (gro ? train % BENCH_MERGED || given == packets / BENCH_MERGED : given == packets)
+		return 0;
+	pr_err("%llu packets in trains of %u left as %llu, GRO %s\n", packets, train, given,
+	       gro ? "on" : "off");
+	return -EIO;
+}
+
 static int bench_run(u32 train, bool busy, u32 rounds)
 {
 	enum bench_side from = bench_from;
-	u64 start_ns, data_ns;
+	struct bench_dev *out = netdev_priv(bench_devs[!from]);
+	u64 start_ns, data_ns, given;
 	u32 n, i = 0;
 	int err;
 
@@ -380,9 +412,11 @@ static int bench_run(u32 train, bool busy, u32 rounds)
 			if (n & 1)
 				bench_make(&bench_acks[n / 2], i, !from, true);
 		}
+		given = out->given;
 		start_ns = bench_clock();
 		err = bench_pass(from, bench_data, BENCH_ROUND, busy);
 		data_ns = bench_clock();
+		bench_result[4] += out->given - given;
 		if (!err)
 			err = bench_pass(!from, bench_acks, BENCH_ACKS, busy);
 		if (err)
@@ -393,7 +427,7 @@ static int bench_run(u32 train, bool busy, u32 rounds)
 		bench_result[3] += BENCH_ACKS;
 		cond_resched();
 	}
-	return 0;
+	return bench_check(train);
 }
 
 static int run_set(const char *val, const struct kernel_param *kp)
@@ -412,13 +446,13 @@ static int run_set(const char *val, const struct kernel_param *kp)
 
 static int run_get(char *buf, const struct kernel_param *kp)
 {
-	return sysfs_emit(buf, "%llu %llu %llu %llu\n", bench_result[0], bench_result[1],
-			  bench_result[2], bench_result[3]);
+	return sysfs_emit(buf, "%llu %llu %llu %llu %llu\n", bench_result[0], bench_result[1],
+			  bench_result[2], bench_result[3], bench_result[4]);
 }
 
 static const struct kernel_param_ops run_ops = { .set = run_set, .get = run_get };
 module_param_cb(run, &run_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "TRAIN BUSY ROUNDS; read: ns and packets of data, and of ACKs");
+MODULE_PARM_DESC(run, "TRAIN BUSY ROUNDS; read: ns and packets of data, and of ACKs; data as it was given to the driver");
 
 /* Connection tracking ------------------------------------------------------ */
 
