@@ -1052,6 +1052,11 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
 			 onramp_cb(l->skb)->time_to_send, f->qlen, now);
 	f->slot = onramp_conn_slot(f->conn);
+	/*
+	 * When the flow's next packet comes, it may leave at once, too early for what
+	 * onramp_is_followed() fetches then. The ring is larger than the first caches.
+	 */
+	prefetchw(&f->conn->rec[f->slot]);
 }
 
 /* A packet of the fast queue leaves; data with the flow that onramp_data_is_fast() saw. */
