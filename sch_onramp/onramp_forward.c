@@ -965,32 +965,38 @@ static __always_inline void onramp_forwarded_turn(struct onramp_forwarded_key *k
 	key->ports = (__force __be32)rol32((__force u32)key->ports, 16);
 }
 
+/* The ACK of data whose RTT may be being measured: does it end that? */
+static noinline void onramp_forward_ends(struct onramp_net *onet,
+					 const struct onramp_forwarded_packet *p)
+{
+	struct onramp_forwarded *e = onramp_forwarded_find(onet, &p->key);
+	bool timed;
+
+	if (!e)
+		return;
+	spin_lock_bh(&e->lock);
+	timed = e->track.timed_ns;
+	if (onramp_fwd_acked(&e->track, p->ack_seq, ktime_get_ns()))
+		e->fresh = true;
+	onramp_forwarded_timed(onet, e, timed);
+	spin_unlock_bh(&e->lock);
+}
+
 /*
  * A TCP packet: the ACK of data whose RTT is being measured? Of connections to far hosts some
  * always is, and most packets are of others: a counter for some bits of their hash says so.
  */
-static void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
-				 struct net_device *dev)
+static noinline void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
+					  struct net_device *dev)
 {
 	struct onramp_forwarded_packet p;
-	struct onramp_forwarded *e;
-	bool timed;
 
 	if (!onramp_forwarded_parse(skb, &p) || !p.ack)
 		return;
 	onramp_forwarded_turn(&p.key);
 	onramp_forwarded_in(&p.key, skb, dev);
-	if (!atomic_read(onramp_forwarded_timed_cell(onet, onramp_forwarded_hash64(&p.key))))
-		return;
-	e = onramp_forwarded_find(onet, &p.key);
-	if (!e)
-		return;
-	spin_lock_bh(&e->lock);
-	timed = e->track.timed_ns;
-	if (onramp_fwd_acked(&e->track, p.ack_seq, ktime_get_ns()))
-		e->fresh = true;
-	onramp_forwarded_timed(onet, e, timed);
-	spin_unlock_bh(&e->lock);
+	if (atomic_read(onramp_forwarded_timed_cell(onet, onramp_forwarded_hash64(&p.key))))
+		onramp_forward_ends(onet, &p);
 }
 
 /* Return a datagram's payload, or NULL if its length or checksum is wrong. */

@@ -180,6 +180,54 @@ off() {
 	expect "calls with mode off" "$(calls onramp_forwarded_packet)" -eq "$before"
 }
 
+# looked_for SEEN SEARCHED COMMAND...: while COMMAND runs, the kernel calls function SEEN, and SEARCHED
+# for few of the packets.
+looked_for() {
+	local seen=$1 searched=$2 of_seen of_searched
+	shift 2
+
+	of_seen=$(calls "$seen") of_searched=$(calls "$searched")
+	"$@"
+	of_seen=$(($(calls "$seen") - of_seen)) of_searched=$(($(calls "$searched") - of_searched))
+	expect "calls of $seen" "$of_seen" -ge 100
+	expect "calls of $searched" "$of_searched" -le $((of_seen / 4))
+}
+
+# A packet that comes in is looked for if it may end the measurement of an RTT.
+timed() {
+	local far
+
+	probes onramp_forward_in onramp_forward_acked onramp_forward_ends
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers 20ms
+	wait_for 40 forwarded_are 0
+	# Most of the time one RTT is being measured: that of a host that is far, with little data.
+	tc -n "$B" qdisc replace dev h1 root netem delay 600ms limit 10000
+	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $D4 --flows 1 \
+		--rate-limit 20kbit --duration 600
+	far=$SPAWNED
+	wait_for 20 forwarded_are 1
+	sleep 3
+	looked_for onramp_forward_acked onramp_forward_ends \
+		load "$C" --to $B4 --flows 2 --rate-limit 2mbit --duration 3
+	stop "$far" KILL
+	tc -n "$B" qdisc del dev h1 root
+	wait_for 40 forwarded_are 0
+	# And now none is.
+	looked_for onramp_forward_in onramp_forward_acked \
+		load "$C" --to $B4 --flows 2 --rate-limit 2mbit --duration 3
+}
+
+# ACKs of a container that receives: their connections have no entry.
+receives() {
+	probes onramp_forwarded_packet onramp_forwarded_enter
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	serve "$C"
+	looked_for onramp_forwarded_packet onramp_forwarded_enter \
+		load "$B" --to $C4 --flows 2 --rate-limit 2mbit --duration 3
+}
+
 # The RTT is measured here: a host that is far is not asked.
 far() {
 	local asked
@@ -727,6 +775,8 @@ ksft_case "host to routed container, IPv4" answered "$A" $D4 $V4_A
 ksft_case "host to routed container, IPv6" answered "$A" $D6 $A6
 ksft_case "routed container to routed container" answered "$C" $D4 $C4
 ksft_case "a container's data that is alone" lone
+ksft_case "ACKs, while an RTT is being measured" timed
+ksft_case "ACKs of a container that receives" receives
 ksft_case "container behind SNAT" snat
 ksft_case "container whose packets a program sees (NFQUEUE)" queued
 ksft_fast_case "flows of containers share as with fq" fair

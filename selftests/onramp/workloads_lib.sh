@@ -50,11 +50,13 @@ calls() {
 		/sys/kernel/tracing/kprobe_profile
 }
 
+# probes [FUNCTION...]
 probes() {
 	local events=/sys/kernel/tracing/kprobe_events name
 
 	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
-	for name in onramp_forwarded_packet onramp_forward_in; do
+	[ $# -gt 0 ] || set -- onramp_forwarded_packet onramp_forward_in
+	for name; do
 		echo "p:$name sch_onramp:$name" >>$events
 		echo 1 >/sys/kernel/tracing/events/kprobes/$name/enable
 	done
