@@ -50,11 +50,15 @@ calls() {
 		/sys/kernel/tracing/kprobe_profile
 }
 
-# probes [FUNCTION...]
+# probes [FUNCTION...]: of these alone, in place of those before.
 probes() {
 	local events=/sys/kernel/tracing/kprobe_events name
+	local all=/sys/kernel/tracing/events/kprobes/enable
 
-	undo "echo 0 >/sys/kernel/tracing/events/kprobes/enable; echo >$events"
+	# There is no such file without probes.
+	undo "[ ! -e $all ] || echo 0 >$all; echo >$events"
+	[ ! -e $all ] || echo 0 >$all
+	echo >$events
 	[ $# -gt 0 ] || set -- onramp_forwarded_packet onramp_forward_in
 	for name; do
 		echo "p:$name sch_onramp:$name" >>$events
