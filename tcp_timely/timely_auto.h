@@ -7,9 +7,9 @@
  * 10 Gbit/s; an RTT of 50 us is a queue of 40 us on one path and none on the next. Here
  * the law is the same, and its parameters are computed from the state of a flow: C, the
  * payload that its line carries; R, its own rate; D, the lowest RTT of the path; v, the
- * mean difference of successive RTTs; S, the size of a segment, and q = S / C; and L, the
- * payload that the slowest link of the path carries, R to C; and W, by how much an RTT is
- * longer without a queue, because NICs wait before they interrupt.
+ * mean difference of successive RTTs; S, the size of a segment or of four packets, and
+ * q = S / C; and L, the payload that the slowest link of the path carries, R to C; and W, by
+ * how much an RTT is longer without a queue, because NICs wait before they interrupt.
  *
  *	RTT      = max(D, measured RTT - S / L + S / C)
  *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
@@ -325,6 +325,9 @@
 
 /* A segment has the bytes that the rate sends in this time, ns. */
 #define TIMELY_AUTO_SEGMENT_NS	250000U
+
+/* S has so many packets, at least. */
+#define TIMELY_AUTO_PACKETS	4U
 
 /* And up to TIMELY_AUTO_MESSAGE what it sends in 1/16 of D, at most 2^24 ns. */
 #define TIMELY_AUTO_PART_SHIFT	4

@@ -215,6 +215,17 @@ static u32 timely_segment_bytes(const struct sock *sk, const struct timely_conf 
 }
 
 /*
+ * S of the profile auto: as configured, or four packets. The segments of slow flows are smaller
+ * than S, so what many flows send at once is less than thresholds allow for. But a segment has two
+ * packets at least, and those of jumbo frames are as large as S is configured.
+ */
+static u32 timely_auto_bytes(const struct sock *sk, const struct timely_conf *conf)
+{
+	return max_t(u32, conf->core.segment_bytes,
+		     min_t(u32, TIMELY_AUTO_PACKETS * cc_mss(sk), TIMELY_AUTO_MESSAGE));
+}
+
+/*
  * Packets in a segment: an even number, since receivers ACK every second one
  * at once and would let a last odd one wait, and so at least two.
  */
@@ -248,7 +259,7 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 	if (conf->max_outstanding)
 		limit = conf->max_outstanding;
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
-		limit = timely_auto_window(&timely_sk(sk)->flow, conf->core.segment_bytes,
+		limit = timely_auto_window(&timely_sk(sk)->flow, timely_auto_bytes(sk, conf),
 					   cc_cap(sk, line_bps));
 	else
 		limit = timely_outstanding(line_bps, conf->core.t_high_ns);
@@ -914,14 +925,13 @@ static bool timely_follow(struct sock *sk, struct timely_net *tn, u8 source)
 }
 
 /* Tlow of a flow, ns. */
-static u64 timely_t_low(const struct timely_sock *ts, const struct timely_conf *conf,
-			u64 cap_bps)
+static u64 timely_t_low(const struct sock *sk, const struct timely_conf *conf, u64 cap_bps)
 {
 	struct timely_auto a;
 
 	if (conf->profile == TIMELY_PROFILE_PAPER)
 		return conf->core.t_low_ns;
-	timely_auto_params(&ts->flow, conf->core.segment_bytes, cap_bps, &a);
+	timely_auto_params(&timely_sk(sk)->flow, timely_auto_bytes(sk, conf), cap_bps, &a);
 	return a.t_low_ns;
 }
 
@@ -978,7 +988,7 @@ static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
 				    !tp->app_limited &&
 				    tp->chrono_type != TCP_CHRONO_RWND_LIMITED,
 				    tp->is_cwnd_limited);
-	timely_auto_update(&ts->flow, &event, p->segment_bytes, cap_bps, res);
+	timely_auto_update(&ts->flow, &event, timely_auto_bytes(sk, conf), cap_bps, res);
 	if (due && !conf->line_rate_bps && timely_auto_at_cap(&ts->flow, cap_bps, res))
 		timely_show_line(sk, tn, cap_bps, now_ns, elapsed_ns, sent);
 }
@@ -1053,7 +1063,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	rtt_ns = max_t(s64, rtt_ns, 0);
 	if (rtt_ns < (s64)p->rtt_floor_ns)
 		timely_count(tn, TIMELY_STAT_FLOOR);
-	else if (done->bound && rtt_ns >= (s64)timely_t_low(ts, conf, cap_bps))
+	else if (done->bound && rtt_ns >= (s64)timely_t_low(sk, conf, cap_bps))
 		return timely_drop(sk, tn, TIMELY_DROP_DELAYED, rtt_ns);
 	if (!timely_follow(sk, tn, done->source))
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
