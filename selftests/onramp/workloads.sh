@@ -740,7 +740,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 30
+ksft_plan 32
 need_module sch_onramp
 D=$(ns_name D)
 hosts
