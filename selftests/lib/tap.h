@@ -3,12 +3,15 @@
 #ifndef _SELFTESTS_TAP_H
 #define _SELFTESTS_TAP_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "netns.h"
 
@@ -37,6 +40,47 @@ static inline int tap_open(const char *namespace, const char *name, const char *
 	if (ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6))
 		goto err;
 	return fd;
+err:
+	perror(what);
+	exit(1);
+}
+
+/* Devices that are down, and hosts that do not answer, lose packets, and are no errors. */
+static inline int tap_loses(void)
+{
+	return errno == EIO || errno == EBADFD || errno == ECONNREFUSED;
+}
+
+/* tap_relay() - print "ready", and pass packets from each of two files to the other, for ever */
+static inline void __attribute__((noreturn)) tap_relay(int one, int other)
+{
+	struct pollfd fds[2] = {
+		{ .fd = one, .events = POLLIN },
+		{ .fd = other, .events = POLLIN },
+	};
+	static char buf[1 << 17];
+	const char *what;
+	int i;
+
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		what = "poll";
+		if (poll(fds, 2, -1) < 0)
+			goto err;
+		what = "read";
+		for (i = 0; i < 2; i++) {
+			ssize_t len;
+
+			if (!fds[i].revents)
+				continue;
+			len = read(fds[i].fd, buf, sizeof(buf));
+			if (len < 0 && !tap_loses())
+				goto err;
+			if (len > 0 && write(fds[!i].fd, buf, len) < 0 && !tap_loses())
+				perror("write");
+		}
+	}
 err:
 	perror(what);
 	exit(1);

@@ -15,7 +15,6 @@
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../lib/netns.h"
+#include "../lib/tap.h"
 
 #define PORT	1194
 
@@ -60,9 +59,7 @@ static int tun_open(const char *name)
 int main(int argc, char **argv)
 {
 	struct sockaddr_in local, remote;
-	static char buf[1 << 16];
-	struct pollfd fds[2];
-	int i;
+	int device, sock;
 
 	if (argc != 5) {
 		fputs("usage: tun_helper NAMESPACE DEVICE LOCAL REMOTE\n", stderr);
@@ -71,28 +68,10 @@ int main(int argc, char **argv)
 	local = host_addr(argv[3]);
 	remote = host_addr(argv[4]);
 	netns_enter(argv[1]);
-	fds[0].fd = tun_open(argv[2]);
-	fds[1].fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (fds[1].fd < 0 || bind(fds[1].fd, (void *)&local, sizeof(local)) ||
-	    connect(fds[1].fd, (void *)&remote, sizeof(remote)))
+	device = tun_open(argv[2]);
+	sock = socket(AF_INET, SOCK_DGRAM, 0);
+	if (sock < 0 || bind(sock, (void *)&local, sizeof(local)) ||
+	    connect(sock, (void *)&remote, sizeof(remote)))
 		die("socket");
-	fds[0].events = POLLIN;
-	fds[1].events = POLLIN;
-	puts("ready");
-	fflush(stdout);
-	for (;;) {
-		if (poll(fds, 2, -1) < 0)
-			die("poll");
-		for (i = 0; i < 2; i++) {
-			ssize_t len;
-
-			if (!fds[i].revents)
-				continue;
-			/* A device that is down, and a host that does not answer, are errors. */
-			len = read(fds[i].fd, buf, sizeof(buf));
-			if (len > 0 && write(fds[!i].fd, buf, len) < 0 && errno != EIO &&
-			    errno != ECONNREFUSED)
-				perror("write");
-		}
-	}
+	tap_relay(device, sock);
 }
