@@ -34,6 +34,9 @@
  */
 #define ONRAMP_REPLAY_AGE	(30 * 60 * HZ)
 
+/* A path is nearly empty if a packet waits for less than a share of T: 1/4. */
+#define ONRAMP_EMPTY_SHIFT	2
+
 /* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
 #define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
 
@@ -370,6 +373,10 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	if (!onramp_counted(verdict))
 		goto out;
 	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
+	/* What left last found the path empty, or nearly so. */
+	if (tx->end == conn->ring.next &&
+	    res.owd_ns < max(core.empty_ns, trust.threshold_ns >> ONRAMP_EMPTY_SHIFT))
+		atomic64_set(&conn->empty_ns, s.now_ns);
 	onramp_conn_note(conn, &d, &trust, &res);
 	if (trust.returned)
 		trace_onramp_pause_end(conn, s.now_ns, trust.empty, res.owd_ns,
@@ -384,7 +391,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 {
 	struct onramp_qref *recheck = NULL, *qref;
 	enum or_error error;
-	u64 until_ns;
+	u64 until_ns, empty_ns;
 	u8 verdict;
 	u32 anew;
 
@@ -413,10 +420,13 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 		conn->stale = false;
 		conn->anew = anew;
 		until_ns = conn->ctrl.until_ns;
+		empty_ns = atomic64_read(&conn->empty_ns);
 		verdict = onramp_conn_decide(conn, ack);
 		if (conn->waiter && conn->ctrl.until_ns < until_ns) {
 			recheck = conn->qref;
 			trace_onramp_shorter(conn, until_ns, conn->ctrl.until_ns);
+		} else if (conn->waiter && atomic64_read(&conn->empty_ns) != empty_ns) {
+			recheck = conn->qref;
 		}
 	}
 	conn->verdicts[verdict]++;

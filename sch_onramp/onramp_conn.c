@@ -202,7 +202,7 @@ void onramp_qref_disarm(struct onramp_qref *qref)
 /**
  * onramp_qref_recheck() - have the qdisc re-evaluate the flow of a connection
  * @qref: of the flow's qdisc
- * @conn: the connection, whose pause became shorter
+ * @conn: the connection, whose pause became shorter, or whose gap after one
  *
  * Context: RCU, BH disabled, without the connection's lock.
  */
@@ -713,13 +713,13 @@ void onramp_conn_age(struct work_struct *work)
 /* The qdisc's side --------------------------------------------------------- */
 
 /**
- * onramp_conn_wait() - announce that a flow is about to wait for the end of a pause
+ * onramp_conn_wait() - announce that a flow is about to wait for the end of a pause, or after one
  * @conn: its connection
  * @qref: of its qdisc
  * @key: of the flow
  * @now: CLOCK_MONOTONIC, ns
  *
- * A change of @conn->until after this is told to the qdisc.
+ * A change of @conn->until and of @conn->empty_ns after this is told to the qdisc.
  *
  * Context: the qdisc's lock.
  */
@@ -730,7 +730,8 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
 	onramp_conn_move(conn, qref);
 	conn->waits = true;
 	WRITE_ONCE(conn->waiter, key);
-	trace_onramp_hold(conn, now, conn->ctrl.until_ns);
+	if (conn->ctrl.until_ns > now)
+		trace_onramp_hold(conn, now, conn->ctrl.until_ns);
 	spin_unlock(&conn->lock);
 }
 

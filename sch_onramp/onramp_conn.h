@@ -465,8 +465,11 @@ struct onramp_conn_key {
  * @hash: of the socket
  * @trip_ns: from a packet's departure from the qdisc until its OR-ACK, the last one; 0: none yet.
  *	     The qdisc reads it without @lock
+ * @empty_ns: when an OR-ACK last said that the data which had left last found the path empty,
+ *	      to read without @lock
  * @qref: of the qdisc that sent last
- * @waiter: key of the flow that waits for @until in the qdisc of @qref, or 0
+ * @waiter: key of the flow that waits for @until, or after a pause for its rate, in the qdisc of
+ *	    @qref, or 0
  * @ctrl: the controller
  * @view: the connection's own measurements of its path
  * @burst: its part of @peer->window, under both locks
@@ -515,6 +518,7 @@ struct onramp_conn {
 	unsigned long		sk;
 	u32			hash;
 	u32			trip_ns;
+	atomic64_t		empty_ns;
 	struct onramp_ctrl	ctrl;
 	struct onramp_view	view;
 	struct onramp_burst	burst;

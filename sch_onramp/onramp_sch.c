@@ -185,8 +185,30 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
 
 /* Departure times ---------------------------------------------------------- */
 
+/*
+ * After a pause the flow's next packet waits for time_next_packet: return until when, if the
+ * packet before it found the path empty. Then the recent rate was less than the path has for the
+ * flow, and to wait for it leaves a link idle. Other limits of the rate stay.
+ *
+ * @now: the time as last read, ns
+ */
+static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct onramp_flow *f,
+				   const struct sk_buff *skb, u64 now)
+{
+	u64 empty_ns = atomic64_read(&f->conn->empty_ns);
+	const struct sock *sk = onramp_skb_sk(skb);
+
+	if (empty_ns >= f->time_next_packet || (s64)(now - empty_ns) > (s64)ONRAMP_GAP_MAX_NS ||
+	    (s32)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at) <= 0)
+		return f->time_next_packet;
+	if (q->cfg.maxrate || (sk && READ_ONCE(sk->sk_max_pacing_rate) != ~0UL))
+		return f->time_next_packet;
+	return empty_ns;
+}
+
 /**
  * onramp_departure_ns() - return the earliest departure of a flow's next packet
+ * @q: the qdisc
  * @f: the flow
  * @skb: its next packet
  * @now: the time as last read, ns
@@ -200,7 +222,8 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  *
  * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so
  * that the time and the reason for it belong together: a flow that is taken for one that
- * its rate holds back would not be told of a shorter pause.
+ * its rate holds back would not be told of a shorter pause. The same is true of an OR-ACK that
+ * ends the gap after a packet that a pause held.
  *
  * Packets in the fast queue are not asked about: see onramp_may_be_fast().
  *
@@ -210,11 +233,14 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
  * Context: the qdisc's lock.
  * Return: CLOCK_MONOTONIC, ns.
  */
-static u64 onramp_departure_ns(const struct onramp_flow *f, const struct sk_buff *skb, u64 now,
-			       bool *held)
+static u64 onramp_departure_ns(const struct onramp_sched *q, const struct onramp_flow *f,
+			       const struct sk_buff *skb, u64 now, bool *held)
 {
-	u64 departure = max_t(u64, skb->tstamp, f->time_next_packet), until_ns;
+	u64 departure = f->time_next_packet, until_ns;
 
+	if (unlikely(f->rated) && f->conn)
+		departure = onramp_gap_end(q, f, skb, now);
+	departure = max_t(u64, skb->tstamp, departure);
 	*held = false;
 	if (!f->conn || !onramp_cb(skb)->headers)
 		return departure;
@@ -263,7 +289,7 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
-/* Flows whose pause has become shorter. */
+/* Flows whose pause has become shorter, or whose gap after one. */
 static void onramp_recheck(struct onramp_sched *q)
 {
 	struct onramp_conn *conn, *next;
@@ -345,8 +371,10 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * flows would wait for milliseconds, while the link has long become idle. On fast links BBR
  * would send more than its share, and behind them a later link may be slower.
  *
- * The recent rate is at first the delivery rate that TCP measured. From then on it is
- * measured here, as an exponential average: TCP's samples are as old as the packets that
+ * The recent rate is at first the delivery rate that TCP measured, or the last one that was
+ * measured here, if that is higher and no older than ONRAMP_AVERAGE_MAX_NS: with few segments in
+ * a round trip TCP's samples vary by times. From then on it is measured here, as an exponential
+ * average: TCP's samples are as old as the packets that
  * wait in this queue, which can be many RTTs. It grows by that 1/8 in the time of the average,
  * which is the time until an OR-ACK tells what the growth has done. In less time it would
  * be several times the link's before the first OR-ACK says so, and too low after that.
@@ -376,6 +404,8 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 				average + (u32)(at - f->rate_at));
 	} else {
 		bps = sk ? onramp_delivered_bps(sk) : f->conn->meter.bps;
+		if (bps && at - f->rate_at < ONRAMP_AVERAGE_MAX_NS >> ONRAMP_RATE_AT_SHIFT)
+			bps = max(bps, (u64)f->rate << ONRAMP_RATE_SHIFT);
 		if (!bps || bps >= limit_bps)
 			return limit_bps;
 	}
@@ -913,14 +943,14 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 		}
 		l->flow = f;
 		now = q->now_ns;
-		l->departure_ns = onramp_departure_ns(f, skb, now, &l->held);
+		l->departure_ns = onramp_departure_ns(q, f, skb, now, &l->held);
 		if (unlikely(l->departure_ns > now))
 			now = onramp_clock(q);
-		if (l->departure_ns > now && l->held) {
+		if (l->departure_ns > now && (l->held || (f->rated && f->conn))) {
+			f->waited |= l->held;
 			onramp_conn_wait(f->conn, q->qref, f->key, now);
 			/* From now on changes are told; it may have changed before. */
-			l->departure_ns = onramp_departure_ns(f, skb, now, &l->held);
-			f->waited = true;
+			l->departure_ns = onramp_departure_ns(q, f, skb, now, &l->held);
 		}
 		if (l->departure_ns > now) {
 			onramp_throttle(q, onramp_list_pop(list), l->departure_ns);
