@@ -427,6 +427,9 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 			trace_onramp_shorter(conn, until_ns, conn->ctrl.until_ns);
 		} else if (conn->waiter && atomic64_read(&conn->empty_ns) != empty_ns) {
 			recheck = conn->qref;
+			empty_ns = atomic64_read(&conn->empty_ns);
+			if (conn->ctrl.until_ns < empty_ns)
+				trace_onramp_go_on(conn, empty_ns, conn->ctrl.until_ns);
 		}
 	}
 	conn->verdicts[verdict]++;

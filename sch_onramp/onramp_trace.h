@@ -273,6 +273,12 @@ DEFINE_EVENT(onramp_until, onramp_shorter,
 	TP_ARGS(conn, now_ns, until_ns)
 );
 
+/* A gap after a pause, which was over at until, ends: the path is empty. */
+DEFINE_EVENT(onramp_until, onramp_go_on,
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
+	TP_ARGS(conn, now_ns, until_ns)
+);
+
 /* Data leaves: tx is when it starts on the wire by the model. */
 TRACE_EVENT(onramp_sent,
 
