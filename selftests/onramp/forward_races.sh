@@ -73,6 +73,8 @@ works() {
 	wait_for 30 stats_reach acks $(($(stat acks) + 1))
 }
 
+# A path has one baseline, for one rate of the link: with another one on each queue it would be
+# learned anew all the time.
 switched() {
 	local i
 
@@ -84,7 +86,8 @@ switched() {
 		change_queues forward on mode off
 		change_queues mode final
 		tc -n "$A" qdisc replace dev a0 parent 1:2 fq
-		tc -n "$A" qdisc replace dev a0 parent 1:2 onramp forward on
+		# shellcheck disable=SC2086
+		tc -n "$A" qdisc replace dev a0 parent 1:2 onramp $unpaused peers all forward on
 	done
 	works
 	idle
