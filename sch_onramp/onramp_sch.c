@@ -185,25 +185,62 @@ static struct onramp_list *onramp_turn(struct onramp_sched *q)
 
 /* Departure times ---------------------------------------------------------- */
 
+/* The rate that a sender sets for its data, bytes/s; ~0UL: none. */
+static u64 onramp_pacing_bps(const struct onramp_sched *q, const struct onramp_flow *f,
+			     const struct sock *sk)
+{
+	return sk ? READ_ONCE(sk->sk_pacing_rate) :
+		    onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
+}
+
+/* The highest rate at which packets leave that a pause has held, bytes/s: 5/4 of @pacing_bps. */
+static u64 onramp_limit_bps(const struct sock *sk, u64 pacing_bps)
+{
+	u64 bps = pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT);
+
+	return sk ? min_t(u64, bps, READ_ONCE(sk->sk_max_pacing_rate)) : bps;
+}
+
+/* The rate at which they leave, if @bps is the recent rate; onramp_release_bps(). */
+static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
+{
+	u64 more_bps = bps >> ONRAMP_GROWTH_SHIFT, aim_bps = pacing_bps;
+
+	if (line_bps <= ONRAMP_SLOW_LINK_BPS)
+		aim_bps = max(pacing_bps, line_bps);
+	if (bps < aim_bps)
+		more_bps = max(more_bps, (aim_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	return bps + more_bps;
+}
+
 /*
  * After a pause the flow's next packet waits for time_next_packet: return until when, if the
  * packet before it found the path empty. Then the recent rate was less than the path has for the
- * flow, and to wait for it leaves a link idle. Other limits of the rate stay.
+ * flow, and to wait for it leaves a link idle. So the highest rate counts.
  *
  * @now: the time as last read, ns
  */
 static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct onramp_flow *f,
 				   const struct sk_buff *skb, u64 now)
 {
-	u64 empty_ns = atomic64_read(&f->conn->empty_ns);
+	u64 empty_ns = atomic64_read(&f->conn->empty_ns), until_ns = f->time_next_packet;
 	const struct sock *sk = onramp_skb_sk(skb);
+	u64 pacing_bps, limit_bps, bps, from_ns;
 
-	if (empty_ns >= f->time_next_packet || (s64)(now - empty_ns) > (s64)ONRAMP_GAP_MAX_NS ||
-	    (s32)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at) <= 0)
-		return f->time_next_packet;
-	if (q->cfg.maxrate || (sk && READ_ONCE(sk->sk_max_pacing_rate) != ~0UL))
-		return f->time_next_packet;
-	return empty_ns;
+	if (empty_ns >= until_ns || (s64)(now - empty_ns) > (s64)ONRAMP_GAP_MAX_NS ||
+	    (s32)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at) <= 0 || q->cfg.maxrate)
+		return until_ns;
+	pacing_bps = onramp_pacing_bps(q, f, sk);
+	if (pacing_bps >= ONRAMP_RATE_MAX_BPS)
+		return empty_ns;
+	limit_bps = onramp_limit_bps(sk, pacing_bps);
+	bps = onramp_resume_bps((u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps, q->line_bps);
+	if (bps >= limit_bps)
+		return until_ns;
+	/* When the packet before left. */
+	from_ns = empty_ns - ((u64)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at)
+			      << ONRAMP_RATE_AT_SHIFT);
+	return max(empty_ns, from_ns + mul_u64_u64_div_u64(until_ns - from_ns, bps, limit_bps));
 }
 
 /**
@@ -374,10 +411,10 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * The recent rate is at first the delivery rate that TCP measured, or the last one that was
  * measured here, if that is higher and no older than ONRAMP_AVERAGE_MAX_NS: with few segments in
  * a round trip TCP's samples vary by times. From then on it is measured here, as an exponential
- * average: TCP's samples are as old as the packets that
- * wait in this queue, which can be many RTTs. It grows by that 1/8 in the time of the average,
- * which is the time until an OR-ACK tells what the growth has done. In less time it would
- * be several times the link's before the first OR-ACK says so, and too low after that.
+ * average: TCP's samples are as old as the packets that wait in this queue, which can be many
+ * RTTs. It grows by that 1/8 in the time of the average, which is the time until an OR-ACK tells
+ * what the growth has done. In less time it would be several times the link's before the first
+ * OR-ACK says so, and too low after that.
  *
  * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
@@ -387,14 +424,12 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 line_bps, u64 now)
 {
-	u64 average, limit_bps, aim_bps, more_bps, bps;
+	u64 average, limit_bps, bps;
 	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return pacing_bps;
-	limit_bps = pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT);
-	if (sk)
-		limit_bps = min_t(u64, limit_bps, READ_ONCE(sk->sk_max_pacing_rate));
+	limit_bps = onramp_limit_bps(sk, pacing_bps);
 	if (f->rated) {
 		bps = (u64)f->rate << ONRAMP_RATE_SHIFT;
 		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
@@ -412,11 +447,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
 	f->rated = true;
 	f->rate_at = at;
-	more_bps = bps >> ONRAMP_GROWTH_SHIFT;
-	aim_bps = line_bps <= ONRAMP_SLOW_LINK_BPS ? max(pacing_bps, line_bps) : pacing_bps;
-	if (bps < aim_bps)
-		more_bps = max(more_bps, (aim_bps - bps) >> ONRAMP_SHARE_SHIFT);
-	return min(bps + more_bps, limit_bps);
+	return min(onramp_resume_bps(bps, pacing_bps, line_bps), limit_bps);
 }
 
 /*
@@ -430,14 +461,14 @@ static u64 onramp_next_bps(struct onramp_sched *q, struct onramp_flow *f,
 	const struct sock *sk = onramp_skb_sk(skb);
 
 	if ((!skb->tstamp || late) && sk) {
-		own = READ_ONCE(sk->sk_pacing_rate);
+		own = onramp_pacing_bps(q, f, sk);
 		if (late)
 			own = onramp_release_bps(f, sk, len, own, q->line_bps,
 						 onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	} else if (late) {
-		own = onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
+		own = onramp_pacing_bps(q, f, NULL);
 		rate = min(rate, onramp_release_bps(f, NULL, len, own, q->line_bps,
 						    onramp_clock(q)));
 	}
