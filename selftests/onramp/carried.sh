@@ -664,19 +664,6 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-# case_if COMMAND DESCRIPTION FUNCTION [ARG...]: the kernel that checks all it does has not all that
-# distributions' have. What it skips is in selftests/skips.allow.
-case_if() {
-	local command=$1
-	shift
-
-	if $command >/dev/null 2>&1; then
-		ksft_case "$@"
-	else
-		ksft_skip "$1" "this kernel has not what it needs"
-	fi
-}
-
 ksft_plan 37
 need_module sch_onramp
 D=$(ns_name D)
@@ -712,16 +699,15 @@ ksft_case "hosts in IPIP" works_between ipip
 ksft_case "hosts in WireGuard" works_between wireguard
 ksft_case "containers in GRE with Ethernet, the qdisc on the tunnel" works_on_tunnel gretap key 7
 ksft_case "host and container in IPIP whose remote host is that of a route" ipip_by_routes
-case_if "modprobe act_tunnel_key" "containers in a VXLAN whose packets name the remote host" by_metadata
+ksft_case "containers in a VXLAN whose packets name the remote host" by_metadata
 ksft_case "host and container in GRE" tunnelled gre
 ksft_case "host and container in SIT, IPv6 in IPv4" tunnelled sit
 ksft_case "host and container in a VPN of userspace, by a TUN device" tunnelled tun
 ksft_fast_case "a VPN of userspace that waits for a slow link" waits_for_link
-ipsec="ip xfrm state count"
-case_if "$ipsec" "host and container in IPsec, by an interface of xfrm" tunnelled xfrm if_id 7 dev
-case_if "$ipsec" "host and container in IPsec, by VTI" tunnelled vti key 7
-case_if "$ipsec" "hosts with IPsec without a device, in transport mode" without_device transport
-case_if "$ipsec" "hosts with IPsec without a device, in tunnel mode" without_device tunnel
+ksft_case "host and container in IPsec, by an interface of xfrm" tunnelled xfrm if_id 7 dev
+ksft_case "host and container in IPsec, by VTI" tunnelled vti key 7
+ksft_case "hosts with IPsec without a device, in transport mode" without_device transport
+ksft_case "hosts with IPsec without a device, in tunnel mode" without_device tunnel
 ksft_case "one that sends in the name of the host" as_the_host
 ksft_case "one that sends in the name of another" as_another
 ksft_case "a bridged container that asks for itself" own_qdisc_on bridged
