@@ -110,7 +110,8 @@ static const struct net_device *nic_ts_vlan(const struct net_device *dev, u16 vi
  * bridge. A packet of a device that is not found this way, as a macvlan's, seems to be in
  * none.
  */
-static int nic_ts_packet_l3(const struct net_device *dev, const struct sk_buff *skb, u16 vid)
+static noinline int nic_ts_packet_l3(const struct net_device *dev, const struct sk_buff *skb,
+				     u16 vid)
 {
 	int l3;
 
@@ -127,9 +128,9 @@ static int nic_ts_packet_l3(const struct net_device *dev, const struct sk_buff *
 }
 
 /* The flow of a packet. L3 domains cost time only if a socket uses one. */
-static struct nic_ts_entry *nic_ts_packet_flow(const struct nic_ts_dev *nd,
-					       const struct sk_buff *skb,
-					       const struct nic_ts_packet *p)
+static __always_inline struct nic_ts_entry *nic_ts_packet_flow(const struct nic_ts_dev *nd,
+							       const struct sk_buff *skb,
+							       const struct nic_ts_packet *p)
 {
 	int l3 = 0;
 
@@ -154,7 +155,7 @@ static void nic_ts_ack(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 ack_se
 	res = nic_ts_ack_push(&e->ack, &sent, ack_seq, stamp);
 	spin_unlock(&e->ack_lock);
 	nic_ts_entry_seen(e);
-	nic_ts_count(nd->nn, NIC_TS_NET_ACK_RECORDED + res);
+	nic_ts_count_rcu(nd->nn, NIC_TS_NET_ACK_RECORDED + res);
 	trace_nic_ts_ack(&e->key, nd->ifindex, ack_seq, stamp, res);
 }
 
@@ -275,34 +276,59 @@ static void nic_ts_probe_rx(void *data, const struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
-static bool nic_ts_parse_out(struct nic_ts_dev *nd, const struct sk_buff *skb,
-			     struct nic_ts_packet *p)
+/* The long way of nic_ts_parse_out(). Not inlined: few packets get here. */
+static noinline enum nic_ts_parse nic_ts_parse_out_any(const struct nic_ts_dev *nd,
+						       const struct sk_buff *skb,
+						       struct nic_ts_packet *p)
 {
-	enum nic_ts_parse res;
 	struct nic_ts_view v;
 
 	nic_ts_view_init(&v, skb);
-	res = nd->ether ? nic_ts_parse_ether(&v, false, p) :
-			  nic_ts_parse(&v, skb_network_offset(skb),
-				       ntohs(skb->protocol), false, p);
-	nic_ts_dev_count(nd, NIC_TS_DEV_TX_PARSE + res);
-	return res == NIC_TS_PARSE_OK;
+	return nd->ether ? nic_ts_parse_ether(&v, false, p) :
+			   nic_ts_parse_any(&v, skb_network_offset(skb), ntohs(skb->protocol),
+					    false, p);
+}
+
+static __always_inline enum nic_ts_parse nic_ts_parse_out(const struct nic_ts_dev *nd,
+							  const struct sk_buff *skb,
+							  struct nic_ts_packet *p)
+{
+	u32 linear_len = skb_headlen(skb), off = 0;
+	__be16 proto = 0;
+
+	if (!nd->ether) {
+		proto = skb->protocol;
+		off = skb_network_offset(skb);
+	} else if (linear_len >= ETH_HLEN) {
+		proto = ((const struct ethhdr *)skb->data)->h_proto;
+		off = ETH_HLEN;
+	}
+	if (proto == htons(ETH_P_IP) &&
+	    nic_ts_parse_plain(skb->data, linear_len, skb->len, off, false, p))
+		return NIC_TS_PARSE_OK;
+	return nic_ts_parse_out_any(nd, skb, p);
 }
 
 /* The flow of a packet that goes out, if it is a segment. */
-static struct nic_ts_entry *nic_ts_tx_find_flow(struct nic_ts_dev *nd,
-						const struct sk_buff *skb,
-						struct nic_ts_packet *p)
+static __always_inline struct nic_ts_entry *nic_ts_tx_find_flow(struct nic_ts_dev *nd,
+								const struct sk_buff *skb,
+								struct nic_ts_packet *p)
 {
+	enum nic_ts_parse res = nic_ts_parse_out(nd, skb, p);
+
+	nic_ts_dev_count(nd, NIC_TS_DEV_TX_PARSE + res);
 	/* Pure ACKs and resets are no segments. */
-	if (!nic_ts_parse_out(nd, skb, p) || p->seq == p->end_seq)
+	if (res != NIC_TS_PARSE_OK || p->seq == p->end_seq)
 		return NULL;
 	return nic_ts_packet_flow(nd, skb, p);
 }
 
-/* Record a segment that goes out; returns whether it has a record. */
-static bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq, u32 end_seq,
-		      u64 ns, u8 source)
+/*
+ * Record a segment that goes out; returns whether it has a record. Inlined: for the tracepoint's
+ * packets, which are most, the last one is a constant.
+ */
+static __always_inline bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq,
+				      u32 end_seq, u64 ns, u8 source)
 {
 	struct nic_ts_stamp stamp = { .ns = ns, .source = source };
 	enum nic_ts_tx_result res;
@@ -314,8 +340,8 @@ static bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq, u3
 	nic_ts_entry_sent(e);
 	spin_unlock(&e->tx_lock);
 	nic_ts_entry_seen(e);
-	nic_ts_count(nd->nn, res == NIC_TS_TX_RETRANS ? NIC_TS_NET_TX_RETRANS :
-							NIC_TS_NET_TX_RECORDED);
+	nic_ts_count_rcu(nd->nn, res == NIC_TS_TX_RETRANS ? NIC_TS_NET_TX_RETRANS :
+							    NIC_TS_NET_TX_RECORDED);
 	nic_ts_dev_count(nd, source == NIC_TS_SRC_DRIVER ? NIC_TS_DEV_TX_DRIVER :
 							   NIC_TS_DEV_TX_STACK);
 	if (READ_ONCE(nd->tx_source) < source)
@@ -325,7 +351,7 @@ static bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry *e, u32 seq, u3
 }
 
 /* The device, if its packets are to be recorded. */
-static struct nic_ts_dev *nic_ts_tx_dev(const struct net_device *dev)
+static __always_inline struct nic_ts_dev *nic_ts_tx_dev(const struct net_device *dev)
 {
 	struct nic_ts_dev *nd = nic_ts_dev_find(dev);
 
@@ -377,8 +403,8 @@ out:
 	rcu_read_unlock();
 }
 
-/* The driver has not called its hook for a segment that it has taken. */
-static void nic_ts_tx_late(struct nic_ts_handoff *h, const struct net_device *dev)
+/* The driver has not called its hook for a segment that it has taken. Not inlined: rare. */
+static noinline void nic_ts_tx_late(struct nic_ts_handoff *h, const struct net_device *dev)
 {
 	struct nic_ts_dev *nd = nic_ts_tx_dev(dev);
 

@@ -129,22 +129,6 @@ void nic_ts_entry_put(struct nic_ts_entry *e)
 		call_rcu(&e->rcu, nic_ts_entry_free);
 }
 
-/**
- * nic_ts_entry_sent() - publish the range of recorded segments, for ACKs
- * @e:		entry
- *
- * Context: @e->tx_lock is held.
- */
-void nic_ts_entry_sent(struct nic_ts_entry *e)
-{
-	struct nic_ts_sent sent = nic_ts_tx_sent(&e->tx);
-
-	lockdep_assert_held(&e->tx_lock);
-	/* nic_ts_ack() reads them without the lock; most often one of them is unchanged. */
-	WRITE_ONCE(e->sent.from, sent.from);
-	WRITE_ONCE(e->sent.to, sent.to);
-}
-
 /* Out of the table: idle, not used any more, or its namespace ends. */
 static void nic_ts_entry_unhash(struct nic_ts_entry *e)
 {

@@ -317,13 +317,29 @@ static inline struct nic_ts_net *nic_ts_net(const struct net *net)
 	return net_generic(net, nic_ts_net_id);
 }
 
-/* RCU: nic_ts_net_pre_exit() replaces the counters, and they are freed later. */
-static inline void nic_ts_count(const struct nic_ts_net *nn,
-				enum nic_ts_net_stat id)
+/* Under RCU: nic_ts_net_pre_exit() replaces the counters, and they are freed later. */
+static inline void nic_ts_count_rcu(const struct nic_ts_net *nn, enum nic_ts_net_stat id)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU section");
+	this_cpu_inc(READ_ONCE(nn->count)->cnt[id]);
+}
+
+static inline void nic_ts_count(const struct nic_ts_net *nn, enum nic_ts_net_stat id)
 {
 	rcu_read_lock();
-	this_cpu_inc(READ_ONCE(nn->count)->cnt[id]);
+	nic_ts_count_rcu(nn, id);
 	rcu_read_unlock();
+}
+
+/* Publish the range of recorded segments, for ACKs; nic_ts_ack() reads it without the lock. */
+static inline void nic_ts_entry_sent(struct nic_ts_entry *e)
+{
+	struct nic_ts_sent sent = nic_ts_tx_sent(&e->tx);
+
+	lockdep_assert_held(&e->tx_lock);
+	/* Most often one of them is unchanged. */
+	WRITE_ONCE(e->sent.from, sent.from);
+	WRITE_ONCE(e->sent.to, sent.to);
 }
 
 static inline void nic_ts_dev_count(const struct nic_ts_dev *nd,
@@ -366,7 +382,6 @@ void nic_ts_flow_net_exit(struct nic_ts_net *nn);
 struct nic_ts_entry *nic_ts_entry_find(struct nic_ts_net *nn,
 				       const struct nic_ts_key *key, int l3);
 void nic_ts_entry_put(struct nic_ts_entry *e);
-void nic_ts_entry_sent(struct nic_ts_entry *e);
 struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp);
 void nic_ts_entry_detach(struct nic_ts_flow *flow);
 enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
