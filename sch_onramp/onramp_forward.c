@@ -153,6 +153,11 @@ static __always_inline void onramp_forwarded_add(struct onramp_forwarded_sum *su
 	sum->b += onramp_forwarded_secrets[i].b * (__force u32)word;
 }
 
+static __always_inline u64 onramp_forwarded_sum64(const struct onramp_forwarded_sum *sum)
+{
+	return (sum->a & GENMASK_ULL(63, 32)) | sum->b >> 32;
+}
+
 /**
  * onramp_forwarded_hash64() - hash a key
  * @key: the key
@@ -178,7 +183,7 @@ static __always_inline u64 onramp_forwarded_hash64(const struct onramp_forwarded
 		onramp_forwarded_add(&sum, 9, (__force __be32)(u32)key->via);
 		onramp_forwarded_add(&sum, 10, (__force __be32)(u32)(key->via >> 32));
 	}
-	return (sum.a & GENMASK_ULL(63, 32)) | sum.b >> 32;
+	return onramp_forwarded_sum64(&sum);
 }
 
 /* That of the table: it does without @seed, since the secret numbers are as good. */
@@ -458,6 +463,34 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 		return false;
 	}
 	return skb->len > offset && onramp_forwarded_tcp(skb, offset, skb->len - offset, p);
+}
+
+/*
+ * Most packets: IPv4 without options, no fragment, and TCP, with both headers in one piece. Return
+ * TCP's header; NULL: it is another packet, for onramp_forwarded_parse().
+ */
+static __always_inline const struct tcphdr *onramp_forwarded_plain(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	int offset = skb_network_offset(skb);
+
+	if (skb->protocol != htons(ETH_P_IP) || offset < 0 ||
+	    offset + sizeof(*iph) + sizeof(struct tcphdr) > skb_headlen(skb))
+		return NULL;
+	if (*(const u8 *)iph != 0x45 || iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
+		return NULL;
+	return (const struct tcphdr *)(iph + 1);
+}
+
+/* onramp_forwarded_hash64() of such a packet's key, if this host routes for it. */
+static __always_inline u64 onramp_forwarded_hash_plain(__be32 saddr, __be32 daddr, __be32 ports)
+{
+	struct onramp_forwarded_sum sum = {};
+
+	onramp_forwarded_add(&sum, 0, saddr);
+	onramp_forwarded_add(&sum, 1, daddr);
+	onramp_forwarded_add(&sum, 2, ports);
+	return onramp_forwarded_sum64(&sum);
 }
 
 /* Bits of a hash that onramp_net.present counts entries by: 128 KB. */
@@ -757,27 +790,72 @@ static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, const stru
 	return true;
 }
 
-/**
- * onramp_forwarded_packet() - find the flow or the entry of a packet, or make an entry
- * @qref: of the qdisc
- * @dev: its device
- * @skb: the packet, of no connection's socket
- * @now: CLOCK_MONOTONIC, ns, or a bit earlier
- * @seen: written
- *
- * Context: the qdisc's lock.
- * Return: true: it has a flow that On-Ramp follows, or an entry, valid while BHs are disabled, and
- *	with a reference for onramp_forwarded_bind() if its flow is unknown; false: neither.
+/* What onramp_forwarded_short() finds. */
+enum onramp_forwarded_result {
+	ONRAMP_FORWARDED_NONE,		/* the packet has no entry, and gets none */
+	ONRAMP_FORWARDED_KEPT,		/* it has a flow that On-Ramp follows */
+	ONRAMP_FORWARDED_OTHER,		/* onramp_forwarded_long() has to tell */
+};
+
+/* The packet's flow is in a slot. */
+static void onramp_forwarded_is_kept(struct onramp_seen *seen, struct onramp_flow *f, u32 headers)
+{
+	seen->entry = NULL;
+	seen->flow = f;
+	seen->headers = headers;
+	seen->closed = false;
+	seen->was_closed = false;
+}
+
+/*
+ * The short way of onramp_forwarded_packet(), with the same checks, for a plain packet that this
+ * host routes, if there are not many connections: nothing is copied into a key.
  */
-bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,
-			     u64 now, struct onramp_seen *seen)
+static __always_inline enum onramp_forwarded_result
+onramp_forwarded_short(const struct onramp_qref *qref, const struct net_device *dev,
+		       const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+{
+	const struct tcphdr *th = onramp_forwarded_plain(skb);
+	const struct iphdr *iph = ip_hdr(skb);
+	struct onramp_flow *f;
+	u32 headers;
+	__be32 flags;
+	u64 hash;
+
+	if (!th || skb->sk || !skb->skb_iif || onramp_forwarded_many(qref->onet))
+		return ONRAMP_FORWARDED_OTHER;
+	if (skb->transport_header != skb->network_header + sizeof(*iph) ||
+	    dev->type != ARPHRD_ETHER ||
+	    !ether_addr_equal(((const struct ethhdr *)skb->data)->h_source, dev->dev_addr))
+		return ONRAMP_FORWARDED_OTHER;
+	flags = tcp_flag_word(th);
+	headers = (ntohl(flags) >> 28 << 2) + skb_network_offset(skb) + sizeof(*iph);
+	if (th->doff < sizeof(*th) / 4 || skb->len < headers ||
+	    flags & (TCP_FLAG_FIN | TCP_FLAG_RST))
+		return ONRAMP_FORWARDED_OTHER;
+	hash = onramp_forwarded_hash_plain(iph->saddr, iph->daddr,
+					   ((const union tcp_word_hdr *)th)->words[0]);
+	if (skb->len == headers) {
+		if (!onramp_forwarded_may_be(qref->onet, hash))
+			return ONRAMP_FORWARDED_NONE;
+		headers = 0;
+	}
+	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
+				  onramp_forwarded_tag(hash, now));
+	if (!f)
+		return ONRAMP_FORWARDED_OTHER;
+	onramp_forwarded_is_kept(seen, f, headers);
+	return ONRAMP_FORWARDED_KEPT;
+}
+
+/* The long way, for all others. */
+static noinline bool onramp_forwarded_long(struct onramp_qref *qref, struct net_device *dev,
+					   struct sk_buff *skb, u64 now, struct onramp_seen *seen)
 {
 	struct onramp_forwarded_packet p;
 	struct onramp_flow *f;
 	u64 hash;
 
-	if (skb->encapsulation)
-		return false;
 	/* or_port and TCP put more than this into one piece. */
 	if (skb_network_offset(skb) < 0 ||
 	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
@@ -796,7 +874,6 @@ bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, s
 		return false;
 	if (!onramp_forwarded_out(&p.key, skb, dev))
 		return false;
-	seen->headers = p.payload ? skb->len - p.payload : 0;
 	hash = onramp_forwarded_hash64(&p.key);
 	/* Of an ACK, or with many, it is more likely that there is none. */
 	if ((!p.payload || onramp_forwarded_many(qref->onet)) &&
@@ -808,13 +885,36 @@ bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, s
 		f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
 					  onramp_forwarded_tag(hash, now));
 	}
+	seen->headers = p.payload ? skb->len - p.payload : 0;
 	if (!f || p.end)
 		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
-	seen->entry = NULL;
-	seen->flow = f;
-	seen->closed = false;
-	seen->was_closed = false;
+	onramp_forwarded_is_kept(seen, f, seen->headers);
 	return true;
+}
+
+/**
+ * onramp_forwarded_packet() - find the flow or the entry of a packet, or make an entry
+ * @qref: of the qdisc
+ * @dev: its device
+ * @skb: the packet, of no connection's socket
+ * @now: CLOCK_MONOTONIC, ns, or a bit earlier
+ * @seen: written
+ *
+ * Context: the qdisc's lock.
+ * Return: true: it has a flow that On-Ramp follows, or an entry, valid while BHs are disabled, and
+ *	with a reference for onramp_forwarded_bind() if its flow is unknown; false: neither.
+ */
+bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev, struct sk_buff *skb,
+			     u64 now, struct onramp_seen *seen)
+{
+	enum onramp_forwarded_result res;
+
+	if (skb->encapsulation)
+		return false;
+	res = onramp_forwarded_short(qref, dev, skb, now, seen);
+	if (likely(res != ONRAMP_FORWARDED_OTHER))
+		return res == ONRAMP_FORWARDED_KEPT;
+	return onramp_forwarded_long(qref, dev, skb, now, seen);
 }
 
 /**
@@ -989,8 +1089,21 @@ static noinline void onramp_forward_ends(struct onramp_net *onet,
 static noinline void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
 					  struct net_device *dev)
 {
+	const struct tcphdr *th = onramp_forwarded_plain(skb);
+	const struct iphdr *iph = ip_hdr(skb);
 	struct onramp_forwarded_packet p;
+	__be32 ports;
+	u64 hash;
 
+	/* A plain packet of a connection that this host routes: no key is needed to look. */
+	if (likely(th) && dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
+	    ether_addr_equal(eth_hdr(skb)->h_dest, dev->dev_addr)) {
+		ports = ((const union tcp_word_hdr *)th)->words[0];
+		ports = (__force __be32)rol32((__force u32)ports, 16);
+		hash = onramp_forwarded_hash_plain(iph->daddr, iph->saddr, ports);
+		if (!atomic_read(onramp_forwarded_timed_cell(onet, hash)))
+			return;
+	}
 	if (!onramp_forwarded_parse(skb, &p) || !p.ack)
 		return;
 	onramp_forwarded_turn(&p.key);

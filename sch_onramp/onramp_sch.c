@@ -576,20 +576,26 @@ static bool onramp_may_be_fast(struct Qdisc *sch, const struct sk_buff *skb, boo
  * other bursts to the same host are on the way; 0: it may leave now. An OR-ACK wakes up no burst,
  * so it need not know which ones wait, and in which qdiscs.
  */
-static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f,
-			     const struct sk_buff *skb)
+static noinline u64 onramp_burst_asks(struct onramp_sched *q, const struct onramp_flow *f,
+				      const struct sk_buff *skb)
 {
 	u64 now, ask_ns;
 
+	now = onramp_clock(q);
+	ask_ns = onramp_conn_ask(f->conn, onramp_skb_sk(skb), skb->len, q->cfg.max_pause, now);
+	return ask_ns ? now + ask_ns : 0;
+}
+
+static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f,
+					     const struct sk_buff *skb)
+{
 	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF ||
 	    onramp_flow_spills(f))
 		return 0;
 	if (likely(!onramp_conn_first(f->conn, ntohl(tcp_hdr(skb)->seq))) ||
 	    !onramp_window_known(&f->conn->peer->window))
 		return 0;
-	now = onramp_clock(q);
-	ask_ns = onramp_conn_ask(f->conn, onramp_skb_sk(skb), skb->len, q->cfg.max_pause, now);
-	return ask_ns ? now + ask_ns : 0;
+	return onramp_burst_asks(q, f, skb);
 }
 
 /*
@@ -599,8 +605,8 @@ static u64 onramp_burst_wait(struct onramp_sched *q, const struct onramp_flow *f
  * recorded when it leaves. As with the fast path of others it is not charged to its flow: nobody
  * waits for that.
  */
-static bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
-				const struct sk_buff *skb)
+static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
+						const struct sk_buff *skb)
 {
 	u64 time_to_send = onramp_cb(skb)->time_to_send;
 	struct onramp_sched *q = qdisc_priv(sch);
