@@ -45,6 +45,7 @@
  */
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <net/inet_ecn.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -66,6 +67,13 @@
  * before an absurdly long one would end.
  */
 #define ONRAMP_GAP_MAX_NS	NSEC_PER_SEC
+
+/*
+ * A gap after a pause of at least this is long, ns: 64 KB at 262 Mbit/s. Then the rate is badly
+ * known, and a gap can end early. Where gaps are shorter, many flows share a link, and would all
+ * send more whenever its queue is short.
+ */
+#define ONRAMP_GAP_LONG_NS	(2 * NSEC_PER_MSEC)
 
 /*
  * After a pause, a flow resumes at its recent rate plus the larger of 1/8 of that rate and
@@ -214,9 +222,9 @@ static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
 }
 
 /*
- * After a pause the flow's next packet waits for time_next_packet: return until when, if the
- * packet before it found the path empty. Then the recent rate was less than the path has for the
- * flow, and to wait for it leaves a link idle. So the highest rate counts.
+ * After a pause the flow's next packet waits for time_next_packet: return until when, if that is
+ * long and the packet before it found the path empty. Then the recent rate was less than the path
+ * has for the flow, and to wait for it leaves a link idle. So the highest rate counts.
  *
  * @now: the time as last read, ns
  */
@@ -240,6 +248,8 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
 	/* When the packet before left. */
 	from_ns = empty_ns - ((u64)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at)
 			      << ONRAMP_RATE_AT_SHIFT);
+	if (until_ns - from_ns < ONRAMP_GAP_LONG_NS)
+		return until_ns;
 	return max(empty_ns, from_ns + mul_u64_u64_div_u64(until_ns - from_ns, bps, limit_bps));
 }
 
@@ -408,13 +418,13 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * flows would wait for milliseconds, while the link has long become idle. On fast links BBR
  * would send more than its share, and behind them a later link may be slower.
  *
- * The recent rate is at first the delivery rate that TCP measured, or the last one that was
- * measured here, if that is higher and no older than ONRAMP_AVERAGE_MAX_NS: with few segments in
- * a round trip TCP's samples vary by times. From then on it is measured here, as an exponential
- * average: TCP's samples are as old as the packets that wait in this queue, which can be many
- * RTTs. It grows by that 1/8 in the time of the average, which is the time until an OR-ACK tells
- * what the growth has done. In less time it would be several times the link's before the first
- * OR-ACK says so, and too low after that.
+ * The recent rate is at first the delivery rate that TCP measured. At rates at which 64 KB take
+ * long TCP's samples vary by times: there it is the last one that was measured here, if that is
+ * higher and no older than ONRAMP_AVERAGE_MAX_NS. From then on it is measured here, as an
+ * exponential average: TCP's samples are as old as the packets that wait in this queue, which can
+ * be many RTTs. It grows by that 1/8 in the time of the average, which is the time until an OR-ACK
+ * tells what the growth has done. In less time it would be several times the link's before the
+ * first OR-ACK says so, and too low after that.
  *
  * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
@@ -439,7 +449,8 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 				average + (u32)(at - f->rate_at));
 	} else {
 		bps = sk ? onramp_delivered_bps(sk) : f->conn->meter.bps;
-		if (bps && at - f->rate_at < ONRAMP_AVERAGE_MAX_NS >> ONRAMP_RATE_AT_SHIFT)
+		if (bps && bps < SZ_64K * (NSEC_PER_SEC / ONRAMP_GAP_LONG_NS) &&
+		    at - f->rate_at < ONRAMP_AVERAGE_MAX_NS >> ONRAMP_RATE_AT_SHIFT)
 			bps = max(bps, (u64)f->rate << ONRAMP_RATE_SHIFT);
 		if (!bps || bps >= limit_bps)
 			return limit_bps;
