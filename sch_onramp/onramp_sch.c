@@ -221,10 +221,19 @@ static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
 	return bps + more_bps;
 }
 
+/* Is the next packet's gap after one that a pause held so long that it can end early? */
+static bool onramp_gap_is_long(const struct onramp_flow *f)
+{
+	u32 until = f->time_next_packet >> ONRAMP_RATE_AT_SHIFT;
+
+	return unlikely(f->rated) && f->conn &&
+	       (s32)(until - f->rate_at) >= (s32)(ONRAMP_GAP_LONG_NS >> ONRAMP_RATE_AT_SHIFT);
+}
+
 /*
- * After a pause the flow's next packet waits for time_next_packet: return until when, if that is
- * long and the packet before it found the path empty. Then the recent rate was less than the path
- * has for the flow, and to wait for it leaves a link idle. So the highest rate counts.
+ * In a long gap after a pause the flow's next packet waits for time_next_packet: return until when,
+ * if the packet before it found the path empty. Then the recent rate was less than the path has
+ * for the flow, and to wait for it leaves a link idle. So the highest rate counts.
  *
  * @now: the time as last read, ns
  */
@@ -248,8 +257,6 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
 	/* When the packet before left. */
 	from_ns = empty_ns - ((u64)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at)
 			      << ONRAMP_RATE_AT_SHIFT);
-	if (until_ns - from_ns < ONRAMP_GAP_LONG_NS)
-		return until_ns;
 	return max(empty_ns, from_ns + mul_u64_u64_div_u64(until_ns - from_ns, bps, limit_bps));
 }
 
@@ -285,7 +292,7 @@ static u64 onramp_departure_ns(const struct onramp_sched *q, const struct onramp
 {
 	u64 departure = f->time_next_packet, until_ns;
 
-	if (unlikely(f->rated) && f->conn)
+	if (onramp_gap_is_long(f))
 		departure = onramp_gap_end(q, f, skb, now);
 	departure = max_t(u64, skb->tstamp, departure);
 	*held = false;
@@ -994,7 +1001,7 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 		l->departure_ns = onramp_departure_ns(q, f, skb, now, &l->held);
 		if (unlikely(l->departure_ns > now))
 			now = onramp_clock(q);
-		if (l->departure_ns > now && (l->held || (f->rated && f->conn))) {
+		if (l->departure_ns > now && (l->held || onramp_gap_is_long(f))) {
 			f->waited |= l->held;
 			onramp_conn_wait(f->conn, q->qref, f->key, now);
 			/* From now on changes are told; it may have changed before. */
