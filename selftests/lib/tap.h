@@ -15,34 +15,46 @@
 
 #include "netns.h"
 
+static inline void __attribute__((noreturn)) tap_die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/*
+ * tun_open() - make the device @name of the kind @kind, IFF_TUN or IFF_TAP, in this namespace
+ *
+ * @file is /dev/net/tun, or the character device of a macvtap. @flags go to open() beside O_RDWR.
+ * Exits with 1 if it cannot.
+ */
+static inline int tun_open(const char *file, int flags, const char *name, short kind)
+{
+	struct ifreq ifr = { .ifr_flags = (short)(kind | IFF_NO_PI) };
+	int fd = open(file, O_RDWR | flags);
+
+	if (fd < 0)
+		tap_die(file);
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	if (ioctl(fd, TUNSETIFF, &ifr))
+		tap_die("TUNSETIFF");
+	return fd;
+}
+
 /*
  * tap_open() - make the tap @name in @namespace
  *
- * It takes GSO packets, and packets without a checksum.
- * @file is /dev/net/tun, or the character device of a macvtap. @flags go to open() beside O_RDWR.
+ * It takes GSO packets, and packets without a checksum. @file and @flags: see tun_open().
  * Exits with 1 if it cannot.
  */
 static inline int tap_open(const char *namespace, const char *name, const char *file, int flags)
 {
-	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
-	const char *what = file;
 	int fd;
 
 	netns_enter(namespace);
-	fd = open(file, O_RDWR | flags);
-	if (fd < 0)
-		goto err;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
-	what = "TUNSETIFF";
-	if (ioctl(fd, TUNSETIFF, &ifr))
-		goto err;
-	what = "TUNSETOFFLOAD";
+	fd = tun_open(file, flags, name, IFF_TAP | IFF_VNET_HDR);
 	if (ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6))
-		goto err;
+		tap_die("TUNSETOFFLOAD");
 	return fd;
-err:
-	perror(what);
-	exit(1);
 }
 
 /* Devices that are down, and hosts that do not answer, lose packets, and are no errors. */
@@ -59,16 +71,13 @@ static inline void __attribute__((noreturn)) tap_relay(int one, int other)
 		{ .fd = other, .events = POLLIN },
 	};
 	static char buf[1 << 17];
-	const char *what;
 	int i;
 
 	puts("ready");
 	fflush(stdout);
 	for (;;) {
-		what = "poll";
 		if (poll(fds, 2, -1) < 0)
-			goto err;
-		what = "read";
+			tap_die("poll");
 		for (i = 0; i < 2; i++) {
 			ssize_t len;
 
@@ -76,14 +85,11 @@ static inline void __attribute__((noreturn)) tap_relay(int one, int other)
 				continue;
 			len = read(fds[i].fd, buf, sizeof(buf));
 			if (len < 0 && !tap_loses())
-				goto err;
+				tap_die("read");
 			if (len > 0 && write(fds[!i].fd, buf, len) < 0 && !tap_loses())
 				perror("write");
 		}
 	}
-err:
-	perror(what);
-	exit(1);
 }
 
 #endif /* _SELFTESTS_TAP_H */

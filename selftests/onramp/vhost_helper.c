@@ -41,12 +41,6 @@ struct ring {
 	int		kick, call;
 };
 
-static void die(const char *what)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
 static void ring_to_vhost(int vhost, struct ring *r, unsigned int index, char *memory)
 {
 	struct vhost_vring_state num = { index, NR_BUFFERS }, base = { index, 0 };
@@ -64,7 +58,7 @@ static void ring_to_vhost(int vhost, struct ring *r, unsigned int index, char *m
 	r->kick = eventfd(0, EFD_NONBLOCK);
 	r->call = eventfd(0, EFD_NONBLOCK);
 	if (r->kick < 0 || r->call < 0)
-		die("eventfd");
+		tap_die("eventfd");
 	addr.desc_user_addr = (uintptr_t)r->vring.desc;
 	addr.avail_user_addr = (uintptr_t)r->vring.avail;
 	addr.used_user_addr = (uintptr_t)r->vring.used;
@@ -73,7 +67,7 @@ static void ring_to_vhost(int vhost, struct ring *r, unsigned int index, char *m
 	if (ioctl(vhost, VHOST_SET_VRING_NUM, &num) || ioctl(vhost, VHOST_SET_VRING_BASE, &base) ||
 	    ioctl(vhost, VHOST_SET_VRING_ADDR, &addr) ||
 	    ioctl(vhost, VHOST_SET_VRING_KICK, &kick) || ioctl(vhost, VHOST_SET_VRING_CALL, &call))
-		die("a ring of vhost-net");
+		tap_die("a ring of vhost-net");
 }
 
 /* vhost may use buffer @i. */
@@ -90,7 +84,7 @@ static void ring_kick(struct ring *r)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!(r->vring.used->flags & VRING_USED_F_NO_NOTIFY) && eventfd_write(r->kick, 1))
-		die("kick");
+		tap_die("kick");
 }
 
 /* Is there a buffer that vhost has used? */
@@ -147,7 +141,7 @@ static void send_all(int guest)
 
 		/* Nothing is there; or the device is down. */
 		if (len < 0 && errno != EAGAIN && errno != EIO && errno != EBADFD)
-			die("read");
+			tap_die("read");
 		if (len <= 0)
 			break;
 		nr_unused--;
@@ -177,12 +171,12 @@ int main(int argc, char **argv)
 	host = tap_open(argv[3], argv[4], "/dev/net/tun", O_NONBLOCK);
 	vhost = open("/dev/vhost-net", O_RDWR);
 	if (vhost < 0)
-		die("/dev/vhost-net");
+		tap_die("/dev/vhost-net");
 	memory = mmap(NULL, NR_RINGS * size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	table = calloc(1, sizeof(*table) + sizeof(table->regions[0]));
 	if (memory == MAP_FAILED || !table)
-		die("memory");
+		tap_die("memory");
 	/* The guest's physical addresses are this process's. */
 	table->nregions = 1;
 	table->regions[0].guest_phys_addr = (uintptr_t)memory;
@@ -191,7 +185,7 @@ int main(int argc, char **argv)
 	/* No features: the header is as tun has it, and a packet is in one buffer. */
 	if (ioctl(vhost, VHOST_SET_OWNER) || ioctl(vhost, VHOST_SET_FEATURES, &features) ||
 	    ioctl(vhost, VHOST_SET_MEM_TABLE, table))
-		die("vhost-net");
+		tap_die("vhost-net");
 	for (i = 0; i < NR_RINGS; i++)
 		ring_to_vhost(vhost, &rings[i], i, memory + i * size);
 	for (i = 0; i < NR_BUFFERS; i++) {
@@ -202,7 +196,7 @@ int main(int argc, char **argv)
 		struct vhost_vring_file backend = { i, host };
 
 		if (ioctl(vhost, VHOST_NET_SET_BACKEND, &backend))
-			die("VHOST_NET_SET_BACKEND");
+			tap_die("VHOST_NET_SET_BACKEND");
 	}
 	ring_kick(&rings[RX]);
 	puts("ready");
@@ -215,7 +209,7 @@ int main(int argc, char **argv)
 		/* Without room nothing is read. */
 		fds[2] = (struct pollfd){ nr_unused ? guest : -1, POLLIN };
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
-			die("poll");
+			tap_die("poll");
 		for (i = 0; i < NR_RINGS; i++)
 			if (fds[i].revents)
 				eventfd_read(fds[i].fd, &n);
