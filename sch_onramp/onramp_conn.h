@@ -533,7 +533,8 @@ struct onramp_conn {
 	struct llist_node	recheck;
 	unsigned long		queued;
 	struct rcu_head		rcu;
-	struct onramp_tx	rec[ONRAMP_RECORDS];
+	/* Two records have a line; none is in two. */
+	struct onramp_tx	rec[ONRAMP_RECORDS] ____cacheline_aligned;
 };
 
 /* onramp_conn_prefetch() - prepare for onramp_conn_sent(): data has been queued */
