@@ -1214,8 +1214,8 @@ static bool onramp_forward_in6(struct onramp_net *onet, struct sk_buff *skb,
 static unsigned int onramp_forward_in(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
-	struct onramp_net *onet = onramp_net(state->net);
 	struct net_device *dev = skb->dev;
+	struct onramp_net *onet = priv;
 	bool taken = false;
 
 	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_OTHERHOST)
@@ -1238,6 +1238,7 @@ static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *
 	if (!hook)
 		return -ENOMEM;
 	hook->ops.hook = onramp_forward_in;
+	hook->ops.priv = onet;
 	hook->ops.dev = link->dev;
 	hook->ops.pf = NFPROTO_NETDEV;
 	hook->ops.hooknum = NF_NETDEV_INGRESS;

@@ -343,13 +343,11 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
-/* Flows whose pause has become shorter, or whose gap after one. */
-static void onramp_recheck(struct onramp_sched *q)
+/* onramp_recheck(), if there are any. */
+static noinline void onramp_recheck_some(struct onramp_sched *q)
 {
 	struct onramp_conn *conn, *next;
 
-	if (likely(llist_empty(&q->qref->recheck)))
-		return;
 	llist_for_each_entry_safe(conn, next, llist_del_all(&q->qref->recheck), recheck) {
 		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(conn->waiter));
 
@@ -363,6 +361,13 @@ static void onramp_recheck(struct onramp_sched *q)
 			onramp_unthrottle(q, f);
 		onramp_conn_put(conn);
 	}
+}
+
+/* Flows whose pause has become shorter, or whose gap after one. */
+static __always_inline void onramp_recheck(struct onramp_sched *q)
+{
+	if (unlikely(!llist_empty(&q->qref->recheck)))
+		onramp_recheck_some(q);
 }
 
 /**
@@ -739,8 +744,8 @@ static noinline void onramp_came(struct onramp_sched *q, struct onramp_flow *f,
 }
 
 /* Data of a connection that On-Ramp follows has come to its flow. */
-static void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
-			       struct sk_buff *skb, u32 headers)
+static __always_inline void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
+					       struct sk_buff *skb, u32 headers)
 {
 	onramp_cb(skb)->headers = headers;
 	if (!skb->tstamp &&
@@ -749,9 +754,6 @@ static void onramp_is_followed(struct onramp_sched *q, struct onramp_flow *f,
 	/* Both are next needed when the packet leaves. */
 	onramp_conn_prefetch(f->conn);
 	prefetchw(&f->conn->rec[f->slot]);
-	/* Once in a quarter of the ring another one is looked at, see onramp_tx_wanted(). */
-	if (!(f->slot % (ONRAMP_RECORDS / 4)))
-		prefetch(&f->conn->rec[(f->slot + ONRAMP_RECORDS / 4 - 1) % ONRAMP_RECORDS]);
 }
 
 /* The same for a packet of a forwarded connection. */
@@ -1142,10 +1144,14 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	 * onramp_is_followed() fetches then. The ring is larger than the first caches.
 	 */
 	prefetchw(&f->conn->rec[f->slot]);
+	/* Once in a quarter of the ring another one is looked at, see onramp_tx_wanted(). */
+	if (!(f->slot % (ONRAMP_RECORDS / 4)))
+		prefetch(&f->conn->rec[(f->slot + ONRAMP_RECORDS / 4 - 1) % ONRAMP_RECORDS]);
 }
 
 /* A packet of the fast queue leaves; data with the flow that onramp_data_is_fast() saw. */
-static void onramp_fast_sent(struct onramp_sched *q, const struct Qdisc *sch, struct sk_buff *skb)
+static __always_inline void onramp_fast_sent(struct onramp_sched *q, const struct Qdisc *sch,
+					     struct sk_buff *skb)
 {
 	struct onramp_leaving l = { .skb = skb, .flow = &q->fast };
 
