@@ -635,8 +635,8 @@ static bool onramp_forwarded_many(const struct onramp_net *onet)
 }
 
 /* May a connection without an entry have one? */
-static bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff *skb, u64 hash,
-				 u64 now)
+static noinline bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff *skb,
+					  u64 hash, u64 now)
 {
 	if (!onramp_forwarded_many(qref->onet) ||
 	    onramp_fwd_is_large(qref->sizes, hash >> 32, skb->len, now))
@@ -809,10 +809,10 @@ static void onramp_forwarded_is_kept(struct onramp_seen *seen, struct onramp_flo
 
 /*
  * The short way of onramp_forwarded_packet(), with the same checks, for a plain packet that this
- * host routes, if there are not many connections: nothing is copied into a key.
+ * host routes: nothing is copied into a key.
  */
 static __always_inline enum onramp_forwarded_result
-onramp_forwarded_short(const struct onramp_qref *qref, const struct net_device *dev,
+onramp_forwarded_short(struct onramp_qref *qref, const struct net_device *dev,
 		       const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
 {
 	const struct tcphdr *th = onramp_forwarded_plain(skb);
@@ -822,7 +822,7 @@ onramp_forwarded_short(const struct onramp_qref *qref, const struct net_device *
 	__be32 flags;
 	u64 hash;
 
-	if (!th || skb->sk || !skb->skb_iif || onramp_forwarded_many(qref->onet))
+	if (!th || skb->sk || !skb->skb_iif)
 		return ONRAMP_FORWARDED_OTHER;
 	if (skb->transport_header != skb->network_header + sizeof(*iph) ||
 	    dev->type != ARPHRD_ETHER ||
@@ -835,11 +835,13 @@ onramp_forwarded_short(const struct onramp_qref *qref, const struct net_device *
 		return ONRAMP_FORWARDED_OTHER;
 	hash = onramp_forwarded_hash_plain(iph->saddr, iph->daddr,
 					   ((const union tcp_word_hdr *)th)->words[0]);
-	if (skb->len == headers) {
-		if (!onramp_forwarded_may_be(qref->onet, hash))
-			return ONRAMP_FORWARDED_NONE;
+	/* Of an ACK, or with many, it is more likely that there is none. The long way makes one. */
+	if ((skb->len == headers || onramp_forwarded_many(qref->onet)) &&
+	    !onramp_forwarded_may_be(qref->onet, hash))
+		return skb->len > headers && onramp_forwarded_may(qref, skb, hash, now) ?
+		       ONRAMP_FORWARDED_OTHER : ONRAMP_FORWARDED_NONE;
+	if (skb->len == headers)
 		headers = 0;
-	}
 	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
 				  onramp_forwarded_tag(hash, now));
 	if (!f)
