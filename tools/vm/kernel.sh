@@ -226,6 +226,9 @@ vm_judge()
 	status=125
 	if [ "$rc" = 124 ] || [ "$rc" = 137 ]; then
 		vm_fail "no verdict within ${limit} s, the guest hangs"
+		# What the kernel says of a CPU that has stopped may be above the tail.
+		grep -aE 'rcu: |soft lockup|hard LOCKUP|NMI backtrace|RIP: ' "$work/console.txt" |
+			tail -n 20 | sed 's/^/vm: /' >&2 || :
 	elif grep -aq 'Kernel panic' "$work/console.txt"; then
 		vm_fail "kernel panic"
 		# The cause may be above the tail.
