@@ -224,8 +224,11 @@ static __always_inline void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 sour
 
 	res = nic_ts_parse_in(skb, frags, &p);
 	nic_ts_dev_count(nd, NIC_TS_DEV_RX_PARSE + res);
-	if (res != NIC_TS_PARSE_OK)
+	if (res != NIC_TS_PARSE_OK) {
+		if (res == NIC_TS_PARSE_PTP && READ_ONCE(nd->hw_tx))
+			nic_ts_hw_yield(nd);
 		return;
+	}
 	if ((p.flags & NIC_TS_TCP_ACK) && !(p.flags & NIC_TS_TCP_RST) &&
 	    atomic_read(&nd->nn->nflows))
 		e = nic_ts_packet_flow(nd, skb, &p);
@@ -317,6 +320,8 @@ static __always_inline struct nic_ts_entry *nic_ts_tx_find_flow(struct nic_ts_de
 	enum nic_ts_parse res = nic_ts_parse_out(nd, skb, p);
 
 	nic_ts_dev_count(nd, NIC_TS_DEV_TX_PARSE + res);
+	if (READ_ONCE(nd->hw_tx) && (res == NIC_TS_PARSE_PTP || nic_ts_hw_of_another(skb)))
+		nic_ts_hw_yield(nd);
 	/* Pure ACKs and resets are no segments. */
 	if (res != NIC_TS_PARSE_OK || p->seq == p->end_seq)
 		return NULL;

@@ -207,7 +207,7 @@ static void nic_ts_dev_del(struct net_device *dev)
 	}
 	/* It may be moving to another namespace, or this module is unloaded. */
 	if (dev->reg_state == NETREG_REGISTERED)
-		nic_ts_hw_restore(nd);
+		nic_ts_hw_stop(nd);
 	else
 		nic_ts_dev_vanished(nd);
 	nic_ts_dev_put(nd);

@@ -19,7 +19,8 @@
  *				back, and calls that one: TCP's accounting is as ever
  *
  * One packet of a flow and max_slots of a device are under way at a time: NICs
- * have 1 to 64 places for such stamps, and ptp4l needs one.
+ * have 1 to 64 places for such stamps, and ptp4l needs one. Once PTP or another
+ * program that asks for stamps is seen on the device, it has all of them.
  */
 #include <linux/errqueue.h>
 #include <linux/ethtool.h>
@@ -226,6 +227,18 @@ not_asked:
 	clear_bit(0, &e->asked);
 }
 
+/**
+ * nic_ts_hw_of_another() - return whether another program asks for a hardware timestamp
+ * @skb:	a packet that goes out
+ *
+ * Context: any.
+ */
+bool nic_ts_hw_of_another(const struct sk_buff *skb)
+{
+	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NOBPF &&
+	       skb->destructor != nic_ts_tx_destructor;
+}
+
 /* A stamp, with the number of its slot. */
 static void nic_ts_tx_stamp(u32 key, u64 hw_ns)
 {
@@ -373,8 +386,8 @@ void nic_ts_hw_dev_clock(struct nic_ts_dev *nd)
 
 static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 {
-	struct kernel_hwtstamp_config cfg = {};
-	bool tx_was_on;
+	struct kernel_hwtstamp_config cfg = {}, before;
+	bool tx_was_on, tx;
 	int err;
 
 	nic_ts_hw_dev_clock(nd);
@@ -387,7 +400,7 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 		*why = "the device does not tell how it stamps";
 		return err;
 	}
-	nd->hw_before = cfg;
+	before = cfg;
 	tx_was_on = cfg.tx_type != HWTSTAMP_TX_OFF;
 	if (cfg.rx_filter != HWTSTAMP_FILTER_ALL &&
 	    (cfg.rx_filter != HWTSTAMP_FILTER_NONE || tx_was_on)) {
@@ -404,42 +417,55 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 		}
 		if (cfg.rx_filter != HWTSTAMP_FILTER_ALL) {
 			*why = "the device cannot stamp all packets that come in";
-			nic_ts_hwtstamp(nd->dev, &nd->hw_before, true);
+			nic_ts_hwtstamp(nd->dev, &before, true);
 			return -EOPNOTSUPP;
 		}
-		nd->hw_changed = true;
 	}
 	nd->hw_set = cfg;
+	if (!tx_was_on) {
+		nd->hw_own = true;
+		clear_bit(0, &nd->hw_yielded);
+	}
 	/* If a program had it on already, such as ptp4l, it needs the slots itself. */
-	WRITE_ONCE(nd->hw_tx, !tx_was_on && cfg.tx_type == HWTSTAMP_TX_ON);
+	tx = nd->hw_own && !test_bit(0, &nd->hw_yielded) && cfg.tx_type == HWTSTAMP_TX_ON;
+	WRITE_ONCE(nd->hw_tx, tx);
 	WRITE_ONCE(nd->hw_rx, true);
 	return 0;
 }
 
 /**
- * nic_ts_hw_restore() - restore a device's configuration
+ * nic_ts_hw_stop() - use a device's hardware timestamps no more
  * @nd:		device
+ *
+ * The device goes on stamping, as after ptp4l: a program may have asked for the same
+ * configuration meanwhile, which nothing tells, and needs its timestamps.
  *
  * Context: RTNL.
  */
-void nic_ts_hw_restore(struct nic_ts_dev *nd)
+void nic_ts_hw_stop(struct nic_ts_dev *nd)
 {
-	struct kernel_hwtstamp_config cfg = {};
-
 	ASSERT_RTNL();
 	/* Read locklessly with each packet. */
 	WRITE_ONCE(nd->hw_rx, false);
 	WRITE_ONCE(nd->hw_tx, false);
-	if (!nd->hw_changed)
+}
+
+/**
+ * nic_ts_hw_yield() - leave a device's places for TX timestamps to another program
+ * @nd:		device
+ *
+ * Until the administrator sets the number of slots again. A timestamp that ptp4l does not get
+ * is a fault of its port, and no synchronisation for 16 s, by its defaults.
+ *
+ * Context: any but hard interrupt.
+ */
+void nic_ts_hw_yield(struct nic_ts_dev *nd)
+{
+	if (test_and_set_bit(0, &nd->hw_yielded))
 		return;
-	nd->hw_changed = false;
-	/* Somebody else's by now? */
-	if (nic_ts_hwtstamp(nd->dev, &cfg, false) ||
-	    cfg.rx_filter != nd->hw_set.rx_filter || cfg.tx_type != nd->hw_set.tx_type)
-		return;
-	cfg = nd->hw_before;
-	if (nic_ts_hwtstamp(nd->dev, &cfg, true))
-		netdev_warn(nd->dev, "hardware timestamps stay on: the driver refused to turn them off\n");
+	/* Read locklessly: a packet more may ask as it is switched. */
+	WRITE_ONCE(nd->hw_tx, false);
+	nic_ts_dev_count(nd, NIC_TS_DEV_TX_HW_YIELDED);
 }
 
 /**
@@ -485,7 +511,7 @@ void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink)
 		nd->hw_netlink = false;
 	}
 	if (nd->hw_users && !--nd->hw_users)
-		nic_ts_hw_restore(nd);
+		nic_ts_hw_stop(nd);
 }
 
 /** nic_ts_hw_init() - make the socket that receives TX timestamps */

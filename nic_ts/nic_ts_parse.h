@@ -48,7 +48,9 @@
 	NIC_TS_PARSE(MALFORMED, SkipMalformed, \
 		"left alone: a header contradicts itself") \
 	NIC_TS_PARSE(TOO_DEEP, SkipTooDeep, \
-		"left alone: more than two VLAN tags or four IPv6 extension headers")
+		"left alone: more than two VLAN tags or four IPv6 extension headers") \
+	NIC_TS_PARSE(PTP, SkipPtp, \
+		"left alone: PTP, whose daemon needs the NIC's places for TX timestamps")
 
 enum nic_ts_parse {
 #define NIC_TS_PARSE(id, name, what) NIC_TS_PARSE_##id,
@@ -167,10 +169,23 @@ static __always_inline bool nic_ts_parse_plain(const u8 *linear, u32 linear_len,
 	return true;
 }
 
-/* Protocols that carry another packet, or hide it. */
-static inline enum nic_ts_parse nic_ts_parse_other(u8 proto)
+/* UDP, at @off: PTP by its ports (IEEE 1588-2019, annexes C and D), or anything else. */
+static inline enum nic_ts_parse nic_ts_parse_udp(const struct nic_ts_view *v, u32 off)
+{
+	u8 buf[4];
+	const u8 *h = nic_ts_view_at(v, off, 4, buf);
+
+	if (h && (nic_ts_be16(h + 2) == 319 || nic_ts_be16(h + 2) == 320))
+		return NIC_TS_PARSE_PTP;
+	return NIC_TS_PARSE_NOT_TCP;
+}
+
+/* Not TCP: protocols that carry another packet, or hide it, and PTP. */
+static inline enum nic_ts_parse nic_ts_parse_other(const struct nic_ts_view *v, u32 off, u8 proto)
 {
 	switch (proto) {
+	case 17:
+		return nic_ts_parse_udp(v, off);
 	case 4:		/* IPIP */
 	case 41:	/* IPv6 */
 	case 47:	/* GRE */
@@ -209,7 +224,7 @@ nic_ts_parse_ipv4(const struct nic_ts_view *v, u32 off, bool rx,
 	if (nic_ts_be16(h + 6) & 0x3fff)
 		return NIC_TS_PARSE_FRAGMENT;
 	if (h[9] != 6)
-		return nic_ts_parse_other(h[9]);
+		return nic_ts_parse_other(v, off + hlen, h[9]);
 	p->tos = h[1];
 	p->key.family = AF_INET;
 	memcpy(rx ? p->key.raddr : p->key.laddr, h + 12, 4);
@@ -250,7 +265,7 @@ nic_ts_parse_ipv6(const struct nic_ts_view *v, u32 off, bool rx,
 			return NIC_TS_PARSE_FRAGMENT;
 		/* Hop-by-hop options, routing, destination options. */
 		if (proto != 0 && proto != 43 && proto != 60)
-			return nic_ts_parse_other(proto);
+			return nic_ts_parse_other(v, off, proto);
 		if (len < 8)
 			return NIC_TS_PARSE_MALFORMED;
 		h = nic_ts_view_at(v, off, 8, buf);
@@ -297,6 +312,8 @@ static inline enum nic_ts_parse nic_ts_parse_any(const struct nic_ts_view *v, u3
 			proto = nic_ts_be16(h + 2);
 			off += 4;
 			break;
+		case 0x88f7:
+			return NIC_TS_PARSE_PTP;
 		case 0x8847:	/* MPLS */
 		case 0x8848:
 		case 0x8864:	/* PPPoE */

@@ -88,6 +88,8 @@
 		"timestamps of sent packets refused: not between software's time and now") \
 	NIC_TS_STAT(TX_HW_UNMATCHED, TxHardwareUnmatched, \
 		"timestamps of sent packets without a record: overwritten, or sent again") \
+	NIC_TS_STAT(TX_HW_YIELDED, TxHardwareYielded, \
+		"times that the TX slots were left to another program: PTP, or it asked for one") \
 	NIC_TS_STAT(STEPS, ClockSteps, \
 		"steps of the NIC's clock that were noticed")
 
@@ -230,9 +232,9 @@ struct nic_ts_dev_cpu {
  * @max_slots:	how many of these there may be
  * @hw_users:	requests for hardware stamps; RTNL
  * @hw_netlink:	one of them is the administrator's; RTNL
- * @hw_changed:	@hw_before is to be restored; RTNL
- * @hw_before:	configuration that was found; RTNL
- * @hw_set:	the one in its place; RTNL
+ * @hw_own:	the bus turned TX stamps on; RTNL
+ * @hw_yielded:	another program that uses TX stamps was seen; bit 0, atomic
+ * @hw_set:	configuration that the driver had or took when @hw_users began; RTNL
  * @rcu:	looked up under RCU
  * @nqueues:	entries of @last_hw_ns
  * @last_hw_ns:	last stamp believed, per RX queue; written by its poll function
@@ -258,8 +260,8 @@ struct nic_ts_dev {
 	u32			max_slots;
 	u32			hw_users;
 	bool			hw_netlink;
-	bool			hw_changed;
-	struct kernel_hwtstamp_config hw_before;
+	bool			hw_own;
+	unsigned long		hw_yielded;
 	struct kernel_hwtstamp_config hw_set;
 	struct rcu_head		rcu;
 	u32			nqueues;
@@ -411,7 +413,9 @@ void nic_ts_hw_dev_init(struct nic_ts_dev *nd);
 void nic_ts_hw_dev_clock(struct nic_ts_dev *nd);
 int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why);
 void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink);
-void nic_ts_hw_restore(struct nic_ts_dev *nd);
+void nic_ts_hw_stop(struct nic_ts_dev *nd);
+void nic_ts_hw_yield(struct nic_ts_dev *nd);
+bool nic_ts_hw_of_another(const struct sk_buff *skb);
 void nic_ts_hw_rx_stamp(struct nic_ts_dev *nd, const struct sk_buff *skb,
 			struct nic_ts_stamp *stamp);
 void nic_ts_hw_ask(struct nic_ts_dev *nd, struct nic_ts_entry *e,

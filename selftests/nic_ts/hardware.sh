@@ -53,21 +53,80 @@ phc() {
 	dev_show "$A" a0 phc
 }
 
-# On by request, off at the end; refused where it is somebody else's.
+# On by request. Once on, the configuration may be another program's as well, so it stays.
 configuration() {
-	local before
+	local on
 
-	before=$(config)
+	refused grep 'rx_filter 1' <(config)
 	bus device a0 hw on
 	expect_same "hw" "$(dev_show "$A" a0 hw)" on
-	[ "$(config)" != "$before" ] || fail "the device was not configured"
+	expect_same "slots" "$(dev_show "$A" a0 tx_slots)" 1
+	on=$(config)
+	in_ns "$A" hwstamp_ctl -i a0 -t 1 -r 1
 	bus device a0 hw off
-	expect_same "configuration" "$(config)" "$before"
+	expect_same "hw" "$(dev_show "$A" a0 hw)" off
+	expect_same "configuration" "$(config)" "$on"
 	in_ns "$A" bash -c "echo $(ifindex "$A" a0) >$PARAMS/hardware"
 	expect_same "hw" "$(dev_show "$A" a0 hw)" on
+	expect_same "slots, again" "$(dev_show "$A" a0 tx_slots)" 1
 	echo 0 >$PARAMS/hardware
-	expect_same "configuration" "$(config)" "$before"
+	expect_same "configuration" "$(config)" "$on"
 	refused in_ns "$A" nic_ts device lo hw on
+}
+
+# ptp NAMESPACE DEVICE [OPTION]: in PTP_PID.
+ptp() {
+	spawn ip netns exec "$1" ptp4l -f "$KSFT_TMP/ptp.conf" -2 -i "$2" -m \
+		--uds_address "$KSFT_TMP/uds-$2" "${@:3}"
+	PTP_PID=$SPAWNED
+}
+
+asks() {
+	[ "$(dev_stat "$A" a0 TxHardwareAsked)" -gt "$1" ]
+}
+
+# The bus has the NIC's only place for TX timestamps nearly all the time; then ptp4l begins, as
+# the master, or as the slave.
+ptp_has_the_place() {
+	local load a_pid asked yielded
+
+	cat >"$KSFT_TMP/ptp.conf" <<-END
+		[global]
+		logSyncInterval -3
+		logMinDelayReqInterval -3
+		logAnnounceInterval -2
+		announceReceiptTimeout 3
+		tx_timestamp_timeout 20
+		summary_interval 0
+	END
+	in_ns "$A" hwstamp_ctl -i a0 -t 0 -r 0
+	labnic -n "$A" set a0 tx_stamp_slots 1 tx_stamp_delay 1ms
+	asked=$(dev_stat "$A" a0 TxHardwareAsked)
+	yielded=$(dev_stat "$A" a0 TxHardwareYielded)
+	bus device a0 hw on tx-slots 1
+	spawn dcload client --netns "$A" --to "$B4" --cc nic_ts_test --flows 2 \
+		--rtt-sample-us 0 --rate-limit 20mbit --duration 100
+	load=$SPAWNED
+	wait_for 10 asks "$((asked + 100))"
+	: >"$KSFT_TMP/spawned"
+	# shellcheck disable=SC2086
+	ptp "$A" a0 $1
+	a_pid=$PTP_PID
+	# shellcheck disable=SC2086
+	ptp "$B" b0 $2
+	sleep 4
+	stop "$a_pid"
+	stop "$PTP_PID"
+	cat "$KSFT_TMP/spawned"
+	expect "lines of a slave that has delays" "$(grep -c ' rms .* delay ' "$KSFT_TMP/spawned")" -ge 1
+	expect "TX timestamps missed" "$(grep -c 'timed out' "$KSFT_TMP/spawned")" -eq 0
+	expect_same "slots of the bus" "$(dev_show "$A" a0 tx_slots)" 0
+	expect "yielded" $(($(dev_stat "$A" a0 TxHardwareYielded) - yielded)) -eq 1
+	stop "$load"
+	bus device a0 tx-slots 1
+	expect_same "slots, by request" "$(dev_show "$A" a0 tx_slots)" 1
+	bus device a0 hw off
+	labnic -n "$A" set a0 tx_stamp_slots 16 tx_stamp_delay 0
 }
 
 # Both stamps of the NIC: the RTT is the wire's, whatever the hosts do.
@@ -197,7 +256,7 @@ unused() {
 	[ "$(cat /sys/module/nic_ts/refcnt)" -eq 0 ]
 }
 
-ksft_plan 11
+ksft_plan 13
 if ! modprobe labnic; then
 	echo "Bail out! the module labnic cannot be loaded"
 	exit 1
@@ -208,7 +267,9 @@ ns_add "$A" "$B"
 quiet "$A" "$B"
 pair tx_stamp_slots 16
 serve "$B"
-ksft_case "configured on request, and restored" configuration
+ksft_case "configured on request, and left so" configuration
+ksft_case "a ptp4l that comes later is the master" ptp_has_the_place "--priority1 1" -s
+ksft_case "a ptp4l that comes later is the slave" ptp_has_the_place -s "--priority1 1"
 ksft_case "RTTs of the NIC's clock" both
 ksft_case "stamps of two clocks are not subtracted" two_domains
 ksft_case "a map takes one to the other" mapped

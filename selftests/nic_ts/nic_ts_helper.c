@@ -333,6 +333,17 @@ static const char *kind(struct frame *f, int n)
 		f->b[f->len + 1] = 200;
 		f->len += 8;
 		return "SkipMalformed";
+	case 31:
+		ether(f, 0x88f7);
+		zeros(f, 44);
+		return "SkipPtp";
+	case 32:	/* from and to the port of event messages */
+		ether(f, 0x0800);
+		ipv4(f, 0x45, 52, 0, 17);
+		put16(f, 319);
+		put16(f, 319);
+		zeros(f, 48);
+		return "SkipPtp";
 	default:
 		return NULL;
 	}
@@ -362,8 +373,9 @@ static int inject(struct sockaddr_ll *to, int times)
 	static const char * const names[] = {
 		"ParsedTcp", "SkipNotIp", "SkipNotTcp", "SkipEncapsulated",
 		"SkipFragment", "SkipTruncated", "SkipMalformed", "SkipTooDeep",
+		"SkipPtp",
 	};
-	int sent[8] = {}, i, n, j;
+	int sent[9] = {}, i, n, j;
 	const char *name;
 	struct frame f;
 
@@ -371,11 +383,11 @@ static int inject(struct sockaddr_ll *to, int times)
 		memset(&f, 0, sizeof(f));
 		for (n = 0; (name = kind(&f, n)); n++) {
 			send_frame(&f, to);
-			for (j = 0; j < 8; j++)
+			for (j = 0; j < 9; j++)
 				sent[j] += !strcmp(name, names[j]);
 		}
 	}
-	for (j = 0; j < 8; j++)
+	for (j = 0; j < 9; j++)
 		printf("%s %d\n", names[j], sent[j]);
 	return 0;
 }

@@ -263,6 +263,23 @@ static void parse__what_is_left_alone(void)
 	ipv4(20, 8, 17);
 	frame_len += 8;
 	CHECK_EQ(parse(&p), NIC_TS_PARSE_NOT_TCP);
+	for (i = 318; i <= 321; i++) {
+		begin(0x0800);
+		ipv4(24, 8, 17);
+		frame[frame_len + 2] = i >> 8;
+		frame[frame_len + 3] = i & 0xff;
+		frame_len += 8;
+		CHECK_EQ(parse(&p), i == 319 || i == 320 ? NIC_TS_PARSE_PTP :
+							   NIC_TS_PARSE_NOT_TCP);
+	}
+	/* The ports are missing. */
+	begin(0x0800);
+	ipv4(20, 2, 17);
+	frame_len += 2;
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_NOT_TCP);
+	begin(0x88f7);
+	frame_len += 44;
+	CHECK_EQ(parse(&p), NIC_TS_PARSE_PTP);
 	begin(0x0800);
 	ipv4(20, 20, 6)[6] = 0x20;
 	tcp(20, 0, 0);
