@@ -138,7 +138,7 @@ check-arm64: ## The same for arm64: cross compiled, and in QEMU's arm64
 	@$(MAKE) --no-print-directory check-kernels KERNELS='6.1-cloud-arm64 6.12-cloud-arm64'
 
 .PHONY: unit-cross
-unit-cross: ## Run the unit tests on big-endian s390x, 32-bit armhf, and arm64, under QEMU
+unit-cross: ## Run the unit tests on big-endian s390x, 32-bit armhf and i386, and arm64, under QEMU
 	@$(SETUP) build cross
 	+@$(MAKE) --no-print-directory -C selftests/unit cross O=$(userspace)/unit STEPS=200000
 
