@@ -256,11 +256,13 @@ struct or_acker_sub {
  * @hw_domain:	of @hw_ns
  * @hw_epoch:	of @hw_ns
  * @tos:	of the newest packet
+ * @class:	of the newest packet, of or_acker_class_of()
  * @local:	a socket of this host sent the newest packet
  * @dead:	out of the table
  * @priority:	skb->priority of OR-ACKs
  * @wait_cpu:	CPU in whose list of waiting flows it is, if it is in one
  * @seen:	jiffies of the newest packet
+ * @link:	of the newest packet, with a reference; NULL: of this host, or none yet
  * @due_node:	under or_acker_cpu.lock
  * @wait_node:	under or_acker_cpu.lock
  * @wait_ns:	CLOCK_MONOTONIC until which it waits; written by the CPU that takes it off the list
@@ -278,11 +280,13 @@ struct or_acker_flow {
 	u32			hw_domain;
 	u16			hw_epoch;
 	u8			tos;
+	u8			class;
 	bool			local;
 	bool			dead;
 	u32			priority;
 	int			wait_cpu;
 	unsigned long		seen;
+	struct or_acker_link	*link;
 
 	struct list_head	due_node;
 	struct list_head	wait_node;
@@ -333,10 +337,35 @@ struct or_acker_tap {
 };
 
 /**
+ * struct or_acker_data - data that a CPU received from a device for a namespace
+ * @with:	of flows that have OR-ACKs, by class, in units of or_acker_share_units()
+ * @without:	of senders that have not subscribed, likewise
+ */
+struct or_acker_data {
+	u32	with[OR_ACKER_CLASSES];
+	u32	without[OR_ACKER_CLASSES];
+};
+
+/**
+ * struct or_acker_link - shares of the data that a namespace receives from a device
+ * @ref:	one of its or_acker_dev, one of each flow whose newest packet came from it
+ * @lock:	of updates of @share, taken by the CPU that finds it free; inside that of a flow
+ * @share:	by class; @at_ns and @others of each are read locklessly
+ * @data:	the sums that @share is made of
+ */
+struct or_acker_link {
+	refcount_t			ref;
+	spinlock_t			lock;	/* share */
+	struct or_acker_share		share[OR_ACKER_CLASSES];
+	struct or_acker_data __percpu	*data;
+};
+
+/**
  * struct or_acker_dev - a device whose packets a namespace sees
  * @node:	or_acker_tap.devs
  * @an:		the namespace; the device may be in another one, below a VLAN of it
  * @tap:	the device, NULL: not registered
+ * @link:	shares of its data, with a reference
  * @net:	namespace of the device
  * @ifindex:	the device
  * @list:	or_acker_net.devs
@@ -347,6 +376,7 @@ struct or_acker_dev {
 	struct hlist_node	node;
 	struct or_acker_net	*an;
 	struct or_acker_tap	*tap;
+	struct or_acker_link	*link;
 	struct net		*net;
 	int			ifindex;
 	struct list_head	list;
@@ -378,9 +408,6 @@ struct or_acker_dev {
  * @rx_offset_ns: added to timestamps of unsynchronised clocks, so that they do
  *		not tell how long the host has been up; constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
- * @share:	of data with On-Ramp in all that comes in; under @share_lock, its @at_ns and
- *		@others are read locklessly
- * @share_lock:	taken by the CPU that finds it free
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
@@ -410,8 +437,6 @@ struct or_acker_net {
 	siphash_key_t			secret;
 	u64				rx_offset_ns;
 	u8				domain_base;
-	struct or_acker_share		share;
-	spinlock_t			share_lock;	/* share */
 	atomic64_t			challenge_tat_ns;
 	struct list_head		devs;
 	unsigned int			ndevs;
@@ -530,6 +555,8 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
 void or_acker_age(struct or_acker_net *an);
+struct or_acker_link *or_acker_link_alloc(void);
+void or_acker_link_put(struct or_acker_link *link);
 void or_acker_tracker_get(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);
 void or_acker_tables_exit(struct or_acker_net *an);

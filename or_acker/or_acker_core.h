@@ -72,6 +72,12 @@
 #define OR_ACKER_OTHERS_FROM	3
 #define OR_ACKER_OTHERS_UNTIL	2
 
+/* Shares are counted in units of this many bytes, as a shift. */
+#define OR_ACKER_SHARE_UNIT_SHIFT	4
+
+/* Queues that data of one device is told apart by: those of a port of a switch. */
+#define OR_ACKER_CLASSES	8
+
 /* The idle time of a CPU is read once in this time, ns, as a shift: 34 ms. */
 #define OR_ACKER_LOAD_SHIFT	25
 
@@ -785,20 +791,43 @@ static inline u32 or_acker_load_gap(const struct or_acker_load *l, u32 share)
 /**
  * struct or_acker_share - data of flows that have OR-ACKs, and of those that have none
  * @at_ns:	time of the last update; 0: never
- * @with:	bytes of the former until then
- * @without:	bytes of the latter
- * @with_now:	recent bytes of the former; older ones count less
+ * @with:	data of the former until then, in units of or_acker_share_units()
+ * @without:	data of the latter, likewise
+ * @with_now:	recent data of the former; older data counts less
  * @without_now: the same of the latter
  * @others:	a large part is of the latter
+ *
+ * There is one for each queue: of a device, and of a class of or_acker_class_of().
  */
 struct or_acker_share {
 	u64	at_ns;
-	unsigned long with;
-	unsigned long without;
+	u32	with;
+	u32	without;
 	u64	with_now;
 	u64	without_now;
 	bool	others;
 };
+
+/**
+ * or_acker_class_of() - return the class of a packet, which stands for its queue in a switch
+ * @pcp:	priority of its VLAN tag, 0 to 7; 0 also without a tag
+ * @tos:	its TOS or traffic class
+ *
+ * A port of a switch has up to eight queues. It selects one by the priority of the tag where
+ * senders set one, else by the class selector of the DSCP, its upper three bits. Two DSCPs of
+ * one selector may have two queues, but in two classes they would not be compared if they share
+ * one. That is the worse error: it pauses flows for a queue that others fill.
+ */
+static inline u32 or_acker_class_of(u32 pcp, u8 tos)
+{
+	return pcp ? pcp : tos >> 5;
+}
+
+/* or_acker_share_units() - return bytes in the units of shares, rounded up */
+static inline u32 or_acker_share_units(u32 bytes)
+{
+	return (bytes + (1U << OR_ACKER_SHARE_UNIT_SHIFT) - 1) >> OR_ACKER_SHARE_UNIT_SHIFT;
+}
 
 /* Return the age of the last update, in units of 2^OR_ACKER_SHARE_SHIFT ns. */
 static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns)
@@ -813,25 +842,26 @@ static inline u64 or_acker_share_ages(const struct or_acker_share *s, u64 now_ns
  * or_acker_share_update() - update the share of flows without OR-ACKs
  * @s:		share
  * @now_ns:	time, > 0
- * @with:	bytes of flows that have OR-ACKs, since ever; may wrap
- * @without:	bytes of flows that have none, since ever; may wrap
+ * @with:	data of flows that have OR-ACKs, since ever; may wrap
+ * @without:	data of flows that have none, since ever; may wrap
  *
  * If senders without On-Ramp keep the queue full, pauses of the others do not shorten it:
  * the former take the link, and the latter get nothing. Only the receiver sees both. A sum
- * has the bytes of OR_ACKER_SHARE_AGES and the rest of the former sum: below 2^36 bytes at
- * 1.6 Tbit/s, and 2^40 multiplied by 16.
+ * has the data of OR_ACKER_SHARE_AGES and the rest of the former sum: below 2^32 units at
+ * 1.6 Tbit/s, and 2^36 multiplied by 16. What one update adds is less than 2^31 units, so that
+ * the difference of two sums of 32 bits is right.
  *
  * Callers are serialised; at_ns and others may be read meanwhile.
  */
 static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
-					 unsigned long with, unsigned long without)
+					 u32 with, u32 without)
 {
 	u64 ages = or_acker_share_ages(s, now_ns);
 	u64 total;
 
 	if (!ages)
 		return;
-	/* Bytes since the last update may be old. */
+	/* Data since the last update may be old. */
 	if (!s->at_ns || ages > OR_ACKER_SHARE_AGES) {
 		s->with_now = 0;
 		s->without_now = 0;

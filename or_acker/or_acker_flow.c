@@ -89,12 +89,101 @@ static const struct rhashtable_params or_acker_flow_params = {
 	.automatic_shrinking	= true,
 };
 
+/* Packets of this host ------------------------------------------------------ */
+
+/*
+ * Return whether a connection of this host has sent the packet and still owns it. Then its
+ * path had no wire and no router: drivers and forwarding orphan packets, and netem keeps only
+ * a reference on the socket. TCP's limit on the data of a socket in queues (TSQ) holds until
+ * here, so the path had no long queue, either. Loopback has no other packets. A packet that a
+ * program or a VM sends through a tun device has the socket of that device.
+ */
+static __always_inline bool or_acker_local(const struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+
+	if (skb->dev->flags & IFF_LOOPBACK)
+		return true;
+	return sk && skb->destructor != sock_efree && sk_fullsock(sk) && sk_is_tcp(sk);
+}
+
+/* Shares of the data of a device ------------------------------------------- */
+
+/**
+ * or_acker_link_alloc() - allocate the shares of a device
+ *
+ * Context: process, may sleep.
+ * Return: them, with one reference; NULL: no memory.
+ */
+struct or_acker_link *or_acker_link_alloc(void)
+{
+	struct or_acker_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
+
+	if (!link)
+		return NULL;
+	link->data = alloc_percpu(struct or_acker_data);
+	if (!link->data) {
+		kfree(link);
+		return NULL;
+	}
+	refcount_set(&link->ref, 1);
+	spin_lock_init(&link->lock);
+	return link;
+}
+
+/**
+ * or_acker_link_put() - drop a reference
+ * @link:	shares of a device
+ *
+ * Flows use theirs under their locks, and packets that of their device, which waits for them.
+ *
+ * Context: any.
+ */
+void or_acker_link_put(struct or_acker_link *link)
+{
+	if (!refcount_dec_and_test(&link->ref))
+		return;
+	free_percpu(link->data);
+	kfree(link);
+}
+
+/* Return whether a large part of the data in a queue is from hosts without On-Ramp. */
+static bool or_acker_others(struct or_acker_link *link, u32 class, u64 now_ns)
+{
+	struct or_acker_share *share = &link->share[class];
+	const struct or_acker_data *data;
+	u32 with = 0, without = 0;
+	int cpu;
+
+	if (!or_acker_share_ages(share, now_ns) || !spin_trylock(&link->lock))
+		return READ_ONCE(share->others);
+	for_each_possible_cpu(cpu) {
+		data = per_cpu_ptr(link->data, cpu);
+		/* Of other CPUs; a late increment is in the next sum. */
+		with += READ_ONCE(data->with[class]);
+		without += READ_ONCE(data->without[class]);
+	}
+	or_acker_share_update(share, now_ns, with, without);
+	spin_unlock(&link->lock);
+	return READ_ONCE(share->others);
+}
+
+static u32 or_acker_class(const struct sk_buff *skb, u8 tos)
+{
+	u32 pcp = skb_vlan_tag_present(skb) ?
+		  (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT : 0;
+
+	return or_acker_class_of(pcp, tos);
+}
+
 /* Flows -------------------------------------------------------------------- */
 
 static void or_acker_flow_free(struct rcu_head *rcu)
 {
 	struct or_acker_flow *f = container_of(rcu, struct or_acker_flow, rcu);
 
+	if (f->link)
+		or_acker_link_put(f->link);
 	or_acker_sub_put(f->sub);
 	kmem_cache_free(or_acker_flow_cache, f);
 }
@@ -424,14 +513,25 @@ static struct or_acker_flow *or_acker_flow_insert(struct or_acker_net *an,
 	return f;
 }
 
+/* A packet is of a sender that has not subscribed. This host's own data was in no queue. */
+static void or_acker_count_without(const struct or_acker_dev *ad, const struct sk_buff *skb,
+				   const struct nic_ts_packet *packet)
+{
+	or_acker_count(ad->an, OR_ACKER_NO_SUBSCRIBER);
+	or_acker_add(ad->an, OR_ACKER_BYTES_WITHOUT, packet->payload);
+	if (!or_acker_local(skb))
+		this_cpu_add(ad->link->data->without[or_acker_class(skb, packet->tos)],
+			     or_acker_share_units(packet->payload));
+}
+
 /*
  * Find the subscriber and the socket of a packet, the latter with a reference. False: it has
  * none, which is counted.
  */
-static bool or_acker_owner_get(struct or_acker_owner *o, const struct nic_ts_packet *packet,
-			       struct net_device *dev)
+static bool or_acker_owner_get(struct or_acker_owner *o, const struct or_acker_dev *ad,
+			       const struct sk_buff *skb, const struct nic_ts_packet *packet)
 {
-	if (or_acker_owner_find(o, dev)) {
+	if (or_acker_owner_find(o, skb->dev)) {
 		if (or_acker_window_has(&o->window, packet->seq))
 			return true;
 		or_acker_sock_put(o->sk);
@@ -440,8 +540,7 @@ static bool or_acker_owner_get(struct or_acker_owner *o, const struct nic_ts_pac
 		or_acker_refuse(o->an, &packet->key, OR_ACKER_NO_SOCKET,
 				OR_ACKER_FLOW_NO_SOCKET);
 	} else {
-		or_acker_count(o->an, OR_ACKER_NO_SUBSCRIBER);
-		or_acker_add(o->an, OR_ACKER_BYTES_WITHOUT, packet->payload);
+		or_acker_count_without(ad, skb, packet);
 	}
 	return false;
 }
@@ -468,13 +567,14 @@ static void or_acker_flow_refused(struct or_acker_net *an, const struct nic_ts_k
  * reference, or NULL. Not inlined: most packets do not get here.
  */
 static noinline struct or_acker_flow *
-or_acker_flow_add(struct or_acker_net *an, const struct or_acker_conf *conf,
-		  const struct nic_ts_packet *packet, struct net_device *dev)
+or_acker_flow_add(const struct or_acker_dev *ad, const struct or_acker_conf *conf,
+		  const struct sk_buff *skb, const struct nic_ts_packet *packet)
 {
+	struct or_acker_net *an = ad->an;
 	struct or_acker_owner owner = { .an = an, .key = &packet->key, .all = conf->all };
 	struct or_acker_flow *f, *found;
 
-	if (!or_acker_owner_get(&owner, packet, dev))
+	if (!or_acker_owner_get(&owner, ad, skb, packet))
 		return NULL;
 	f = or_acker_flow_make(an, &owner);
 	or_acker_sock_put(owner.sk);
@@ -570,22 +670,6 @@ static bool or_acker_busy(const struct or_acker_net *an, u64 now_ns)
 	       or_acker_value(rcu_dereference(an->conf), OR_ACKER_P_BUSY_SHARE);
 }
 
-/*
- * Return whether a connection of this host has sent the packet and still owns it. Then its
- * path had no wire and no router: drivers and forwarding orphan packets, and netem keeps only
- * a reference on the socket. TCP's limit on the data of a socket in queues (TSQ) holds until
- * here, so the path had no long queue, either. Loopback has no other packets. A packet that a
- * program or a VM sends through a tun device has the socket of that device.
- */
-static __always_inline bool or_acker_local(const struct sk_buff *skb)
-{
-	const struct sock *sk = skb->sk;
-
-	if (skb->dev->flags & IFF_LOOPBACK)
-		return true;
-	return sk && skb->destructor != sock_efree && sk_fullsock(sk) && sk_is_tcp(sk);
-}
-
 /* Return whether or_acker_busy() applies to the packet. */
 static __always_inline bool or_acker_limits(const struct sk_buff *skb)
 {
@@ -655,14 +739,31 @@ static void or_acker_flow_stamp(struct or_acker_flow *f, const struct nic_ts_sta
 		WRITE_ONCE(f->seen, now);
 }
 
+/* The newest packet of a flow came from another device than the one before it. */
+static noinline void or_acker_flow_link(struct or_acker_flow *f, struct or_acker_link *link)
+{
+	lockdep_assert_held(&f->lock);
+	if (f->link)
+		or_acker_link_put(f->link);
+	if (link)
+		refcount_inc(&link->ref);
+	f->link = link;
+}
+
 /* Note the fields of the newest packet that an OR-ACK needs. */
-static void or_acker_flow_note(struct or_acker_flow *f, const struct sk_buff *skb,
-			       const struct nic_ts_packet *packet,
+static void or_acker_flow_note(struct or_acker_flow *f, const struct or_acker_dev *ad,
+			       const struct sk_buff *skb, const struct nic_ts_packet *packet,
 			       const struct nic_ts_stamp *stamp)
 {
+	struct or_acker_link *link;
+
 	or_acker_flow_stamp(f, stamp);
 	f->tos = packet->tos;
+	f->class = or_acker_class(skb, packet->tos);
 	f->local = or_acker_local(skb);
+	link = f->local ? NULL : ad->link;
+	if (unlikely(f->link != link))
+		or_acker_flow_link(f, link);
 	f->priority = skb_vlan_tag_present(skb) ?
 		      (skb_vlan_tag_get(skb) & VLAN_PRIO_MASK) >> VLAN_PRIO_SHIFT :
 		      rt_tos2priority(packet->tos);
@@ -676,6 +777,8 @@ static enum or_acker_next or_acker_flow_packet(struct or_acker_flow *f,
 	enum or_acker_next next;
 
 	lockdep_assert_held(&f->lock);
+	if (f->link)
+		this_cpu_add(f->link->data->with[f->class], or_acker_share_units(p->payload));
 	next = or_acker_track_packet(&f->track, &conf->rules, &f->sub->path, p);
 	if (next == OR_ACKER_NEXT_WAIT) {
 		f->wait_cpu = smp_processor_id();
@@ -962,26 +1065,6 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	ack->domain = (u8)(an->domain_base + which);
 }
 
-/* Return whether a large part of the received data is from hosts without On-Ramp. */
-static bool or_acker_others(struct or_acker_net *an, u64 now_ns)
-{
-	unsigned long with = 0, without = 0;
-	const struct or_acker_stats *stats;
-	int cpu;
-
-	if (!or_acker_share_ages(&an->share, now_ns) || !spin_trylock(&an->share_lock))
-		return READ_ONCE(an->share.others);
-	for_each_possible_cpu(cpu) {
-		stats = per_cpu_ptr(an->stats, cpu);
-		/* Of other CPUs; a late increment is in the next sum. */
-		with += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITH]);
-		without += READ_ONCE(stats->cnt[OR_ACKER_BYTES_WITHOUT]);
-	}
-	or_acker_share_update(&an->share, now_ns, with, without);
-	spin_unlock(&an->share_lock);
-	return READ_ONCE(an->share.others);
-}
-
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,
 			     const u8 *key, u8 tos, u32 priority)
 {
@@ -1012,7 +1095,7 @@ static void or_acker_fill(struct or_acker_net *an, const struct or_acker_conf *c
 	ack->sport = ntohs(f->key.rport);
 	ack->dport = ntohs(f->key.lport);
 	ack->protocol = OR_PROTO_TCP;
-	ack->others = or_acker_others(an, now_ns);
+	ack->others = f->link && or_acker_others(f->link, f->class, now_ns);
 }
 
 /* An OR-ACK to be sent, with the values of the flow that need its lock. */
@@ -1190,13 +1273,14 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 /* Received packets --------------------------------------------------------- */
 
 /*
- * A packet with data may be one of a subscriber of this namespace. @receiver: a train may follow
- * it; NULL: other namespaces want to see each packet, too.
+ * A packet with data may be one of a subscriber of the namespace of @ad. @receiver: a train may
+ * follow it; NULL: other namespaces want to see each packet, too.
  */
-static void or_acker_rx_net(struct or_acker_net *an, struct nic_ts_receiver *receiver,
+static void or_acker_rx_net(const struct or_acker_dev *ad, struct nic_ts_receiver *receiver,
 			    const struct sk_buff *skb, const struct nic_ts_packet *packet,
 			    const struct nic_ts_stamp *stamp)
 {
+	struct or_acker_net *an = ad->an;
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	struct or_acker_packet p;
 	enum or_acker_next next;
@@ -1205,7 +1289,7 @@ static void or_acker_rx_net(struct or_acker_net *an, struct nic_ts_receiver *rec
 
 	f = rhashtable_lookup(&an->flows, &packet->key, or_acker_flow_params);
 	if (!f) {
-		f = or_acker_flow_add(an, conf, packet, skb->dev);
+		f = or_acker_flow_add(ad, conf, skb, packet);
 		if (!f)
 			return;
 	} else if (unlikely(!or_acker_window_has(&f->track.window, packet->seq)) &&
@@ -1220,7 +1304,7 @@ static void or_acker_rx_net(struct or_acker_net *an, struct nic_ts_receiver *rec
 		spin_unlock(&f->lock);
 		return;
 	}
-	or_acker_flow_note(f, skb, packet, stamp);
+	or_acker_flow_note(f, ad, skb, packet, stamp);
 	next = or_acker_flow_packet(f, conf, &p, &wait_ns);
 	if (receiver)
 		or_acker_train_start(f, conf, receiver, skb);
@@ -1288,7 +1372,7 @@ static noinline void or_acker_rx_any(struct nic_ts_receiver *receiver, const str
 		if (or_acker_limits(skb) && or_acker_busy(ad->an, stamp->ns))
 			or_acker_count(ad->an, OR_ACKER_BUSY);
 		else
-			or_acker_rx_net(ad->an, or_acker_tap_alone(tap) ? receiver : NULL,
+			or_acker_rx_net(ad, or_acker_tap_alone(tap) ? receiver : NULL,
 					skb, packet, stamp);
 	}
 }

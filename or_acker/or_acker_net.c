@@ -236,7 +236,22 @@ static bool or_acker_tap_lives(const struct or_acker_tap *tap)
 static void or_acker_dev_free(struct or_acker_dev *ad)
 {
 	list_del(&ad->list);
+	or_acker_link_put(ad->link);
 	kfree(ad);
+}
+
+/* Return a device that is on no list yet; NULL: no memory. */
+static struct or_acker_dev *or_acker_dev_alloc(void)
+{
+	struct or_acker_dev *ad = kzalloc(sizeof(*ad), GFP_KERNEL);
+
+	if (!ad)
+		return NULL;
+	ad->link = or_acker_link_alloc();
+	if (ad->link)
+		return ad;
+	kfree(ad);
+	return NULL;
 }
 
 /* A device of its own: keep it, or put it on the list, not registered yet. */
@@ -254,7 +269,7 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 		ad->keep = true;
 		return;
 	}
-	ad = kzalloc(sizeof(*ad), GFP_KERNEL);
+	ad = or_acker_dev_alloc();
 	if (!ad) {
 		or_acker_count(an, OR_ACKER_DEVICE_MEMORY);
 		an->incomplete = true;

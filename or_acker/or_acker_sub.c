@@ -378,7 +378,6 @@ void or_acker_sub_age(struct or_acker_net *an, bool all)
 int or_acker_sub_init(struct or_acker_net *an)
 {
 	spin_lock_init(&an->lock);
-	spin_lock_init(&an->share_lock);
 	get_random_bytes(&an->secret, sizeof(an->secret));
 	get_random_bytes(&an->domain_base, sizeof(an->domain_base));
 	/* The sender takes clocks that are less than 2^61 ns apart: 2^60 ns are 36 years. */

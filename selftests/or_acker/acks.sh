@@ -322,17 +322,52 @@ others() {
 	expect "packets looked at" "$(since "$B" PacketNotSubscribed)" -eq 0
 }
 
-# Nobody else, then much of others at the same time, then nobody again.
+# Nobody else, then much of others at the same time, then nobody again. netem takes packets from their
+# sockets, as a wire does.
 share() {
 	ip -n "$A" addr replace 10.77.1.3/24 dev a0
+	tc -n "$A" qdisc replace dev a0 root netem delay 100us limit 10000
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	heard_others -eq
-	spawn send "$A" 10.77.1.3 "$V4_B" $((1000 * BYTES))
-	wait_for 10 since_is "$B" DataBytesNotSubscribed -gt 0
-	heard_others -gt
-	stop "$SPAWNED"
+	others_send -gt "$A" 10.77.1.3 "$V4_B"
 	heard_others -eq
+	# In another queue of a switch, and in the same one.
+	others_send -eq "$A" 10.77.1.3 "$V4_B" tos=0x28
+	OTHERS_OPTION=tos=0x3c others_send -gt "$A" 10.77.1.3 "$V4_B" tos=0x28
+	# From this host: its own address, and a socket that has no wire to here. Band 2 has no netem.
+	others_send -eq "$B" "$V4_B" "$V4_B"
+	tc -n "$A" qdisc replace dev a0 root handle 1: prio bands 2 priomap 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0
+	tc -n "$A" qdisc replace dev a0 parent 1:1 netem delay 100us limit 10000
+	others_send -eq "$A" 10.77.1.3 "$V4_B" tos=0x08
+	# Through another device.
+	veth_pair "$A" a1 10.78.4.1 "$B" b1 10.78.4.2
+	tc -n "$A" qdisc replace dev a1 root netem delay 100us limit 10000
+	ip -n "$A" route add "$V4_B" dev a1 table 100
+	ip -n "$A" rule add from 10.78.4.1 lookup 100
+	wait_for 10 acker_is "$B" Devices -ge 3
+	others_send -eq "$A" 10.78.4.1 "$V4_B"
+	# All take that device.
+	ip -n "$A" rule add from "$V4_A" lookup 100
+	others_send -gt "$A" 10.78.4.1 "$V4_B"
+	ip -n "$A" rule del from "$V4_A" lookup 100
+	ip -n "$A" rule del from 10.78.4.1 lookup 100
+	ip -n "$A" link del a1
+	tc -n "$A" qdisc del dev a0 root
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+}
+
+# spawn_others NAMESPACE FROM TO [OPTION...]: much data of an address that did not subscribe.
+spawn_others() {
+	mark "$B"
+	spawn send "$1" "$2" "$3" $((1000 * BYTES)) "${@:4}"
+	wait_for 10 since_is "$B" DataBytesNotSubscribed -gt 1000000
+}
+
+# others_send -eq|-gt NAMESPACE FROM TO [OPTION...]: the same, while OR-ACKs are heard.
+others_send() {
+	spawn_others "${@:2}"
+	heard_others "$1"
+	stop "$SPAWNED"
 }
 
 # heard_others -eq|-gt: OR-ACKs of a while, those that tell of others compared with none.
@@ -340,7 +375,7 @@ heard_others() {
 	sleep 0.5
 	listen "$A" "$V4_A" "$V4_B"
 	mark "$B"
-	send "$A" "$V4_A" "$V4_B" 200000 chunk=1000 wait=1
+	send "$A" "$V4_A" "$V4_B" 200000 chunk=1000 wait=1 ${OTHERS_OPTION:+"$OTHERS_OPTION"}
 	wait_for 10 calm "$B"
 	heard
 	all_good

@@ -406,17 +406,39 @@ static void share__of_others(void)
 	CHECK(share_after(&s, 1, 0, 0));
 }
 
-/* Counters of 32 bits wrap. */
+/* Counters wrap. */
 static void share__wraps(void)
 {
 	struct or_acker_share s = { .at_ns = 0 };
 
-	or_acker_share_update(&s, 1ULL << 40, -5000UL, -5000UL);
+	or_acker_share_update(&s, 1ULL << 40, -5000U, -5000U);
 	CHECK(share_after(&s, 1, 5000, 5000));
 	CHECK_EQ(s.with, 0);
 	CHECK_EQ(s.with_now, 5000);
 	CHECK(share_after(&s, 1, 5000, 5000));
 	CHECK(s.with_now < 10000 && s.without_now < 10000);
+}
+
+/* Queues of a switch: by the tag's priority if it has one, else by the class selector. */
+static void share__class(void)
+{
+	u32 tos, pcp;
+
+	for (tos = 0; tos < 256; tos++) {
+		CHECK_EQ(or_acker_class_of(0, (u8)tos), tos / 32);
+		for (pcp = 1; pcp < 8; pcp++)
+			CHECK_EQ(or_acker_class_of(pcp, (u8)tos), pcp);
+	}
+}
+
+/* Units are rounded up, so that small packets count. */
+static void share__units(void)
+{
+	CHECK_EQ(or_acker_share_units(0), 0);
+	CHECK_EQ(or_acker_share_units(1), 1);
+	CHECK_EQ(or_acker_share_units(16), 1);
+	CHECK_EQ(or_acker_share_units(17), 2);
+	CHECK_EQ(or_acker_share_units(1 << 24), 1 << 20);
 }
 
 #define LOOK	(1ULL << OR_ACKER_LOAD_SHIFT)
@@ -721,6 +743,8 @@ int main(void)
 		KTAP_CASE(window__wraps),
 		KTAP_CASE(share__of_others),
 		KTAP_CASE(share__wraps),
+		KTAP_CASE(share__class),
+		KTAP_CASE(share__units),
 		KTAP_CASE(load__busy),
 		KTAP_CASE(load__cost),
 		KTAP_CASE(cost__local),
