@@ -14,8 +14,8 @@
  * Locking. Per-socket state belongs to the socket lock. Everything per namespace that a
  * socket reads on an ACK is lockless: the configuration is replaced as a whole under RCU,
  * the devices are refcounted, the counters are per CPU. Writers of the configuration
- * serialise on dcqcn_net.lock. Counts of switches are under dcqcn_net.cnp_lock, with bottom
- * halves off.
+ * serialise on dcqcn_net.lock. Counts of switches, and CNPs that are kept, are under
+ * dcqcn_net.cnp_lock, with bottom halves off.
  *
  * A socket of the kernel may outlive what its namespace has of us. So a namespace that goes
  * gives its sockets a configuration and counters that stay, and frees its own when none of
@@ -24,15 +24,18 @@
 #ifndef _DCQCN_H
 #define _DCQCN_H
 
+#include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
 #include <line_rate_types.h>
 #include <net_params_types.h>
+#include <or_proto.h>
 
 #include "dcqcn_core.h"
 #include "dcqcn_params.h"
@@ -91,7 +94,9 @@ enum dcqcn_param_id {
 	DCQCN_STAT(CNP_NO_FLOW, SwitchCnpsNoFlow, \
 		  "CNPs of switches refused: about no connection with mercury") \
 	DCQCN_STAT(CNP_BUSY, SwitchCnpsBusy, \
-		  "CNPs of switches lost: a process was using the connection")
+		  "CNPs of switches lost: connection in use for a second, or too many kept") \
+	DCQCN_STAT(CNP_KEPT, SwitchCnpsKept, \
+		  "CNPs of switches kept while a connection was in use; counted again later")
 
 enum dcqcn_stat_id {
 #define DCQCN_STAT(id, name, what) DCQCN_STAT_##id,
@@ -132,8 +137,12 @@ struct dcqcn_conf {
  * @stats:	per-CPU counters
  * @rates:	egress devices
  * @params:	net.ipv4.dcqcn
- * @cnp_lock:	serialises the next
+ * @cnp_lock:	serialises the rest
  * @cnp_counts:	of each switch, by its number: count of its last CNP, u64
+ * @kept:	struct dcqcn_kept by socket, %DCQCN_MAX_KEPT at most; whether a list is empty is
+ *		read without the lock
+ * @kept_many:	how many of them
+ * @kept_work:	takes them where the flow itself does not
  */
 struct dcqcn_net {
 	struct dcqcn_conf __rcu		*conf;
@@ -142,8 +151,11 @@ struct dcqcn_net {
 	struct dcqcn_stats __percpu	*stats;
 	struct line_rates		rates;
 	struct net_params		params;
-	spinlock_t			cnp_lock;	/* cnp_counts */
+	spinlock_t			cnp_lock;	/* cnp_counts, kept, kept_many */
 	struct xarray			cnp_counts;
+	DECLARE_HASHTABLE(kept, 6);
+	unsigned int			kept_many;
+	struct delayed_work		kept_work;
 };
 
 extern unsigned int dcqcn_net_id;
@@ -179,16 +191,48 @@ enum dcqcn_cnp_verdict {
 	DCQCN_CNP_OLD,		/* not newer than the last one of the switch */
 	DCQCN_CNP_MEMORY,	/* none for the count of a switch */
 	DCQCN_CNP_NO_FLOW,	/* no connection, or not with mercury */
-	DCQCN_CNP_BUSY,		/* a process uses the connection */
+	DCQCN_CNP_BUSY,		/* a process uses the connection, and it cannot be kept */
+	DCQCN_CNP_KEPT,		/* a process uses the connection: later */
+};
+
+/* Most connections of a namespace with a kept CNP, and how long it is kept at most. */
+#define DCQCN_MAX_KEPT		1024U
+#define DCQCN_MAX_KEPT_NS	NSEC_PER_SEC
+
+/**
+ * struct dcqcn_kept - CNPs that came while a process used the connection
+ * @node:	in dcqcn_net.kept
+ * @sk:		the connection, with a reference
+ * @cnp:	the last one
+ * @at_ns:	when it came, by tcp_clock_ns()
+ * @many:	how many came
+ */
+struct dcqcn_kept {
+	struct hlist_node	node;
+	struct sock		*sk;
+	struct or_cnp		cnp;
+	u64			at_ns;
+	u32			many;
 };
 
 /* dcqcn_tcp.c */
-enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, u32 bytes, u32 hold_us, u32 *cwnd);
+enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd);
+bool dcqcn_told_late(const struct dcqcn_kept *kept);
 
 /* dcqcn_cnp.c */
 void dcqcn_cnp_net_init(struct dcqcn_net *dn);
 void dcqcn_cnp_net_exit(struct dcqcn_net *dn);
+enum dcqcn_cnp_verdict dcqcn_cnp_keep(struct dcqcn_net *dn, struct sock *sk,
+				      const struct or_cnp *cnp, u64 now_ns);
+struct dcqcn_kept *dcqcn_cnp_unkeep(struct dcqcn_net *dn, const struct sock *sk);
+void dcqcn_cnp_free(struct dcqcn_kept *kept);
 int dcqcn_cnp_register(void);
 void dcqcn_cnp_unregister(void);
+
+/* dcqcn_cnp_is_kept() - may there be a CNP to take? No lock; one that is missed comes later. */
+static inline bool dcqcn_cnp_is_kept(const struct dcqcn_net *dn, const struct sock *sk)
+{
+	return !hlist_empty(&dn->kept[hash_ptr(sk, HASH_BITS(dn->kept))]);
+}
 
 #endif /* _DCQCN_H */

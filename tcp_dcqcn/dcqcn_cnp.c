@@ -5,9 +5,13 @@
  *	or_port -> decode -> tag, by the fabric's key -> newer than the switch's last one?
  *		-> the socket of the flow -> dcqcn_told()
  *
+ * While a process uses the connection, it has the congestion control: it may write, or choose
+ * another one. Then the CNP is kept beside the connection, until the flow itself takes it at its
+ * next ACK or before its next data, or a work item does.
+ *
  * Anybody may send anything to the port: until the tag is verified, a message costs a SipHash
  * and no memory. Each switch with the key has 8 bytes of memory in a namespace, and there are
- * 65536 of them at most.
+ * 65536 of them at most. CNPs of DCQCN_MAX_KEPT connections are kept.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,19 +27,165 @@
 #include "dcqcn.h"
 #include "dcqcn_trace.h"
 
+/* Add to what is kept, under cnp_lock. The caller's reference on the socket goes with it. */
+static void dcqcn_cnp_add(struct dcqcn_net *dn, struct dcqcn_kept *kept)
+{
+	hash_add(dn->kept, &kept->node, (unsigned long)kept->sk);
+	dn->kept_many++;
+}
+
+/* What is kept of a socket, under cnp_lock. */
+static struct dcqcn_kept *dcqcn_cnp_find(struct dcqcn_net *dn, const struct sock *sk)
+{
+	struct dcqcn_kept *kept;
+
+	hash_for_each_possible(dn->kept, kept, node, (unsigned long)sk)
+		if (kept->sk == sk)
+			return kept;
+	return NULL;
+}
+
+/**
+ * dcqcn_cnp_keep() - keep a CNP until its connection is not in use
+ * @dn: namespace
+ * @sk: TCP socket, with slock held, in use by a process
+ * @cnp: CNP; takes the place of one that is kept
+ * @now_ns: tcp_clock_ns()
+ *
+ * Context: bottom halves off.
+ * Return: %DCQCN_CNP_KEPT, or %DCQCN_CNP_BUSY if there is no room.
+ */
+enum dcqcn_cnp_verdict dcqcn_cnp_keep(struct dcqcn_net *dn, struct sock *sk,
+				      const struct or_cnp *cnp, u64 now_ns)
+{
+	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_BUSY;
+	struct dcqcn_kept *kept;
+
+	spin_lock(&dn->cnp_lock);
+	kept = dcqcn_cnp_find(dn, sk);
+	if (!kept) {
+		if (dn->kept_many >= DCQCN_MAX_KEPT)
+			goto unlock;
+		kept = kzalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+		if (!kept)
+			goto unlock;
+		sock_hold(sk);
+		kept->sk = sk;
+		dcqcn_cnp_add(dn, kept);
+	}
+	kept->cnp = *cnp;
+	kept->at_ns = now_ns;
+	kept->many++;
+	schedule_delayed_work(&dn->kept_work, 1);
+	verdict = DCQCN_CNP_KEPT;
+unlock:
+	spin_unlock(&dn->cnp_lock);
+	return verdict;
+}
+
+/**
+ * dcqcn_cnp_unkeep() - take what is kept of a connection
+ * @dn: namespace
+ * @sk: TCP socket, locked
+ *
+ * Return: for the caller to give to dcqcn_cnp_free(); NULL: nothing.
+ */
+struct dcqcn_kept *dcqcn_cnp_unkeep(struct dcqcn_net *dn, const struct sock *sk)
+{
+	struct dcqcn_kept *kept;
+
+	spin_lock_bh(&dn->cnp_lock);
+	kept = dcqcn_cnp_find(dn, sk);
+	if (kept) {
+		hash_del(&kept->node);
+		dn->kept_many--;
+	}
+	spin_unlock_bh(&dn->cnp_lock);
+	return kept;
+}
+
+/* dcqcn_cnp_free() - end what was kept. It may have the last reference on its socket. */
+void dcqcn_cnp_free(struct dcqcn_kept *kept)
+{
+	sock_put(kept->sk);
+	kfree(kept);
+}
+
+/* Keep on with it, but for its CNP if a newer one came meanwhile. */
+static void dcqcn_cnp_again(struct dcqcn_net *dn, struct dcqcn_kept *kept)
+{
+	struct dcqcn_kept *newer;
+
+	spin_lock_bh(&dn->cnp_lock);
+	newer = dcqcn_cnp_find(dn, kept->sk);
+	if (newer)
+		newer->many += kept->many;
+	else
+		dcqcn_cnp_add(dn, kept);
+	spin_unlock_bh(&dn->cnp_lock);
+	if (newer)
+		dcqcn_cnp_free(kept);
+}
+
+/* A connection may neither send nor get an ACK, or have lost its congestion control. */
+static void dcqcn_cnp_work(struct work_struct *work)
+{
+	struct dcqcn_net *dn = container_of(to_delayed_work(work), struct dcqcn_net, kept_work);
+	struct dcqcn_kept *kept;
+	struct hlist_node *next;
+	unsigned int i;
+	bool more;
+
+	for (i = 0; i < HASH_SIZE(dn->kept); i++) {
+		HLIST_HEAD(list);
+
+		/* The socket's lock is taken before this one. */
+		spin_lock_bh(&dn->cnp_lock);
+		hlist_move_list(&dn->kept[i], &list);
+		hlist_for_each_entry(kept, &list, node)
+			dn->kept_many--;
+		spin_unlock_bh(&dn->cnp_lock);
+		hlist_for_each_entry_safe(kept, next, &list, node) {
+			if (dcqcn_told_late(kept)) {
+				dcqcn_cnp_free(kept);
+			} else if (tcp_clock_ns() - kept->at_ns > DCQCN_MAX_KEPT_NS) {
+				dcqcn_count_many(dn, DCQCN_STAT_CNP_BUSY, kept->many);
+				dcqcn_cnp_free(kept);
+			} else {
+				dcqcn_cnp_again(dn, kept);
+			}
+		}
+		cond_resched();
+	}
+	spin_lock_bh(&dn->cnp_lock);
+	more = dn->kept_many;
+	spin_unlock_bh(&dn->cnp_lock);
+	if (more)
+		schedule_delayed_work(&dn->kept_work, 1);
+}
+
 /* dcqcn_cnp_net_init() - a namespace begins */
 void dcqcn_cnp_net_init(struct dcqcn_net *dn)
 {
 	spin_lock_init(&dn->cnp_lock);
 	xa_init(&dn->cnp_counts);
+	hash_init(dn->kept);
+	INIT_DELAYED_WORK(&dn->kept_work, dcqcn_cnp_work);
 }
 
-/* dcqcn_cnp_net_exit() - a namespace ends; no message comes any more */
+/* dcqcn_cnp_net_exit() - a namespace ends; no message comes any more. May sleep */
 void dcqcn_cnp_net_exit(struct dcqcn_net *dn)
 {
+	struct dcqcn_kept *kept;
+	struct hlist_node *next;
 	unsigned long from;
 	u64 *newest;
+	int i;
 
+	cancel_delayed_work_sync(&dn->kept_work);
+	/* Sockets of the kernel, and where the module goes: no flow has its congestion control. */
+	hash_for_each_safe(dn->kept, i, next, kept, node)
+		dcqcn_cnp_free(kept);
 	xa_for_each(&dn->cnp_counts, from, newest)
 		kfree(newest);
 	xa_destroy(&dn->cnp_counts);
@@ -117,7 +267,7 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_take(struct net *net, const struct or_cn
 	sk = dcqcn_cnp_sock(net, cnp, ifindex);
 	if (!sk)
 		return DCQCN_CNP_NO_FLOW;
-	verdict = dcqcn_told(sk, cnp->window, cnp->hold_us, cwnd);
+	verdict = dcqcn_told(sk, cnp, cwnd);
 	sock_gen_put(sk);
 	return verdict;
 }
@@ -133,6 +283,7 @@ static void dcqcn_cnp_rcv(struct net *net, const struct or_addrs *addrs, int ifi
 		[DCQCN_CNP_MEMORY] = DCQCN_STAT_CNP_MEMORY,
 		[DCQCN_CNP_NO_FLOW] = DCQCN_STAT_CNP_NO_FLOW,
 		[DCQCN_CNP_BUSY] = DCQCN_STAT_CNP_BUSY,
+		[DCQCN_CNP_KEPT] = DCQCN_STAT_CNP_KEPT,
 	};
 	struct dcqcn_net *dn = dcqcn_net(net);
 	enum dcqcn_cnp_verdict verdict;

@@ -124,7 +124,8 @@ static u32 dcqcn_segment(const struct sock *sk, const struct dcqcn_conf *conf)
 
 static bool dcqcn_is_mercury(const struct sock *sk)
 {
-	return inet_csk(sk)->icsk_ca_ops == &dcqcn_ops[DCQCN_LAW_MERCURY];
+	/* A process that uses the socket may change it meanwhile. */
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &dcqcn_ops[DCQCN_LAW_MERCURY];
 }
 
 /* Mercury's window: that of the last CNP; else C * base RTT, if that is known. */
@@ -476,6 +477,57 @@ static void dcqcn_update(struct sock *sk, struct dcqcn_net *dn, const struct dcq
 	dcqcn_evaluate(sk, dn, conf, cap_bps, tp->tcp_clock_cache, marked, unmarked, false);
 }
 
+/* Cut the rate, and set the window, by a CNP that came at @at_ns. Under RCU. */
+static void dcqcn_obey(struct sock *sk, struct dcqcn_net *dn, const struct dcqcn_conf *conf,
+		       const struct or_cnp *cnp, u64 at_ns)
+{
+	u64 now_ns = max(tcp_clock_ns(), tcp_sk(sk)->tcp_clock_cache);
+	struct dcqcn_sock *ds = dcqcn_sk(sk);
+
+	dcqcn_evaluate(sk, dn, conf, dcqcn_cap(sk, conf), now_ns, 0, 0, true);
+	mercury_told(&ds->told, cnp->window, cnp->hold_us);
+	/* The time that it was kept. */
+	if (mercury_pass(&ds->told, now_ns - min(now_ns, at_ns)))
+		dcqcn_count(dn, DCQCN_STAT_CNP_ENDED);
+	dcqcn_set_cwnd(sk, conf, 0);
+}
+
+/* Is it a flow that CNPs of switches are for? */
+static bool dcqcn_heeds_cnps(const struct sock *sk)
+{
+	return dcqcn_is_mercury(sk) && (dcqcn_sk(sk)->flags & DCQCN_F_STARTED);
+}
+
+/* Obey what was kept while a process used the connection. */
+static void dcqcn_take_kept(struct sock *sk, const struct dcqcn_kept *kept)
+{
+	struct dcqcn_net *dn = dcqcn_sock_net(sk);
+
+	if (!dcqcn_heeds_cnps(sk)) {
+		dcqcn_count_many(dn, DCQCN_STAT_CNP_NO_FLOW, kept->many);
+		return;
+	}
+	rcu_read_lock();
+	dcqcn_obey(sk, dn, rcu_dereference(dn->conf), &kept->cnp, kept->at_ns);
+	rcu_read_unlock();
+	dcqcn_count_many(dn, DCQCN_STAT_CNP_TAKEN, kept->many);
+	trace_dcqcn_cnp(&kept->cnp, DCQCN_CNP_TAKEN, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
+/* At an ACK, and before data is sent. */
+static void dcqcn_check_kept(struct sock *sk, struct dcqcn_net *dn)
+{
+	struct dcqcn_kept *kept;
+
+	if (!dcqcn_cnp_is_kept(dn, sk))
+		return;
+	kept = dcqcn_cnp_unkeep(dn, sk);
+	if (!kept)
+		return;
+	dcqcn_take_kept(sk, kept);
+	dcqcn_cnp_free(kept);
+}
+
 static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct dcqcn_net *dn = dcqcn_sock_net(sk);
@@ -496,6 +548,7 @@ static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 		dcqcn_cut(sk, dn, conf, false);
 	dcqcn_check_pacing(sk, dn, rs);
 	dcqcn_update(sk, dn, conf, dcqcn_cap(sk, conf));
+	dcqcn_check_kept(sk, dn);
 	dcqcn_set_cwnd(sk, conf, rs->acked_sacked);
 	rcu_read_unlock();
 }
@@ -503,38 +556,56 @@ static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 COMPAT_CONG_CONTROL(dcqcn_cong_control);
 
 /**
+ * dcqcn_told_late() - try again to tell a flow its window
+ * @kept: CNP that was kept
+ *
+ * Context: process.
+ * Return: whether it is done with; false: a process still uses the connection.
+ */
+bool dcqcn_told_late(const struct dcqcn_kept *kept)
+{
+	struct sock *sk = kept->sk;
+	bool done = false;
+
+	local_bh_disable();
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk)) {
+		dcqcn_take_kept(sk, kept);
+		done = true;
+	}
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	return done;
+}
+
+/**
  * dcqcn_told() - a switch told a flow its window
  * @sk: TCP socket
- * @bytes: window
- * @hold_us: how long it holds
+ * @cnp: what it said
  * @cwnd: set to the limit of packets in flight, if it was taken
  *
- * A process that has the socket may be about to give it another congestion control, so then
- * nothing happens: the next CNP comes soon.
+ * A process that has the socket may be about to give it another congestion control. Then the
+ * socket's state is not ours to touch, and the CNP is kept.
  *
  * Context: bottom halves off.
  * Return: the verdict on it.
  */
-enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, u32 bytes, u32 hold_us, u32 *cwnd)
+enum dcqcn_cnp_verdict dcqcn_told(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd)
 {
 	struct dcqcn_net *dn = dcqcn_sock_net(sk);
 	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_NO_FLOW;
-	const struct dcqcn_conf *conf;
-	u64 now_ns;
+	u64 now_ns = tcp_clock_ns();
 
 	bh_lock_sock(sk);
 	if (sock_owned_by_user(sk)) {
-		verdict = DCQCN_CNP_BUSY;
+		if (dcqcn_is_mercury(sk))
+			verdict = dcqcn_cnp_keep(dn, sk, cnp, now_ns);
 		goto unlock;
 	}
-	if (!dcqcn_is_mercury(sk) || !(dcqcn_sk(sk)->flags & DCQCN_F_STARTED))
+	if (!dcqcn_heeds_cnps(sk))
 		goto unlock;
-	now_ns = max(tcp_clock_ns(), tcp_sk(sk)->tcp_clock_cache);
 	rcu_read_lock();
-	conf = rcu_dereference(dn->conf);
-	dcqcn_evaluate(sk, dn, conf, dcqcn_cap(sk, conf), now_ns, 0, 0, true);
-	mercury_told(&dcqcn_sk(sk)->told, bytes, hold_us);
-	dcqcn_set_cwnd(sk, conf, 0);
+	dcqcn_obey(sk, dn, rcu_dereference(dn->conf), cnp, now_ns);
 	rcu_read_unlock();
 	*cwnd = tcp_snd_cwnd(tcp_sk(sk));
 	verdict = DCQCN_CNP_TAKEN;
@@ -552,8 +623,10 @@ static u32 dcqcn_ssthresh(struct sock *sk)
 static u32 dcqcn_min_tso_segs(struct sock *sk)
 {
 	/* TCP is about to send, and asks nothing else of us before it does. */
-	if (dcqcn_sk(sk)->flags & DCQCN_F_INIT)
+	if (dcqcn_sk(sk)->flags & DCQCN_F_INIT) {
 		dcqcn_check_pacing(sk, dcqcn_sock_net(sk), NULL);
+		dcqcn_check_kept(sk, dcqcn_sock_net(sk));
+	}
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		return min_t(u32, sk->sk_gso_max_segs, CC_RECOVERY_SEGS);
 	return sk->sk_gso_max_segs;

@@ -73,6 +73,7 @@ TRACE_DEFINE_ENUM(DCQCN_CNP_OLD);
 TRACE_DEFINE_ENUM(DCQCN_CNP_MEMORY);
 TRACE_DEFINE_ENUM(DCQCN_CNP_NO_FLOW);
 TRACE_DEFINE_ENUM(DCQCN_CNP_BUSY);
+TRACE_DEFINE_ENUM(DCQCN_CNP_KEPT);
 
 #define dcqcn_show_why(why)					\
 	__print_symbolic(why,					\
@@ -93,7 +94,8 @@ TRACE_DEFINE_ENUM(DCQCN_CNP_BUSY);
 			 { DCQCN_CNP_OLD, "replayed" },		\
 			 { DCQCN_CNP_MEMORY, "no_memory" },	\
 			 { DCQCN_CNP_NO_FLOW, "no_flow" },	\
-			 { DCQCN_CNP_BUSY, "busy" })
+			 { DCQCN_CNP_BUSY, "busy" },		\
+			 { DCQCN_CNP_KEPT, "kept" })
 
 /*
  * An ACK that moved a rate, or that had marks. In this order: alpha fell "decays" times; the

@@ -27,7 +27,7 @@ cnp() {
 
 	count=$(($(cat "$KSFT_TMP/count") + 1000000))
 	echo "$count" >"$KSFT_TMP/count"
-	in_ns "$B" "$helper" "$b" "$a" "$port" 5001 count="$count" "$@"
+	in_ns "$B" "$helper" "$b" "$a" "$port" "${dport:-5001}" count="$count" "$@"
 }
 
 # port_of ADDRESS: A's end of the one connection to there that sends.
@@ -54,31 +54,26 @@ begin() {
 	port=$(port_of "$1")
 }
 
-# grows COUNTER BY COMMAND...: a counter of A grows by exactly so much. As a switch does, the
-# command is repeated if its CNP came while the program used the connection.
+# grows COUNTER BY COMMAND...: a counter of A grows by exactly so much. A CNP that comes while the
+# program uses its connection is taken a moment later.
 grows() {
-	local counter=$1 by=$2 before busy grew=0 try
+	local counter=$1 by=$2 before grew
 	shift 2
 
-	for try in 1 2 3 4; do
-		read_counters
-		cp "$KSFT_TMP/counters" "$KSFT_TMP/before-$counter"
-		before=$(dcqcn_count "$counter")
-		busy=$(dcqcn_count SwitchCnpsBusy)
-		"$@"
-		wait_for 5 grown "$counter" $((before + by)) "$busy" || :
-		read_counters
-		grew=$(($(dcqcn_count "$counter") - before))
-		[ "$grew" -lt "$by" ] && [ "$(dcqcn_count SwitchCnpsBusy)" -gt "$busy" ] || break
-		echo "try $try: the connection was in use"
-	done
+	read_counters
+	cp "$KSFT_TMP/counters" "$KSFT_TMP/before-$counter"
+	before=$(dcqcn_count "$counter")
+	"$@"
+	wait_for 5 grown "$counter" $((before + by)) || :
+	read_counters
+	grew=$(($(dcqcn_count "$counter") - before))
 	[ "$grew" -eq "$by" ] || diff "$KSFT_TMP/before-$counter" "$KSFT_TMP/counters" || :
 	expect "growth of $counter" "$grew" -eq "$by"
 }
 
 grown() {
 	read_counters
-	[ "$(dcqcn_count "$1")" -ge "$2" ] || [ "$(dcqcn_count SwitchCnpsBusy)" -gt "$3" ]
+	[ "$(dcqcn_count "$1")" -ge "$2" ]
 }
 
 # A packet of 1448 bytes has 1538 on the wire (IPv4), and of 1428 as many (IPv6): 19 in 30000.
@@ -221,6 +216,103 @@ keys() {
 	expect_same "B's" "$(ns_get "$B" or_port/fabric_key)" none
 }
 
+# use write|read [CC]: a process of A has its connection in use; $port is its port.
+use() {
+	coproc USER { in_ns "$A" "$helper" own "$V4_B" "$dport" "$@"; }
+	echo "$USER_PID" >>"$KSFT_TMP/pids"
+	read -r -u "${USER[0]}" port
+}
+
+# unuse: no longer; $cwnd is what the process saw right after.
+unuse() {
+	echo >&"${USER[1]}"
+	read -r -u "${USER[0]}" cwnd
+}
+
+# ended: that process.
+ended() {
+	echo >&"${USER[1]}"
+	wait "$USER_PID" || :
+}
+
+both() {
+	cnp "$V4_A" "$V4_B" "$port" window=60000 hold=900000
+	cnp "$V4_A" "$V4_B" "$port" window=30000 hold=900000
+}
+
+one() {
+	cnp "$V4_A" "$V4_B" "$port" window=30000 "$@"
+}
+
+kept() {
+	local dport=5002 port cwnd sink taken
+
+	spawn in_ns "$B" "$helper" sink "$V4_B" $dport
+	sink=$SPAWNED
+	wait_for 5 in_ns "$B" sh -c "ss -Htln 'sport = $dport' | grep -q ."
+
+	# Its own data obeys already, and the last CNP counts.
+	use write
+	grows SwitchCnpsKept 2 grows SwitchCnps 0 both
+	grows SwitchCnps 2 grows Cnps 1 unuse
+	expect "cwnd of the writer" "$cwnd" -eq 19
+	ended
+
+	# It neither sends nor gets an ACK.
+	use read
+	grows SwitchCnpsKept 1 grows SwitchCnps 0 one
+	grows SwitchCnps 1 unuse
+	ended
+	# The time of the window began when the CNP came.
+	use read
+	grows SwitchCnpsKept 1 one hold=100000
+	sleep 0.3
+	grows SwitchCnps 1 grows SwitchWindowsEnded 1 unuse
+	ended
+
+	# It is about to have another congestion control, or has it.
+	use read cubic
+	read_counters
+	taken=$(($(dcqcn_count SwitchCnps) + $(dcqcn_count SwitchCnpsNoFlow)))
+	grows SwitchCnpsKept 1 one
+	unuse
+	wait_for 5 settled $((taken + 1))
+	ended
+
+	# A second is enough; later windows are gone.
+	use read
+	grows SwitchCnpsBusy 1 grows SwitchCnps 0 one
+	unuse
+	expect "cwnd" "$cwnd" -gt 1000
+	ended
+
+	# Killed meanwhile.
+	use read
+	grows SwitchCnpsKept 1 grows SwitchCnpsNoFlow 1 killed
+	stop "$sink"
+}
+
+killed() {
+	one
+	kill -KILL -- "-$USER_PID" 2>/dev/null || kill -KILL "$USER_PID"
+}
+
+settled() {
+	read_counters
+	[ $(($(dcqcn_count SwitchCnps) + $(dcqcn_count SwitchCnpsNoFlow))) -eq "$1" ]
+}
+
+# None of many is lost beside a program that writes all the time.
+none_lost() {
+	local client port many
+
+	many=$(often 200 2000)
+	begin "$V4_B"
+	grows SwitchCnpsBusy 0 grows SwitchCnps "$many" cnp "$V4_A" "$V4_B" "$port" \
+		window=1000000000 times="$many"
+	stop "$client"
+}
+
 held() {
 	[ -n "$(in_ns "$A" ss -Hun 'sport = 299'; in_ns "$A" ss -Hlun 'sport = 299')" ]
 }
@@ -245,7 +337,7 @@ unloads() {
 }
 
 echo 1000000 >"$KSFT_TMP/count"
-ksft_plan 9
+ksft_plan 11
 need_module tcp_dcqcn
 net_pair
 params_set "$A" ipv4/dcqcn line_rate_mbit 20 min_rate_kbit 1000
@@ -258,6 +350,8 @@ ksft_case "without a CNP the window is C * base RTT" initial
 ksft_case "bad, replayed, and of another pair: refused, counted, the window stays" attacks
 ksft_case "a flood with a wrong key changes nothing" flood
 ksft_case "dcqcn and cubic take no CNP" others
+ksft_case "a CNP that comes while a process uses the connection is kept" kept
+ksft_case "none of many is lost beside a program that writes" none_lost
 ksft_case "the key opens and closes the port" keys
 ksft_case "a new key takes CNPs again, IPv4" window "$V4_A" "$V4_B"
 ksft_case "unloaded under a flood of CNPs" unloads

@@ -71,7 +71,8 @@ counters() {
 MarksTooSoon FastRecoveries AdditiveIncreases HyperIncreases IncreasesByBytes PacketsWithCE \
 PacketsWithoutCE EchoFirst LossCuts TimeoutCuts Undos PacedByTcp LineRateUnknown FallbackNoEcn FallbackMptcp \
 SwitchCnps SwitchWindowsEnded SwitchCnpsMalformed SwitchCnpsTag SwitchCnpsReplayed \
-SwitchCnpsNoMemory SwitchCnpsNoFlow SwitchCnpsBusy"
+SwitchCnpsNoMemory SwitchCnpsNoFlow SwitchCnpsBusy \
+SwitchCnpsKept"
 	in_ns "$A" awk 'NF != 2 || $2 != 0 { print "unexpected:", $0; exit 1 }
 		{ print $1 }' /proc/net/dcqcn >"$KSFT_TMP/got"
 	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
