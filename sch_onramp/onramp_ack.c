@@ -475,6 +475,8 @@ bool onramp_conn_take(struct onramp_net *onet, const struct or_addrs *addrs, con
 	conn = onramp_conn_find(onet, peer, ack.sport, ack.dport);
 	if (conn)
 		onramp_conn_ack(conn, &ack);
+	else
+		onramp_peer_unwanted(peer);
 	onramp_peer_tell(peer);
 	if (!conn)
 		goto reject;

@@ -307,6 +307,7 @@ enum onramp_peer_flag {
 	ONRAMP_PEER_CHALLENGED,	/* since the last SUBSCRIBE by time, and no more until the next */
 	ONRAMP_PEER_ANSWERS,	/* its work is to send the cookie */
 	ONRAMP_PEER_YIELDS,	/* a workload subscribes itself, until onramp_peer.yields_until */
+	ONRAMP_PEER_UNWANTED,	/* it sends OR-ACKs, and has no connection */
 };
 
 /**
@@ -364,6 +365,8 @@ enum onramp_peer_flag {
  * @tries: SUBSCRIBEs since the last OR-ACK, written by @work only
  * @nonce_at: jiffies when the nonce was made, only @work
  * @idle_at: jiffies since when it is idle, only @work
+ * @leaves: SUBSCRIBEs that ended the subscription since the last that asked for one, only @work
+ * @leave_at: jiffies before which no further one is sent, with @leaves, only @work
  * @rcu: to free it
  */
 struct onramp_peer {
@@ -423,6 +426,8 @@ struct onramp_peer {
 	unsigned int		tries;
 	unsigned long		nonce_at;
 	unsigned long		idle_at;
+	unsigned int		leaves;
+	unsigned long		leave_at;
 	struct rcu_head		rcu;
 };
 
@@ -654,6 +659,7 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_way *way, u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
+void onramp_peer_unwanted(struct onramp_peer *peer);
 bool onramp_peer_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
 		      unsigned int len);
 bool onramp_peer_is_way(struct onramp_peer *peer, const struct or_way *way);

@@ -8,6 +8,8 @@
  *	work:
  *	  no connection for a minute: SUBSCRIBE with lifetime 0 if it has ever answered,
  *	    forget the peer
+ *	  no connection, but OR-ACKs come: On-Ramp no longer follows the data. SUBSCRIBE with
+ *	    lifetime 0, again while they still come
  *	  a connection again: go on where it was
  *	  SUBSCRIBE, lifetime 60 s; next
  *	    OR-ACKs came since the last one: in 20 s
@@ -68,6 +70,12 @@
 
 /* Peers that are looked at for one that makes room, at most. */
 #define ONRAMP_EVICT_LOOKS	16
+
+/*
+ * A peer without a connection sends OR-ACKs: the subscription ends after this long, jiffies. A
+ * qdisc that replaces another one has the connections back by then.
+ */
+#define ONRAMP_UNWANTED		(HZ / 10)
 
 /* Life of a nonce, jiffies. */
 #define ONRAMP_NONCE_AGE	(60 * 60 * HZ)
@@ -218,6 +226,8 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	unsigned long delay;
 
 	WRITE_ONCE(peer->idle, false);
+	clear_bit(ONRAMP_PEER_UNWANTED, &peer->flags);
+	peer->leaves = 0;
 
 	if (test_bit(ONRAMP_PEER_YIELDS, &peer->flags)) {
 		unsigned long until = READ_ONCE(peer->yields_until);
@@ -255,6 +265,29 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 	return delay;
 }
 
+/*
+ * End the subscription of a peer without a connection if it sends OR-ACKs all the same: the qdisc is
+ * gone or off, or follows its data no longer. The message may be lost, so it is repeated while they
+ * come. Returns the delay until the next run, jiffies.
+ */
+static unsigned long onramp_peer_leave(struct onramp_peer *peer)
+{
+	if (!test_bit(ONRAMP_PEER_UNWANTED, &peer->flags))
+		return ONRAMP_PEER_LOOK;
+	if (peer->leaves && time_before(jiffies, peer->leave_at))
+		return peer->leave_at - jiffies;
+	clear_bit(ONRAMP_PEER_UNWANTED, &peer->flags);
+	onramp_peer_subscribe(peer, 0);
+	peer->leave_at = jiffies + min_t(unsigned long, ONRAMP_TRY_MIN << min(peer->leaves, 16U),
+					 ONRAMP_TRY_MAX);
+	peer->leaves++;
+	/* Its next connection asks at once. */
+	peer->next = jiffies;
+	peer->tries = 0;
+	WRITE_ONCE(peer->heard, false);
+	return ONRAMP_PEER_LOOK;
+}
+
 /* Peers -------------------------------------------------------------------- */
 
 static void onramp_peer_free(struct rcu_head *rcu)
@@ -271,7 +304,7 @@ static void onramp_peer_drop(struct onramp_peer *peer)
 	cancel_delayed_work(&peer->work);
 	if (peer->open) {
 		/* A peer that never answered has no subscription to end. */
-		if (READ_ONCE(peer->answered))
+		if (READ_ONCE(peer->answered) && !peer->leaves)
 			onramp_peer_subscribe(peer, 0);
 		or_port_close(onet->net);
 	}
@@ -350,10 +383,13 @@ static void onramp_peer_work(struct work_struct *work)
 	} else if (!peer->idle) {
 		peer->idle_at = jiffies;
 		WRITE_ONCE(peer->idle, true);
+		delay = onramp_peer_leave(peer);
 	} else if (time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE) &&
 		   onramp_peer_unlink(peer, false)) {
 		onramp_peer_drop(peer);
 		return;
+	} else {
+		delay = onramp_peer_leave(peer);
 	}
 	queue_delayed_work(onramp_wq, &peer->work, delay);
 }
@@ -544,6 +580,30 @@ bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 		WRITE_ONCE(peer->silent, false);
 	}
 	return ok;
+}
+
+/**
+ * onramp_peer_unwanted() - note an OR-ACK of a peer about data that no qdisc follows
+ * @peer: the peer
+ *
+ * If it has no connection at all, and none soon, its work ends the subscription.
+ *
+ * Context: RCU, BH disabled.
+ */
+void onramp_peer_unwanted(struct onramp_peer *peer)
+{
+	struct onramp_net *onet = peer->onet;
+
+	if (refcount_read(&peer->refs) > 1 || test_bit(ONRAMP_PEER_UNWANTED, &peer->flags) ||
+	    test_and_set_bit(ONRAMP_PEER_UNWANTED, &peer->flags))
+		return;
+	spin_lock(&onet->lock);
+	/* A peer that is unlinked has no reference. Its work is cancelled after that. */
+	if (!onet->dying && refcount_read(&peer->refs) == 1)
+		mod_delayed_work(onramp_wq, &peer->work, ONRAMP_UNWANTED);
+	else
+		clear_bit(ONRAMP_PEER_UNWANTED, &peer->flags);
+	spin_unlock(&onet->lock);
 }
 
 /* Is it of this peer, and about its last SUBSCRIBE? Then keep the cookie. */

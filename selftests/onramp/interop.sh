@@ -104,6 +104,80 @@ comes_and_goes() {
 	stop "$SPAWNED" KILL
 }
 
+# b_acker COUNTER: of B's or_acker.
+b_acker() {
+	proc_count or_acker "$B" "$1"
+}
+
+subscribers() {
+	[ "$(b_acker Subscribers)" -eq "$1" ]
+}
+
+# leaves COMMAND...: after it no qdisc of A follows the data that goes on, and B sends no more OR-ACKs.
+leaves() {
+	local acks
+
+	wait_for 5 stats_reach acks 20
+	acks=$(b_acker AckSent)
+	"$@"
+	wait_for 10 subscribers 0
+	acks=$(($(b_acker AckSent) - acks))
+	echo "measured: $acks OR-ACKs after $*"
+	expect "OR-ACKs until the end" "$acks" -le 2000
+	acks=$(b_acker AckSent)
+	sleep 1
+	expect "OR-ACKs after the end" $(($(b_acker AckSent) - acks)) -eq 0
+}
+
+# Data goes on at 20 Mbit/s, 1,700 packets a second, in all of them.
+unsubscribes() {
+	local acks ended first rule="to $B4 ipproto 17 dport 299"
+
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 20mbit \
+		--rtt-sample-us 0 --duration 600
+	leaves change mode off
+	# It asks again at once.
+	change mode final
+	leaves tc -n "$A" qdisc replace dev a0 root fq
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	leaves change peers 1us
+	# The message is lost, and sent again.
+	change peers all
+	wait_for 100 stats_reach acks $(($(stat acks) + 20))
+	# shellcheck disable=SC2086
+	ip -n "$A" rule add $rule prohibit
+	ended=$(stat subscribe_errors)
+	change mode off
+	wait_for 10 stats_reach subscribe_errors $((ended + 2))
+	expect "subscribers" "$(b_acker Subscribers)" -eq 1
+	# shellcheck disable=SC2086
+	ip -n "$A" rule del $rule prohibit
+	wait_for 10 subscribers 0
+	# One of two qdiscs goes; the other one follows data to that host as before.
+	tc -n "$A" -batch - <<-END
+		qdisc replace dev a0 root handle 2: prio bands 2 priomap 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0
+		qdisc replace dev a0 parent 2:1 onramp $PEERS $unpaused
+		qdisc replace dev a0 parent 2:2 onramp $PEERS $unpaused
+	END
+	first=$SPAWNED
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --dscp 2 --rate-limit 5mbit \
+		--rtt-sample-us 0 --duration 600
+	wait_for 10 subscribers 1
+	sleep 1
+	ended=$(b_acker SubscribeAccepted)
+	tc -n "$A" qdisc replace dev a0 parent 2:2 pfifo
+	acks=$(b_acker AckSent)
+	sleep 2
+	expect "OR-ACKs of the other one" $(($(b_acker AckSent) - acks)) -ge 100
+	expect "SUBSCRIBEs meanwhile" "$(b_acker SubscribeAccepted)" -le $((ended + 1))
+	stop "$first" KILL
+	stop "$SPAWNED" KILL
+	fresh
+}
+
 # The two hosts are on a wire as well, with a VLAN and a VXLAN on it. That is made with its device, and
 # has its speed.
 wires() {
@@ -170,7 +244,7 @@ wire() {
 		$([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
 }
 
-ksft_plan 9
+ksft_plan 10
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -189,6 +263,7 @@ ksft_case "VLANs" vlan
 ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes
+ksft_case "data that On-Ramp follows no longer has no OR-ACKs" unsubscribes
 wires
 ksft_case "the wire of a NIC" wire a1 10.77.20.2 0
 ksft_case "the wire of a VLAN" wire vlan1 10.77.21.2 0
