@@ -100,7 +100,7 @@ ptp_has_the_place() {
 		summary_interval 0
 	END
 	in_ns "$A" hwstamp_ctl -i a0 -t 0 -r 0
-	labnic -n "$A" set a0 tx_stamp_slots 1 tx_stamp_delay 1ms
+	labnic -n "$A" set a0 tx_stamp_slots 1 tx_stamp_delay 10ms
 	asked=$(dev_stat "$A" a0 TxHardwareAsked)
 	yielded=$(dev_stat "$A" a0 TxHardwareYielded)
 	bus device a0 hw on tx-slots 1
