@@ -632,6 +632,8 @@ static u32 dcqcn_min_tso_segs(struct sock *sk)
 	return sk->sk_gso_max_segs;
 }
 
+COMPAT_MIN_TSO_SEGS(dcqcn_min_tso_segs);
+
 /*
  * INET_DIAG_DCTCPINFO, which ss shows: whether the last data came with CE; alpha, of 1024 as
  * DCTCP's; bytes of marked and of all acknowledged packets since this was chosen, which
@@ -670,7 +672,7 @@ static size_t dcqcn_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 		.set_state	= dcqcn_set_state,			\
 		compat_cwnd_events(dcqcn_event, dcqcn_tx_start),		\
 		.cong_control	= compat_cong_control(dcqcn_cong_control), \
-		.min_tso_segs	= dcqcn_min_tso_segs,			\
+		compat_min_tso_segs(dcqcn_min_tso_segs),			\
 		.get_info	= dcqcn_get_info,			\
 	}
 

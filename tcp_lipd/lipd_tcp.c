@@ -520,6 +520,8 @@ static u32 lipd_min_tso_segs(struct sock *sk)
 	return sk->sk_gso_max_segs;
 }
 
+COMPAT_MIN_TSO_SEGS(lipd_min_tso_segs);
+
 /*
  * INET_DIAG_DCTCPINFO, which ss shows: whether the last data came with CE; bytes of marked and
  * of all acknowledged packets since lipd was chosen, which wrap. There is no alpha. Without
@@ -556,7 +558,7 @@ static size_t lipd_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 		.set_state	= lipd_set_state,			\
 		compat_cwnd_events(lipd_event, lipd_tx_start),		\
 		.cong_control	= compat_cong_control(lipd_cong_control), \
-		.min_tso_segs	= lipd_min_tso_segs,			\
+		compat_min_tso_segs(lipd_min_tso_segs),			\
 		.get_info	= lipd_get_info,			\
 	}
 

@@ -1256,6 +1256,8 @@ static u32 timely_min_tso_segs(struct sock *sk)
 	return sk->sk_gso_max_segs;
 }
 
+COMPAT_MIN_TSO_SEGS(timely_min_tso_segs);
+
 /*
  * INET_DIAG_VEGASINFO: number of samples, smallest RTT, and the newest one, or 0
  * if there was none since the flow last started over. Without the socket lock.
@@ -1290,7 +1292,7 @@ static struct tcp_congestion_ops timely_ops __read_mostly = {
 	.set_state	= timely_set_state,
 	compat_cwnd_event_tx_start(timely_tx_start),
 	.cong_control	= compat_cong_control(timely_cong_control),
-	.min_tso_segs	= timely_min_tso_segs,
+	compat_min_tso_segs(timely_min_tso_segs),
 	.get_info	= timely_get_info,
 };
 

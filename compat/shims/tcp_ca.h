@@ -2,13 +2,16 @@
 /*
  * struct tcp_congestion_ops:
  *  - 6.10, commit 57bfc7605ca5: cong_control() is given the ACK number and flags;
- *  - 7.1: CA_EVENT_TX_START left cwnd_event() for cwnd_event_tx_start().
+ *  - 7.1: CA_EVENT_TX_START left cwnd_event() for cwnd_event_tx_start();
+ *  - BBRv3, which distributions add: tso_segs() in place of min_tso_segs(). Trees that have both
+ *    ask min_tso_segs() unless tso_segs() is set.
  *
  * Write a callback as the newest kernel wants it, put COMPAT_CONG_CONTROL(fn),
- * COMPAT_CWND_EVENT_TX_START(fn) or, for both kinds of events, COMPAT_CWND_EVENTS(event_fn, fn)
- * after it, and initialize the structure with
+ * COMPAT_MIN_TSO_SEGS(fn), COMPAT_CWND_EVENT_TX_START(fn) or, for both kinds of events,
+ * COMPAT_CWND_EVENTS(event_fn, fn) after it, and initialize the structure with
  *
  *	.cong_control	= compat_cong_control(fn),
+ *	compat_min_tso_segs(fn),
  *	compat_cwnd_event_tx_start(fn),
  *	compat_cwnd_events(event_fn, fn),
  *
@@ -34,6 +37,36 @@
 	}								\
 	static_assert(true)
 #define compat_cong_control(fn)		fn##_compat
+
+#endif
+
+#if defined(COMPAT_HAS_MIN_TSO_SEGS) || !defined(COMPAT_HAS_TSO_SEGS)
+
+#define COMPAT_MIN_TSO_SEGS(fn)		static_assert(true)
+#define compat_min_tso_segs(fn)		.min_tso_segs = fn
+
+#else
+
+/*
+ * tso_segs() replaces TCP's own number and is not only a minimum of it. So take the larger one, as
+ * TCP does with min_tso_segs(): tcp_tso_autosize() of 5.18 and later, which is not exported.
+ * TCP limits the result to sk_gso_max_segs.
+ */
+#define COMPAT_MIN_TSO_SEGS(fn)						\
+	static u32 fn##_compat(struct sock *sk, unsigned int mss_now)	\
+	{								\
+		u8 log = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_tso_rtt_log); \
+		unsigned long max_bytes = sk->sk_gso_max_size, bytes;	\
+		u32 shift = tcp_min_rtt(tcp_sk(sk)) >> log;		\
+		u32 min_segs = fn(sk);	/* first, it may set sk_pacing_rate */ \
+									\
+		bytes = READ_ONCE(sk->sk_pacing_rate) >> READ_ONCE(sk->sk_pacing_shift); \
+		if (shift < BITS_PER_TYPE(sk->sk_gso_max_size))		\
+			bytes += max_bytes >> shift;			\
+		return max_t(u32, min(bytes, max_bytes) / mss_now, min_segs); \
+	}								\
+	static_assert(true)
+#define compat_min_tso_segs(fn)		.tso_segs = fn##_compat
 
 #endif
 

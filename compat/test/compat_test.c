@@ -88,6 +88,13 @@ static void compat_test_cong_control(struct sock *sk, u32 ack, int flag,
 
 COMPAT_CONG_CONTROL(compat_test_cong_control);
 
+static u32 compat_test_min_tso_segs(struct sock *sk)
+{
+	return sk->sk_gso_max_segs;
+}
+
+COMPAT_MIN_TSO_SEGS(compat_test_min_tso_segs);
+
 static struct tcp_congestion_ops compat_test_ops __read_mostly = {
 	.flags		= TCP_CONG_NON_RESTRICTED,
 	.name		= "compat_test",
@@ -95,6 +102,7 @@ static struct tcp_congestion_ops compat_test_ops __read_mostly = {
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.cong_control	= compat_cong_control(compat_test_cong_control),
+	compat_min_tso_segs(compat_test_min_tso_segs),
 	compat_cwnd_event_tx_start(compat_test_tx_start),
 };
 
