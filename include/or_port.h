@@ -115,6 +115,8 @@ struct or_port_user {
 
 int or_port_register(const struct or_port_user *user);
 void or_port_unregister(const struct or_port_user *user);
+int or_port_guard(struct net *net);
+void or_port_unguard(struct net *net);
 int or_port_open(struct net *net);
 void or_port_close(struct net *net);
 int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * or_port: the UDP port of the OR protocol in each network namespace; and, in or_port_genl.c,
- * the netlink family of all modules of On-Ramp
+ * or_port: the UDP port of the OR protocol in each network namespace; in or_port_guard.c, what
+ * keeps forwarded datagrams from it; and in or_port_genl.c the netlink family of all modules of
+ * On-Ramp
  *
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
@@ -76,7 +77,9 @@
 	OR_PORT_STAT(TX_MEMORY, TxNoMemory, \
 			"messages not sent: no memory") \
 	OR_PORT_STAT(TX_DROPPED, TxDropped, \
-			"messages not sent: dropped by the stack or a queue")
+			"messages not sent: dropped by the stack or a queue") \
+	OR_PORT_STAT(FORWARD, ForwardRefused, \
+			"datagrams not forwarded: from port 299, in this host's name or translated")
 
 enum or_port_stat_id {
 #define OR_PORT_STAT(id, name, what) OR_PORT_##id,
@@ -110,6 +113,9 @@ struct or_port_stats {
  * @fabric:	the key of CNPs, likewise
  * @fabric_open: the port is open for @fabric; under @fabric_set
  * @fabric_set:	serialises writers of @fabric
+ * @guard_lock:	of @guards and writers of @guarded
+ * @guards:	or_port_guard() without or_port_unguard()
+ * @guarded:	the guard is there; for /proc
  * @header:	of net.or_port
  * @table:	its table
  * @stats:	per-CPU counters
@@ -128,6 +134,9 @@ struct or_port_net {
 	u8				fabric[OR_KEY_LEN];
 	bool				fabric_open;
 	struct mutex			fabric_set;	/* writers of fabric */
+	struct mutex			guard_lock;	/* guards */
+	unsigned int			guards;
+	bool				guarded;
 	struct ctl_table_header		*header;
 	struct ctl_table		*table;
 	struct or_port_stats __percpu	*stats;
@@ -661,6 +670,63 @@ int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct 
 }
 EXPORT_SYMBOL_GPL(or_port_send_by);
 
+/* The guard ---------------------------------------------------------------- */
+
+/**
+ * or_port_guard() - refuse to forward datagrams from the port in the name of this host
+ * @net:	namespace
+ *
+ * Calls are counted, all but the first do nothing. An open port has it. A user that will open the
+ * port only when it needs it calls this before: what was translated by then would be in its way.
+ * A kernel without netfilter, and so without translation, does without; /proc/net/or_port says so.
+ *
+ * Context: process, may sleep. RTNL may be held.
+ * Return: 0 or -ENOMEM.
+ */
+int or_port_guard(struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+	int err = 0;
+
+	mutex_lock(&pn->guard_lock);
+	if (!pn->guards) {
+		err = or_port_guard_register(net);
+		WRITE_ONCE(pn->guarded, !err);
+		if (err == -EOPNOTSUPP)
+			err = 0;
+	}
+	if (!err)
+		pn->guards++;
+	mutex_unlock(&pn->guard_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(or_port_guard);
+
+/**
+ * or_port_unguard() - undo a successful or_port_guard()
+ * @net:	namespace
+ *
+ * Context: process, may sleep. RTNL may be held.
+ */
+void or_port_unguard(struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+
+	mutex_lock(&pn->guard_lock);
+	if (!WARN_ON_ONCE(!pn->guards) && !--pn->guards && pn->guarded) {
+		or_port_guard_unregister(net);
+		WRITE_ONCE(pn->guarded, false);
+	}
+	mutex_unlock(&pn->guard_lock);
+}
+EXPORT_SYMBOL_GPL(or_port_unguard);
+
+/* or_port_count_forward() - count a datagram that the guard has dropped; any context */
+void or_port_count_forward(const struct net *net)
+{
+	or_port_count(or_port_net(net), OR_PORT_FORWARD);
+}
+
 /* Open and closed ---------------------------------------------------------- */
 
 static int or_port_socket(struct net *net, int family, struct socket **sockp)
@@ -736,13 +802,16 @@ int or_port_open(struct net *net)
 	mutex_lock(&pn->lock);
 	if (pn->users)
 		goto opened;
-	err = or_port_socket(net, AF_INET, &pn->v4);
+	err = or_port_guard(net);
 	if (err)
 		goto unlock;
+	err = or_port_socket(net, AF_INET, &pn->v4);
+	if (err)
+		goto unguard;
 	err = or_port_socket(net, AF_INET6, &pn->v6);
 	if (err && err != -EAFNOSUPPORT) {
 		or_port_release(pn);
-		goto unlock;
+		goto unguard;
 	}
 	pn->told = false;
 	WRITE_ONCE(pn->has_v4, true);
@@ -753,6 +822,10 @@ opened:
 unlock:
 	mutex_unlock(&pn->lock);
 	return err;
+
+unguard:
+	or_port_unguard(net);
+	goto unlock;
 }
 EXPORT_SYMBOL_GPL(or_port_open);
 
@@ -767,8 +840,10 @@ void or_port_close(struct net *net)
 	struct or_port_net *pn = or_port_net(net);
 
 	mutex_lock(&pn->lock);
-	if (!WARN_ON_ONCE(!pn->users) && !--pn->users)
+	if (!WARN_ON_ONCE(!pn->users) && !--pn->users) {
 		or_port_release(pn);
+		or_port_unguard(net);
+	}
 	mutex_unlock(&pn->lock);
 }
 EXPORT_SYMBOL_GPL(or_port_close);
@@ -955,7 +1030,8 @@ int or_port_put_stats(struct sk_buff *msg, struct net *net)
 
 	for (i = 0; i < OR_PORT_STAT_MAX && !err; i++)
 		err = or_genl_put_stat(msg, or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
-	return err;
+	/* As in /proc/net/or_port. */
+	return err ?: or_genl_put_stat(msg, "ForwardGuard", READ_ONCE(pn->guarded));
 }
 
 static int or_port_stats_show(struct seq_file *seq, void *v)
@@ -965,6 +1041,8 @@ static int or_port_stats_show(struct seq_file *seq, void *v)
 
 	for (i = 0; i < OR_PORT_STAT_MAX; i++)
 		seq_printf(seq, "%s %lu\n", or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
+	/* Of now, read locklessly. */
+	seq_printf(seq, "ForwardGuard %u\n", READ_ONCE(pn->guarded));
 	return 0;
 }
 
@@ -976,6 +1054,7 @@ static int __net_init or_port_net_init(struct net *net)
 	pn->net = net;
 	mutex_init(&pn->lock);
 	mutex_init(&pn->fabric_set);
+	mutex_init(&pn->guard_lock);
 	seqlock_init(&pn->key_lock);
 	pn->stats = alloc_percpu_gfp(struct or_port_stats,
 				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -1006,6 +1085,7 @@ static void __net_exit or_port_net_exit(struct net *net)
 		or_port_close(net);
 	/* Users were there after us, and have closed it before. */
 	WARN_ON_ONCE(pn->users);
+	WARN_ON_ONCE(pn->guards);
 	or_port_release(pn);
 	/* No datagram is on its way: all devices of the namespace are gone. */
 	free_percpu(pn->stats);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * or_port: shared by its two files.
+ * or_port: shared by its files.
  */
 #ifndef _OR_PORT_PRIV_H
 #define _OR_PORT_PRIV_H
@@ -14,6 +14,11 @@ struct sk_buff;
 /* or_port_main.c */
 bool or_port_is_open(const struct net *net);
 int or_port_put_stats(struct sk_buff *msg, struct net *net);
+void or_port_count_forward(const struct net *net);
+
+/* or_port_guard.c */
+int or_port_guard_register(struct net *net);
+void or_port_guard_unregister(struct net *net);
 
 /* or_port_genl.c */
 int or_genl_init(void);

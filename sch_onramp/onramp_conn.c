@@ -92,10 +92,11 @@ struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 	if (!qref)
 		return NULL;
 	qref->stats = netdev_alloc_pcpu_stats(struct onramp_qref_stats);
-	if (!qref->stats) {
-		kfree(qref);
-		return NULL;
-	}
+	if (!qref->stats)
+		goto free_qref;
+	/* The port is opened for the first peer only; containers may be there before. */
+	if (or_port_guard(onet->net))
+		goto free_stats;
 	refcount_set(&qref->refs, 1);
 	qref->onet = onet;
 	qref->dev = dev;
@@ -106,6 +107,12 @@ struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 	list_add_rcu(&qref->list, &onet->qrefs);
 	spin_unlock_bh(&onet->lock);
 	return qref;
+
+free_stats:
+	free_percpu(qref->stats);
+free_qref:
+	kfree(qref);
+	return NULL;
 }
 
 static void onramp_qref_free(struct rcu_head *rcu)
@@ -139,6 +146,7 @@ void onramp_qref_close(struct onramp_qref *qref)
 	spin_lock_bh(&qref->onet->lock);
 	list_del_rcu(&qref->list);
 	spin_unlock_bh(&qref->onet->lock);
+	or_port_unguard(qref->onet->net);
 	/* Connections may still hold it; an OR-ACK reads this without a lock. */
 	WRITE_ONCE(qref->dev, NULL);
 	onramp_qref_put(qref);

@@ -398,6 +398,34 @@ snat() {
 	in_ns "$A" nft delete table ip nat
 }
 
+# There is a qdisc, and neither or_acker nor a host that it would ask: C cannot take the port of A's name.
+guarded() {
+	local mode
+
+	expect "modules of the receiver" "$(grep -c '^or_acker ' /proc/modules)" -eq 0
+	in_ns "$A" nft -f - <<-END
+		table ip nat {
+			chain out {
+				type nat hook postrouting priority srcnat;
+				ip saddr $C4 udp dport 299 snat to $V4_A:299
+			}
+		}
+	END
+	for mode in 'mode off' 'forward off' 'forward on'; do
+		# shellcheck disable=SC2086
+		fresh $mode
+		expect guard "$(port "$A" ForwardGuard)" -eq 1
+		refused_before=$(port "$A" ForwardRefused)
+		in_ns "$C" bash -c "echo >/dev/udp/$B4/299"
+		expect "refused, $mode" $(($(port "$A" ForwardRefused) - refused_before)) -eq 1
+	done
+	in_ns "$A" nft delete table ip nat
+	in_ns "$C" bash -c "echo >/dev/udp/$B4/299"
+	expect "refused" $(($(port "$A" ForwardRefused) - refused_before)) -eq 1
+	tc -n "$A" qdisc del dev a0 root
+	expect guard "$(port "$A" ForwardGuard)" -eq 0
+}
+
 # A program sees each packet before it is forwarded.
 queued() {
 	in_ns "$A" nft -f - <<-END
@@ -740,7 +768,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 32
+ksft_plan 33
 need_module sch_onramp
 D=$(ns_name D)
 hosts
@@ -760,6 +788,7 @@ done
 hosts
 serve "$B"
 serve "$D"
+ksft_case "a container in its host's name, before there is a peer" guarded
 need_module nic_ts
 need_module or_acker
 for name in "$A" "$B" "$C" "$D"; do

@@ -5,7 +5,16 @@
 # answered, and are counted.
 #
 #	A a0 ---------- b0 B
+#
+# And A with a container, C, whose addresses it translates to its own:
+#
+#	C c0 ---- h0 A
+#	 10.77.3.2
+#	 fd77:3::2
 . "$(dirname "$0")/or_acker_lib.sh"
+
+C=$(ns_name C)
+C4=10.77.3.2 C6=fd77:3::2
 
 TIMES=$(often 400 3000)
 
@@ -230,6 +239,173 @@ stray_acks() {
 	forge "$V4_A" "$V4_B" ack RxNoUser
 }
 
+# A carries C, a container, and gives it its own addresses.
+container() {
+	ns_add "$C"
+	veth_pair "$C" c0 "$C4 $C6" "$A" h0 "10.77.3.1 fd77:3::1"
+	ip -n "$C" route add default via 10.77.3.1
+	ip -n "$C" route add default via fd77:3::1
+	ip -n "$B" route add 10.77.3.0/24 via "$V4_A"
+	ip -n "$B" route add fd77:3::/64 via "$V6_A"
+	ns_set "$A" ipv4/ip_forward 1 ipv6/conf/all/forwarding 1
+	masquerade
+}
+
+# What C sends is in A's name, and keeps its port.
+masquerade() {
+	in_ns "$A" nft -f - <<-END
+		table inet nat {
+			chain in {
+				type nat hook prerouting priority dstnat;
+			}
+			chain out {
+				type nat hook postrouting priority srcnat;
+				ip saddr $C4 udp sport 5000 snat ip to $V4_A:299
+				ip6 saddr $C6 udp sport 5000 snat ip6 to [$V6_A]:299
+				iifname "h0" oifname "a0" masquerade
+			}
+		}
+	END
+}
+
+# refused_from NUMBER COMMAND...: A refuses to forward datagrams of that number, and none comes to B.
+refused_from() {
+	local number=$1
+	shift
+
+	mark "$A"
+	mark "$B"
+	"$@"
+	wait_for 10 since_is "$A" ForwardRefused -eq "$number"
+	expect "messages that came" "$(since "$B" RxDelivered)" -eq 0
+	expect "refused for their port" "$(since "$B" RxOtherPort)" -eq 0
+}
+
+# C has CAP_NET_RAW, and sends as A, to B: by each of A's addresses.
+in_its_hosts_name() {
+	local from=$1 to=$2 host=$3
+
+	expect "guard" "$(port "$A" ForwardGuard)" -eq 1
+	# From its other ports it gets there, in that name.
+	mark "$B"
+	in_ns "$C" "$HELPER" forge "$from" "$to" port 20
+	wait_for 10 since_is "$B" RxOtherPort -eq 20
+	refused_from 1 subscribe "$C" "$from" "$to" "as=$host"
+	refused_from 20 in_ns "$C" "$HELPER" forge "$from" "$to" tag 20 "as=$host"
+	# The host gives it the port.
+	refused_from 1 subscribe "$C" "$from" "$to" "as=$host" sport=5000
+	[ "$from" = $C4 ] || refused_from 1 subscribe "$C" "$from" "$to" "as=$host" opts=1
+	# The host itself.
+	mark "$B"
+	subscribe "$A" "$host" "$to"
+	wait_for 10 accepted "$B"
+	subscribe "$A" "$host" "$to" lifetime=0
+}
+
+# A forgets its own connections of the port, so that the translation of C's is that of a new one.
+forget() {
+	ns_set "$A" netfilter/nf_conntrack_udp_timeout 1 netfilter/nf_conntrack_udp_timeout_stream 1
+	mark "$B"
+	subscribe "$A" "$V4_A" "$V4_B" lifetime=0 answer=0
+	wait_for 10 since_is "$B" SubscribeEndsNothing -eq 1
+	sleep 2
+	ns_set "$A" netfilter/nf_conntrack_udp_timeout 600 \
+		netfilter/nf_conntrack_udp_timeout_stream 600
+}
+
+# The host publishes its port: what comes to it is not sent on to C, nor are answers of C.
+published() {
+	forget
+	in_ns "$A" nft add rule inet nat in ip daddr "$V4_A" udp dport 299 dnat ip to $C4:5299
+	mark "$A"
+	subscribe "$B" "$V4_B" "$V4_A" answer=0
+	wait_for 10 since_is "$A" ForwardRefused -eq 1
+	in_ns "$A" nft flush chain inet nat in
+	mark "$A"
+	subscribe "$B" "$V4_B" "$V4_A" answer=0
+	wait_for 10 since_is "$A" SubscribeNoCookie -eq 1
+}
+
+# In its own name C may speak. Without translation A's name is refused as well.
+own_name() {
+	in_ns "$A" nft delete table inet nat
+	mark "$A"
+	mark "$B"
+	subscribe "$C" $C4 "$V4_B"
+	subscribe "$C" $C6 "$V6_B"
+	wait_for 10 since_is "$B" SubscribeAccepted -eq 2
+	expect "refused" "$(since "$A" ForwardRefused)" -eq 0
+	subscribe "$C" $C4 "$V4_B" lifetime=0
+	subscribe "$C" $C6 "$V6_B" lifetime=0
+	wait_for 10 acker_is "$B" Subscribers -eq 0
+	ip -n "$C" addr add "$V6_A/128" dev lo nodad
+	refused_from 1 subscribe "$C" "$V6_A" "$V6_B" answer=0
+	ip -n "$C" addr del "$V6_A/128" dev lo
+	masquerade
+}
+
+# C was there before the module: the port is translated for it.
+before() {
+	forget
+	unload_all
+	in_ns "$C" "$HELPER" forge $C4 "$V4_B" tag 5
+	modprobe or_acker
+	no_ends_left_out "$B"
+	wait_for 10 acker_is "$A" PortOpen -eq 1
+	refused_from 1 subscribe "$C" $C4 "$V4_B" "as=$V4_A"
+	# That has ended with it.
+	exact "$A" "$V4_A" "$V4_B" "$B" 200000
+}
+
+# by_tc: tc translates, which A does not see, as on a host without the module.
+by_tc() {
+	tc -n "$A" qdisc add dev a0 clsact
+	tc -n "$A" filter add dev a0 egress protocol ip flower ip_proto udp src_ip $C4 \
+		action nat egress $C4/32 "$V4_A"
+}
+
+# takes_answers: and gives C what comes for the port.
+takes_answers() {
+	tc -n "$A" filter add dev a0 ingress protocol ip pref 7 flower ip_proto udp dst_port 299 \
+		action nat ingress "$V4_A/32" $C4
+}
+
+# Where A cannot refuse it, C takes A's subscription; and not with a key, which C does not have.
+keyed_name() {
+	in_ns "$A" nft delete table inet nat
+	by_tc
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	takes_answers
+	mark "$B"
+	subscribe "$C" $C4 "$V4_B" "as=$V4_A" nonce=5
+	wait_for 10 since_is "$B" SubscribersTaken -eq 1
+	subscribe "$C" $C4 "$V4_B" "as=$V4_A" nonce=5 lifetime=0
+	wait_for 10 acker_is "$B" Subscribers -eq 0
+
+	ns_set "$A" or_port/key 00000000000000000000000000000005
+	ns_set "$B" or_port/key 00000000000000000000000000000005
+	tc -n "$A" filter del dev a0 ingress pref 7
+	subscribed "$A" "$V4_A" "$V4_B" "$B" psk=5
+	takes_answers
+	mark "$B"
+	subscribe "$C" $C4 "$V4_B" "as=$V4_A" nonce=5
+	subscribe "$C" $C4 "$V4_B" "as=$V4_A" nonce=5 lifetime=0
+	wait_for 10 since_is "$B" SubscribeTag -eq 2
+	expect "CHALLENGEs" "$(since "$B" ChallengeSent)" -eq 0
+	# Nothing of the host's OR-ACKs can be made out to be it, and A still has them.
+	tc -n "$A" filter del dev a0 ingress pref 7
+	listen "$A" "$V4_A" "$V4_B" psk=5
+	send "$A" "$V4_A" "$V4_B" 100000
+	wait_for 10 calm "$B"
+	heard
+	all_good
+	expect "OR-ACKs" "$(said acks)" -gt 0
+	subscribe "$A" "$V4_A" "$V4_B" psk=5 lifetime=0 answer=0
+	ns_set "$A" or_port/key none
+	ns_set "$B" or_port/key none
+	tc -n "$A" qdisc del dev a0 clsact
+}
+
 still_works() {
 	renew "$1" "$2"
 	listen "$A" "$1" "$2"
@@ -267,7 +443,7 @@ attack() {
 	ksft_case "$ip: the subscriber is one as before" still_works "$from" "$to"
 }
 
-ksft_plan 44
+ksft_plan 50
 need_acker
 net_pair
 sink "$B"
@@ -283,3 +459,10 @@ ksft_case "thousands of spoofed SUBSCRIBEs" spoofed
 ksft_case "users without privileges" unprivileged
 ksft_case "a pre-shared key" shared_key
 ksft_case "keys that are none" bad_keys
+container
+ksft_case "IPv4: a container in its host's name" in_its_hosts_name $C4 "$V4_B" "$V4_A"
+ksft_case "IPv6: a container in its host's name" in_its_hosts_name $C6 "$V6_B" "$V6_A"
+ksft_case "a container, and the host's published port" published
+ksft_case "a container in its own name" own_name
+ksft_case "a container that was there before" before
+ksft_case "a container in its host's name, and a pre-shared key" keyed_name

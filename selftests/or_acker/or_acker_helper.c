@@ -26,8 +26,9 @@
  *						comes, a line each
  *
  * Options: lifetime=S (60) count=N (1) caps=N (1) nonce=N (1) key=N (the nonce)
- * cookie=N (0) answer=0|1 (1) psk=N (0: none). A nonce is named by a number, and so is a
- * pre-shared key: its last byte, all others are 0. For send: chunk=BYTES (65536)
+ * cookie=N (0) answer=0|1 (1) psk=N (0: none) as=ADDRESS (FROM), that tags are for,
+ * sport=N (299) opts=0|1 (0), an IPv6 header of options before UDP's. A nonce is named by a number,
+ * and so is a pre-shared key: its last byte, all others are 0. For send: chunk=BYTES (65536)
  * tos=N (0) flows=N (1) wait=0|1 (0), for each chunk to be acknowledged before the next.
  */
 #include <arpa/inet.h>
@@ -52,11 +53,11 @@
 #define FLOWS		4096
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static struct sockaddr_storage from, to;
+static struct sockaddr_storage from, to, as;
 static socklen_t addrlen;
 static int sock;
 static unsigned long lifetime = 60, count = 1, caps = 1, nonce = 1, key = -1UL;
-static unsigned long cookie, answer = 1, psk;
+static unsigned long cookie, answer = 1, psk, source = OR_PORT, opts;
 static unsigned long chunk = 65536, tos_field, send_flows = 1, wait_each;
 
 static void die(const char *what)
@@ -100,11 +101,15 @@ static void parse_options(char **argv)
 		{ "nonce=", &nonce }, { "key=", &key }, { "chunk=", &chunk },
 		{ "tos=", &tos_field }, { "flows=", &send_flows },
 		{ "wait=", &wait_each }, { "cookie=", &cookie }, { "answer=", &answer },
-		{ "psk=", &psk },
+		{ "psk=", &psk }, { "sport=", &source }, { "opts=", &opts },
 	};
 	size_t i;
 
 	for (; *argv; argv++) {
+		if (!strncmp(*argv, "as=", 3)) {
+			parse_addr(*argv + 3, &as);
+			continue;
+		}
 		for (i = 0; i < ARRAY_SIZE(options); i++) {
 			size_t n = strlen(options[i].name);
 
@@ -147,7 +152,7 @@ static void key_of(unsigned long n, u8 bytes[OR_KEY_LEN])
 	struct or_pair pair = { .version = from.ss_family == AF_INET ? 4 : 6 };
 	u8 shared[OR_KEY_LEN] = { [OR_KEY_LEN - 1] = psk }, k[OR_NONCE_LEN];
 
-	put_addr(pair.sender, &from);
+	put_addr(pair.sender, as.ss_family ? &as : &from);
 	put_addr(pair.receiver, &to);
 	nonce_of(n, k);
 	or_derive(shared, &pair, k, bytes);
@@ -177,6 +182,15 @@ static void open_socket(void)
 		die("IPV6_CHECKSUM");
 	if (bind(sock, (struct sockaddr *)&from, addrlen))
 		die("bind");
+}
+
+/* Destination options of a PadN alone. */
+static void open_opts(void)
+{
+	u8 header[8] = { 0, 0, 1, 4 };
+
+	if (setsockopt(sock, IPPROTO_IPV6, IPV6_DSTOPTS, header, sizeof(header)))
+		die("IPV6_DSTOPTS");
 }
 
 static void send_payload(const u8 *msg, int len, int sport)
@@ -232,7 +246,9 @@ static void subscribe(void)
 
 	key_of(key, k);
 	make_subscribe(msg);
-	send_payload(msg, OR_SUBSCRIBE_LEN, OR_PORT);
+	if (opts)
+		open_opts();
+	send_payload(msg, OR_SUBSCRIBE_LEN, source);
 	receive_timeout(10000);
 	for (i = 0; answer && i < 100; i++) {
 		got = receive(sock, buf, sizeof(buf), &peer, &len);
@@ -242,7 +258,7 @@ static void subscribe(void)
 		printf("challenged\n");
 		cookie = c.cookie;
 		make_subscribe(msg);
-		send_payload(msg, OR_SUBSCRIBE_LEN, OR_PORT);
+		send_payload(msg, OR_SUBSCRIBE_LEN, source);
 		return;
 	}
 }
