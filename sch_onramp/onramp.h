@@ -34,9 +34,10 @@ enum onramp_state {
  * @throttled_until: end of ONRAMP_THROTTLED
  * @time_next_packet: the earliest departure by its rate, 0 before any
  * @conn: its connection; NULL: On-Ramp does not follow it, and does not pause it
- * @key: of onramp_flow_sk() or onramp_flow_hash_key(), or of an entry, to find it by
+ * @key: of onramp_flow_sk(), onramp_flow_acks_key() or onramp_flow_hash_key(), or of an entry, to
+ *	find it by
  * @hash: of the socket, to notice that another socket now has its memory
- * @spill: of a forwarded connection: with so many packets a pause does not hold it
+ * @bound: of a forwarded connection: it holds a reference of its entry
  * @qlen: packets in @reordered and @head
  * @credit: bytes that it may send in this round: a quantum or two at most, 2^22, and less
  *	than zero by one packet at most
@@ -73,7 +74,7 @@ struct onramp_flow {
 	unsigned long		key;
 	union {
 		u32		hash;
-		u32		spill;
+		bool		bound;
 	};
 	u32			qlen;
 	s32			credit;
@@ -289,6 +290,7 @@ static inline bool onramp_too_early(u16 tried, u16 tick)
  */
 #define ONRAMP_KEY_SOCKET	0UL
 #define ONRAMP_KEY_HASH		1UL
+#define ONRAMP_KEY_ACKS		2UL
 #define ONRAMP_KEY_FORWARDED	3UL
 #define ONRAMP_KEY_SHIFT	2
 
@@ -298,10 +300,31 @@ static inline bool onramp_flow_forwarded(const struct onramp_flow *f)
 	return (f->key & ONRAMP_KEY_FORWARDED) == ONRAMP_KEY_FORWARDED;
 }
 
-/* onramp_flow_spills() - return whether a flow has too many packets to be held by a pause */
-static inline bool onramp_flow_spills(const struct onramp_flow *f)
+/**
+ * onramp_flow_is_limited() - return whether flow_limit holds for a flow
+ * @f: the flow
+ *
+ * TCP limits the data that a socket has in a qdisc, and a pause must lose none of that. But in
+ * another namespace its owner sets TCP's limit.
+ *
+ * Context: the qdisc's lock.
+ */
+static inline bool onramp_flow_is_limited(const struct onramp_flow *f)
 {
-	return onramp_flow_forwarded(f) && f->qlen >= f->spill;
+	return !f->conn || onramp_flow_forwarded(f) || READ_ONCE(f->conn->away);
+}
+
+/**
+ * onramp_flow_spills() - return whether a flow has too many packets to be held by a pause
+ * @q: the qdisc
+ * @f: the flow
+ *
+ * Context: the qdisc's lock.
+ */
+static inline bool onramp_flow_spills(const struct onramp_sched *q, const struct onramp_flow *f)
+{
+	return unlikely(f->qlen >= max_t(u64, q->cfg.flow_limit / 2, 1)) &&
+	       onramp_flow_is_limited(f);
 }
 
 /* onramp_flow.c */
@@ -350,6 +373,17 @@ static inline struct sock *onramp_flow_sk(struct sk_buff *skb)
 	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		skb_orphan(skb);
 	return NULL;
+}
+
+/**
+ * onramp_flow_acks_key() - return the key of the pure ACKs of a connection
+ * @sk: its socket
+ *
+ * Return: the key; no socket has this address.
+ */
+static inline unsigned long onramp_flow_acks_key(const struct sock *sk)
+{
+	return (unsigned long)sk | ONRAMP_KEY_ACKS;
 }
 
 /**

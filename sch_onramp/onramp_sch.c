@@ -299,7 +299,7 @@ static u64 onramp_departure_ns(const struct onramp_sched *q, const struct onramp
 	if (!f->conn || !onramp_cb(skb)->headers)
 		return departure;
 	until_ns = atomic64_read(&f->conn->until);
-	if (until_ns <= departure || onramp_flow_spills(f))
+	if (until_ns <= departure || onramp_flow_spills(q, f))
 		return departure;
 	if (!skb->tstamp && until_ns <= now && !f->waited)
 		return departure;
@@ -613,7 +613,7 @@ static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struc
 					     const struct sk_buff *skb)
 {
 	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF ||
-	    onramp_flow_spills(f))
+	    onramp_flow_spills(q, f))
 		return 0;
 	if (likely(!onramp_conn_first(f->conn, ntohl(tcp_hdr(skb)->seq))) ||
 	    !onramp_window_known(&f->conn->peer->window))
@@ -768,14 +768,14 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 
 	if (!f) {
 		f = onramp_flow_find_or_create(q, seen->key, NULL);
-		/* A new one has no limit yet. */
-		onramp_forwarded_bind(seen->entry, q->qref, f, f && !f->spill);
+		/* A new one takes the entry's reference. */
+		onramp_forwarded_bind(seen->entry, q->qref, f, f && !f->bound);
 		if (unlikely(!f)) {
 			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 			return &q->fast;
 		}
+		f->bound = true;
 	}
-	f->spill = max_t(u64, q->cfg.flow_limit / 2, 1);
 	followed = f->conn;
 	if (headers && !followed)
 		onramp_attach_forwarded(sch, f, skb, seen->entry);
@@ -785,6 +785,31 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 		onramp_is_followed(q, f, skb, headers);
 	if (onramp_data_is_fast(sch, f, skb)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
+		return &q->fast;
+	}
+	return f;
+}
+
+/*
+ * Return the flow of a packet without data of a connection that On-Ramp follows; @f: that of its
+ * data.
+ *
+ * TCP limits the data that it has here, but not its pure ACKs: it sends one for each segment that
+ * the peer chooses to send. They have a flow of their own, with a flow_limit, and do not wait for
+ * the end of a pause. The sequence number of a pure ACK is beyond the data that it overtakes. So
+ * the peer does not take its timestamp for the last one (RFC 7323, 4.3), with which it would refuse
+ * the data (PAWS). FINs, resets and probes stay behind the data: they are few, since a timer or
+ * the application sends them, and a probe's sequence number is an old one.
+ */
+static noinline struct onramp_flow *onramp_classify_other(struct onramp_sched *q,
+							  struct onramp_flow *f,
+							  const struct sk_buff *skb)
+{
+	if (!skb_is_tcp_pure_ack(skb))
+		return f;
+	f = onramp_flow_find_or_create(q, onramp_flow_acks_key(skb->sk), skb->sk);
+	if (unlikely(!f)) {
+		q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 		return &q->fast;
 	}
 	return f;
@@ -827,7 +852,7 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		return &q->fast;
 	}
 	if (!headers)
-		return f;
+		return unlikely(f->conn) ? onramp_classify_other(q, f, skb) : f;
 	if (!f->conn)
 		onramp_attach(sch, f, skb);
 	if (f->conn)
@@ -856,8 +881,9 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
 }
 
 /*
- * A forwarded connection waits with half of the packets that its flow may have. Only its window
- * limits the packets that it has here: rather than lose some, end the pause, or its burst's wait.
+ * A forwarded connection, or one of another namespace, waits with half of the packets that its flow
+ * may have. Of those that it has here this host's TCP limits none: rather than lose some, end the
+ * pause, or its burst's wait.
  */
 static noinline void onramp_spill(struct onramp_sched *q, struct onramp_flow *f)
 {
@@ -900,9 +926,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 
 	f = onramp_classify(sch, skb);
 	if (f != &q->fast) {
-		/* TCP limits the data that it has here, and a pause must lose none of it. */
-		if (unlikely(f->qlen >= q->cfg.flow_limit) &&
-		    (!f->conn || onramp_flow_forwarded(f))) {
+		if (unlikely(f->qlen >= q->cfg.flow_limit) && onramp_flow_is_limited(f)) {
 			q->stats[ONRAMP_STATS_FLOWS_PLIMIT]++;
 			return compat_qdisc_drop(skb, sch, to_free, FLOW_LIMIT);
 		}
@@ -913,7 +937,7 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	/* As with fq, a throttled flow waits on, though this packet may have an earlier EDT. */
 	onramp_flow_add(f, skb);
-	if (unlikely(f->state == ONRAMP_THROTTLED && onramp_flow_spills(f)))
+	if (unlikely(f->state == ONRAMP_THROTTLED && onramp_flow_spills(q, f)))
 		onramp_spill(q, f);
 	q->stats[ONRAMP_STATS_BAND0_PKTS + band]++;
 	qdisc_qstats_backlog_inc(sch, skb);

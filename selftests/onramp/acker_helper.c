@@ -23,6 +23,8 @@
  *			tag short long version version1 reserved protocol value other
  *			several replay old flow seq late peer; or CHALLENGEs, with the kinds
  *			c-tag c-count c-again c-short
+ *	segments old N	N segments of a byte that the host has long received, or so it seems, on the
+ *			last connection (IPv4): it acknowledges each
  *	stats		"subscribes N ends N data N acks N reordered N challenges N heard N":
  *			reordered ones came after later ones of their connection; heard is
  *			all SUBSCRIBEs with the right tag
@@ -68,6 +70,7 @@ struct peer {
 struct connection {
 	union address from;
 	u16 sport, dport;
+	u32 to, una;			/* IPv4: this host, and what it acknowledges next */
 	u32 count, packets, next;
 	int started;
 };
@@ -88,6 +91,8 @@ static u8 domain;
 static struct or_ack last;
 static const struct peer *last_peer;
 static u8 last_msg[OR_ACK_LEN];
+
+static const struct connection *last_connection;
 
 static int udp4, udp6;
 
@@ -339,6 +344,10 @@ static void on_packet(const u8 *packet, size_t n, u64 age_ns)
 	c = find_connection(&from, ntohs(th->source), ntohs(th->dest));
 	if (!c)
 		return;
+	if (ip->version == 4)
+		c->to = ip->daddr;
+	c->una = ntohl(th->ack_seq);
+	last_connection = c;
 	seq = ntohl(th->seq);
 	if (c->started && (s32)(seq - c->next) < 0)
 		reordered++;
@@ -438,6 +447,47 @@ static int forge(const char *kind)
 	return 0;
 }
 
+static u32 sum16(const void *data, size_t n)
+{
+	const u8 *p = data;
+	u32 sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += i % 2 ? p[i] : p[i] << 8;
+	return sum;
+}
+
+/* Segments from before the window of a connection's host. */
+static int send_segments(const struct connection *c, long long n)
+{
+	struct {
+		struct tcphdr th;
+		u8 data;
+	} __attribute__((packed)) segment = {
+		.th = {
+			.source = htons(c->dport), .dest = htons(c->sport), .doff = 5, .ack = 1,
+			.seq = htonl(c->una - (1U << 30)), .ack_seq = htonl(c->next),
+		},
+	};
+	union address to = { .in = { .sin_family = AF_INET, .sin_addr = c->from.in.sin_addr } };
+	u32 sum;
+	int fd;
+
+	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_TCP);
+	if (fd < 0)
+		return -1;
+	sum = sum16(&c->to, 4) + sum16(&c->from.in.sin_addr, 4) + IPPROTO_TCP + sizeof(segment) +
+	      sum16(&segment, sizeof(segment));
+	sum = (sum & 0xffff) + (sum >> 16);
+	segment.th.check = htons(~(sum + (sum >> 16)));
+	while (n-- > 0)
+		if (sendto(fd, &segment, sizeof(segment), 0, &to.sa, sizeof(to.in)) < 0)
+			break;
+	close(fd);
+	return n < 0 ? 0 : -1;
+}
+
 /* Subscriptions, the secret of cookies, and that of counts. */
 static void forget(void)
 {
@@ -486,6 +536,9 @@ static void on_command(int listener)
 	else if (!strcmp(word, "stats"))
 		snprintf(reply, sizeof(reply), "subscribes %lu ends %lu data %lu acks %lu reordered %lu challenges %lu heard %lu\n",
 			 subscribes, ends, data, acks, reordered, challenges, heard);
+	else if (!strcmp(word, "segments") &&
+		 (!last_connection || send_segments(last_connection, number)))
+		snprintf(reply, sizeof(reply), "not sent\n");
 	else if (!strcmp(word, "forge"))
 		for (i = 0; i < number; i++)
 			if (forge(kind))

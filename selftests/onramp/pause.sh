@@ -201,6 +201,45 @@ pure_acks() {
 	stop "$SPAWNED" KILL
 }
 
+# B makes A send an ACK for each old segment, on a connection whose data is paused: they leave at once.
+acks_pass() {
+	local held packets
+
+	# shellcheck disable=SC2086
+	fresh $quiet max_pause 10s noinherit
+	acker delay 9000000
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	wait_for 20 stats_reach flows_throttled 1
+	held=$(stat qlen)
+	packets=$(stat packets)
+	expect "packets held" "$held" -ge 1
+	acker segments old 500
+	wait_for 5 stats_reach packets $((packets + 500))
+	expect "packets held" "$(stat qlen)" -le "$held"
+	expect "still throttled" "$(stat flows_throttled)" -ge 1
+	acker delay 0
+	stop "$SPAWNED" KILL
+}
+
+# They wait for a slow device, and flow_limit bounds them: others lose nothing.
+acks_are_limited() {
+	local before
+
+	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
+	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 100kbit burst 5000 limit 10000000
+	# shellcheck disable=SC2086
+	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: onramp $PEERS $quiet flow_limit 20 limit 400
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	wait_for 20 stats_reach connections 1
+	before=$(acked data)
+	wait_for 20 data_is $((before + 1))
+	acker segments old 500
+	expect flows_plimit "$(stat flows_plimit)" -ge 400
+	expect "drops of band 1" "$(stat band1_drops)" -eq 0
+	stop "$SPAWNED" KILL
+	fresh
+}
+
 # A new connection does not wait for its own first OR-ACK.
 inherits() {
 	local before
@@ -293,7 +332,7 @@ longer() {
 	expect pauses "$(shown pauses)" -ge 10
 }
 
-ksft_plan 11
+ksft_plan 13
 ready
 acker_start
 serve "$B"
@@ -305,6 +344,8 @@ ksft_case "mode off ends all pauses at once" changed
 ksft_case "data that is alone is held, too" alone
 ksft_case "data that is alone keeps the rate after a pause" after
 ksft_case "who sends only ACKs is not held" pure_acks
+ksft_case "ACKs do not wait for data that is held" acks_pass
+ksft_case "ACKs of a connection that is followed keep flow_limit" acks_are_limited
 ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative
 ksft_case "no pauses where others fill the queue" let_go

@@ -312,6 +312,30 @@ spills() {
 	expect goodput "$(loaded goodput_bit_s)" -gt 0
 }
 
+# The same of a socket in another namespace, whose owner lets TCP put any number into a qdisc.
+spills_of_sockets() {
+	ip -n "$A" link add link a0 name v0 netns "$C" address 02:00:00:00:00:0d type macvlan
+	ip -n "$C" -batch - <<-END
+		addr add 10.77.1.3/24 dev v0
+		link set v0 up
+		neigh replace $B4 lladdr $MAC_B dev v0 nud permanent
+	END
+	ip -n "$B" neigh replace 10.77.1.3 lladdr 02:00:00:00:00:0d dev b0 nud permanent
+	ip -n "$C" link set v0 gso_max_segs 1
+	ns_set "$C" ipv4/tcp_limit_output_bytes 1000000000
+	# shellcheck disable=SC2086
+	fresh $long_path flow_limit 20
+	acker delay 3000000
+	load "$C" --to $B4 --flows 2 --duration 1
+	acker delay 0
+	ip -n "$C" link del v0
+	shot
+	echo "measured: $(shown forward_spills) spills, $(shown held) packets held"
+	expect forward_spills "$(shown forward_spills)" -ge 1
+	expect "packets held" "$(shown held)" -ge 1
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+}
+
 # bursts_of OPTION...: eight connections that begin at once, again and again. Nothing else holds them
 # in the qdisc: they are not paced, no pause is decided, and none follows from the path's delay in
 # the case before.
@@ -778,6 +802,7 @@ acker_start
 ksft_case "forged OR-ACKs change nothing" forged
 ksft_case "a pause holds a container's data" pauses
 ksft_case "a pause ends rather than lose packets" spills
+ksft_case "and those of a socket in another namespace" spills_of_sockets
 ksft_fast_case "bursts wait for one another" bursts
 ksft_fast_case "OR-ACKs that begin late" late
 # Forget what has been.
