@@ -792,7 +792,7 @@ not_for_all() {
 		"$KSFT_TMP/error")" -eq 2
 }
 
-ksft_plan 33
+ksft_plan 34
 need_module sch_onramp
 D=$(ns_name D)
 hosts
