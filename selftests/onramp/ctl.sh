@@ -94,6 +94,53 @@ nobody() {
 	sentence 'CAP_NET_ADMIN'
 }
 
+# pair [CAUSE]: a connection over loopback, see tcp_pair.c; sets PORT.
+pair() {
+	: >"$KSFT_TMP/port"
+	spawn pair_into "$@"
+	wait_for 20 test -s "$KSFT_TMP/port"
+	PORT=$(cat "$KSFT_TMP/port")
+	# What it does at first is no part of what it does from then on.
+	sleep 1
+}
+
+pair_into() {
+	exec ip netns exec "$A" "$KSFT_DIR/tcp_pair" "$@" >"$KSFT_TMP/port"
+}
+
+# Causes that loopback can have.
+causes() {
+	ip -n "$A" link set lo up
+	pair
+	dominant application dport "$PORT"
+	stop "$SPAWNED" KILL
+	pair receiver
+	dominant receiver dport "$PORT"
+	above "$(member receiver)" 0.8 || fail "share of the receiver: $(member receiver)"
+	stop "$SPAWNED" KILL
+	pair rate
+	dominant own_rate dport "$PORT"
+	above "$(member own_rate)" 0.8 || fail "share of the rate: $(member own_rate)"
+	stop "$SPAWNED" KILL
+}
+
+# Known shares of the time, in whole periods.
+shares() {
+	pair receiver-60
+	ctl 0 -i 2 -j why dport "$PORT"
+	stop "$SPAWNED" KILL
+	near receiver "$(member receiver)" 60
+	near application "$(member application)" 40
+	near unknown "$(member unknown)" 0
+	pair rate-40
+	ctl 0 -i 2 -j why dport "$PORT"
+	stop "$SPAWNED" KILL
+	# The last 64 kB leave at once.
+	near own_rate "$(member own_rate)" 37
+	near application "$(member application)" 63
+	near unknown "$(member unknown)" 0
+}
+
 # A peer that answers no more, and then does; JSON is a line for each event.
 events() {
 	monitor "$KSFT_TMP/lines" -v monitor
@@ -141,7 +188,7 @@ subscribers() {
 	stop "$LOAD" KILL
 }
 
-ksft_plan 8
+ksft_plan 10
 quiet_pair
 ksft_case "without modules" without_modules
 need_module sch_onramp
@@ -153,5 +200,7 @@ ksft_case "paths" paths
 ksft_case "flows" flows
 ksft_case "reasons, traces and the busiest" reasons
 ksft_case "counters" counters
+ksft_case "causes" causes
+ksft_case "shares of the time" shares
 ksft_case "without the privilege" nobody
 ksft_case "subscribers" subscribers

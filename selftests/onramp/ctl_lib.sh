@@ -54,3 +54,23 @@ monitor() {
 monitor_into() {
 	exec onrampctl -n "$A" "$@" >"$MONITOR_FILE"
 }
+
+# dominant CAUSE FILTER...: why names it, and little is unknown.
+dominant() {
+	local cause=$1
+	shift
+
+	ctl 0 -i 2 -j why "$@"
+	expect_same dominant "$(member dominant)" "$cause"
+	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+}
+
+# near WHAT SHARE TRUTH: of the last why, 0 to 1, within ten points of so many percent.
+near() {
+	local share
+
+	share=$(awk -v v="$2" 'BEGIN { printf "%d", v * 100 + 0.5 }')
+	echo "measured: $1 $share %, in truth $3 %"
+	expect "share of $1" "$share" -ge $(($3 - 10))
+	expect "share of $1" "$share" -le $(($3 + 10))
+}

@@ -86,23 +86,6 @@ unload() {
 	modprobe sch_onramp
 }
 
-# dominant CAUSE: why names it, and little is unknown.
-dominant() {
-	ctl 0 -i 2 -j why dst "$B4" and dport 5001
-	expect_same dominant "$(member dominant)" "$1"
-	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
-}
-
-# near WHAT SHARE TRUTH: of the last why, 0 to 1, within ten points of so many percent.
-near() {
-	local share
-
-	share=$(awk -v v="$2" 'BEGIN { printf "%d", v * 100 + 0.5 }')
-	echo "measured: $1 $share %, in truth $3 %"
-	expect "share of $1" "$share" -ge $(($3 - 10))
-	expect "share of $1" "$share" -le $(($3 + 10))
-}
-
 # The share of pauses is that of the qdisc's own statistic.
 path_share() {
 	local us paused
@@ -130,7 +113,7 @@ qdisc_cause() {
 	tc -n "$A" qdisc add dev a0 root tbf rate 20mbit burst 10k latency 100ms
 	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc cubic
 	sleep 1
-	dominant qdisc
+	dominant qdisc dst "$B4" and dport 5001
 	stop "$SPAWNED" KILL
 	wait_for 30 no_connections
 }
@@ -173,7 +156,7 @@ loss_cause() {
 	# Its SYN may be lost, too.
 	wait_for 60 established
 	sleep 1
-	dominant loss
+	dominant loss dst "$B4" and dport 5001
 	tc -n "$B" qdisc del dev b0 clsact
 	stop "$SPAWNED" KILL
 	wait_for 60 no_connections
