@@ -124,8 +124,46 @@ in_turn() {
 	tc -n "$A" qdisc del dev a0 root
 }
 
+# As after "Keep it over a reboot": the default qdisc, and a congestion control, of the first
+# namespace. A file there asks for them.
+turned_off() {
+	local qdisc control etc said
+
+	qdisc=$(cat /proc/sys/net/core/default_qdisc)
+	control=$(cat /proc/sys/net/ipv4/tcp_congestion_control)
+	undo "echo $qdisc >/proc/sys/net/core/default_qdisc"
+	undo "echo $control >/proc/sys/net/ipv4/tcp_congestion_control"
+	modprobe -a or_acker tcp_timely tcp_lipd tcp_dcqcn nic_ts
+	echo onramp >/proc/sys/net/core/default_qdisc
+	echo timely >/proc/sys/net/ipv4/tcp_congestion_control
+	ip link add off0 numtxqueues 2 type veth peer name off1
+	undo "ip link del off0"
+	ip link set off0 up
+	ip link add off2 type dummy
+	undo "ip link del off2"
+	tc qdisc replace dev off2 root onramp
+	ip link add off3 numtxqueues 2 type dummy
+	undo "ip link del off3"
+	tc qdisc replace dev off3 root handle 1: mq
+	tc qdisc replace dev off3 parent 1:2 onramp
+	etc=$(mktemp -d)
+	undo "rm -rf $etc"
+	mkdir "$etc/sysctl.d" "$etc/modules-load.d"
+	echo 'net.core.default_qdisc = onramp' >"$etc/sysctl.d/50-onramp.conf"
+	printf '%s\n' '# or_acker' or_acker >"$etc/modules-load.d/onramp.conf"
+	refused modprobe -r sch_onramp
+	ONRAMP_OFF_ETC=$etc "$(dirname "$0")/onramp-off" >"$etc/said" || expect status $? -eq 0
+	said=$(cat "$etc/said")
+	expect_same modules "$(lsmod | awk '/^(onramp|sch_onramp|tcp_(timely|lipd|dcqcn)|or_|nic_ts)/ { print $1 }')" ""
+	expect_same qdiscs "$(tc qdisc show | grep onramp)" ""
+	# A queue of mq without a qdisc drops everything.
+	expect "qdiscs of off3" "$(tc qdisc show dev off3 | grep -c 'parent 1:')" -eq 2
+	modprobe sch_onramp
+	expect files "$(grep -c '^	[12]:\(net.core.default_qdisc = onramp\|or_acker\)$' <<<"$said")" -eq 2
+}
+
 C=$(ns_name C)
-ksft_plan 6
+ksft_plan 7
 ready 2
 ksft_case "below mq, a setting of its own for each queue" mq
 ksft_case "below mqprio" mqprio
@@ -134,3 +172,4 @@ ksft_case "the module comes when it is asked for, and goes under load" comes_and
 ksft_case "below prio and tbf" nested
 serve "$B"
 ksft_case "data of TCP takes its turn below tbf" in_turn
+ksft_case "onramp-off takes all of it back, in an order that works" turned_off
