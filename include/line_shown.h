@@ -78,6 +78,9 @@ static inline bool line_shown_add(struct line_shown *s, u64 cap_bps, u64 now_ns,
 	u64 sent;
 
 	elapsed_ns = min_t(u64, elapsed_ns >> LINE_SHOWN_SHIFT, LINE_SHOWN_MOST);
+	/* Another flow has looked later, by the time of its own ACK. */
+	if (at - now <= 2 * (u32)elapsed_ns + 2)
+		now = at;
 	WRITE_ONCE(s->at, now);
 	if (now - at > 2 * (u32)elapsed_ns + 2) {
 		line_shown_begin(s, now);

@@ -228,7 +228,7 @@ static void onramp_conn_window(struct onramp_conn *conn, const struct onramp_del
 
 /*
  * Compute the delay and decide for the connection; return an enum onramp_verdict, or the reason
- * for which there is no delay. The path stays locked all the time: the effect of a pause is
+ * for which there is no delay. The path is locked all the time: the effect of a pause is
  * compared with the packets that have left since.
  */
 static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_settings *settings,
@@ -239,9 +239,9 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	struct onramp_peer *peer = conn->peer;
 	u8 verdict;
 
+	lockdep_assert_held(&peer->lock);
 	if (!onramp_trip_possible(&d->trip))
 		return ONRAMP_IMPLAUSIBLE;
-	spin_lock(&peer->lock);
 	if (d->absolute)
 		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
 	else if (conn->line_bps != peer->line_bps)
@@ -250,7 +250,7 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	else
 		verdict = onramp_delay_relative(conn, ack, payload, d);
 	if (verdict != ONRAMP_UNDECIDED)
-		goto unlock;
+		return verdict;
 	if (d->absolute)
 		onramp_delay_learned(conn, ack, payload, d);
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
@@ -274,8 +274,6 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	}
 	WRITE_ONCE(conn->qref->last_slack_ns, peer->path.slack_ns);
 	WRITE_ONCE(conn->qref->last_swing_ns, trust->swing_ns);
-unlock:
-	spin_unlock(&peer->lock);
 	return verdict;
 }
 
@@ -328,13 +326,33 @@ static const struct onramp_tx *onramp_conn_tx(struct onramp_conn *conn, u32 seq)
 	return tx;
 }
 
+/*
+ * Take the measurements of an OR-ACK about the data of @tx. Its path is locked, so that the times
+ * of a path's OR-ACKs are in the order in which they are processed.
+ */
+static void onramp_conn_measure(struct onramp_conn *conn, const struct or_ack *ack,
+				const struct onramp_tx *tx, struct onramp_sample *s,
+				struct onramp_delay *d)
+{
+	lockdep_assert_held(&conn->peer->lock);
+	s->now_ns = ktime_get_ns();
+	s->tx_ns = tx->tx_ns + onramp_own_ns(conn->byte_ns, tx->start, ack->seq);
+	s->tx_cum_ns = tx->cum_ns;
+	s->sent_ns = conn->ring.sent_ns;
+	s->idle_ns = onramp_tx_idle_ns(&conn->ring, s->now_ns);
+	d->trip = (struct onramp_trip) {
+		.now_ns = s->now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s->tx_ns,
+		.hold_ns = ack->hold_ns,
+	};
+}
+
 /* Decide by an OR-ACK whose tag and count are right. */
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
-	struct onramp_sample s = { .now_ns = ktime_get_ns(), .seq = ack->seq };
 	struct onramp_delay d = {
 		.rx_ns = ack->rx_ns, .byte_ns = conn->byte_ns, .others = ack->others,
 	};
+	struct onramp_sample s = { .seq = ack->seq };
 	const struct onramp_settings *settings;
 	struct onramp_trust trust = {};
 	struct onramp_result res = {};
@@ -345,28 +363,20 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	settings = rcu_dereference(conn->qref->settings);
 	core = settings->core;
 	tx = onramp_conn_tx(conn, ack->seq);
-	if (!tx) {
-		verdict = ONRAMP_Q_NOT_IN_FLIGHT;
+	if (!tx || !tx->tx_ns) {
+		verdict = tx ? ONRAMP_Q_AMBIGUOUS : ONRAMP_Q_NOT_IN_FLIGHT;
+		s.now_ns = ktime_get_ns();
 		goto out;
 	}
-	if (!tx->tx_ns) {
-		verdict = ONRAMP_Q_AMBIGUOUS;
-		goto out;
-	}
-	s.tx_ns = tx->tx_ns + onramp_own_ns(conn->byte_ns, tx->start, ack->seq);
-	s.tx_cum_ns = tx->cum_ns;
-	s.sent_ns = conn->ring.sent_ns;
-	s.idle_ns = onramp_tx_idle_ns(&conn->ring, s.now_ns);
-	d.trip = (struct onramp_trip) {
-		.now_ns = s.now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s.tx_ns,
-		.hold_ns = ack->hold_ns,
-	};
 	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;
 	d.is_auto = !core.threshold_ns;
 	d.bound = settings->bound;
+	spin_lock(&conn->peer->lock);
+	onramp_conn_measure(conn, ack, tx, &s, &d);
 	onramp_conn_account(conn, s.now_ns);
 	verdict = onramp_conn_path(conn, settings, ack, onramp_conn_payload(conn, tx, ack->seq),
 				   &core, &s, &d, &trust, &res);
+	spin_unlock(&conn->peer->lock);
 	if (READ_ONCE(conn->forwarded) && verdict != ONRAMP_IMPLAUSIBLE)
 		conn->una = ack->seq;
 	onramp_conn_publish(conn, s.now_ns);

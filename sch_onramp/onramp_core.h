@@ -210,6 +210,21 @@ static inline u32 onramp_ratio(u64 a, u64 b)
 }
 
 /**
+ * onramp_since_ns() - return the time from one event to a later one
+ * @now_ns: time of the later one
+ * @then_ns: time of the other
+ *
+ * Who reads the clock before it takes a lock may get the lock after one that read it later; and
+ * clocks of two CPUs may be slightly out of order.
+ *
+ * Return: ns; 0 if @now_ns is the earlier one.
+ */
+static inline u64 onramp_since_ns(u64 now_ns, u64 then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/**
  * onramp_ctrl_cum_pause() - return the time that a flow has been paused, up to a time
  * @f: flow
  * @t_ns: time, not before the pause was last changed; an earlier one counts as

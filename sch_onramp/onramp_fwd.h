@@ -226,7 +226,7 @@ static inline bool onramp_fwd_is_large(struct onramp_fwd_sizes *s, u32 hash, u32
 {
 	u32 *bytes = &s->bytes[hash % ONRAMP_FWD_SIZES], i;
 
-	if (now_ns - s->from_ns > ONRAMP_FWD_SIZES_NS) {
+	if (onramp_since_ns(now_ns, s->from_ns) > ONRAMP_FWD_SIZES_NS) {
 		for (i = 0; i < ONRAMP_FWD_SIZES; i++)
 			s->bytes[i] = 0;
 		s->all = 0;
@@ -326,7 +326,7 @@ static inline void onramp_fwd_meter_break(struct onramp_fwd_meter *m)
  */
 static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64 now_ns)
 {
-	u64 ns = now_ns - m->from_ns;
+	u64 ns = onramp_since_ns(now_ns, m->from_ns);
 
 	if (!m->from_ns || ns > ONRAMP_FWD_METER_MAX_NS) {
 		*m = (struct onramp_fwd_meter) { .from_ns = now_ns, .long_ns = now_ns };
@@ -340,7 +340,7 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
 	m->long_bytes += m->bytes;
 	m->bytes = 0;
 	m->from_ns = now_ns;
-	ns = now_ns - m->long_ns;
+	ns = onramp_since_ns(now_ns, m->long_ns);
 	if (ns < ONRAMP_FWD_LONG_NS)
 		return;
 	/* It lasts at most twice as long: at 8 Tbit/s below 2^59. */

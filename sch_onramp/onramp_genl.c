@@ -26,12 +26,6 @@ static u32 onramp_ppm(u32 fraction)
 	return ((u64)fraction * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 
-static u64 onramp_since_ns(u64 now, u64 at_ns)
-{
-	/* Clocks of two CPUs may be slightly out of order, and packets leave after now. */
-	return now > at_ns ? now - at_ns : 0;
-}
-
 static void onramp_filter_addrs(const struct or_genl_filter *filter, struct or_addrs *addrs)
 {
 	*addrs = (struct or_addrs) { .family = filter->family, .scope = filter->scope };

@@ -162,12 +162,12 @@ static inline s64 onramp_low(const struct onramp_low *l)
  * onramp_low_add() - add a value
  * @l: lowest so far
  * @half_ns: length of a half
- * @at_ns: time of the value, > 0, not before the last one
+ * @at_ns: time of the value, > 0; one before @l->from_ns counts as that
  * @value: the value
  */
 static inline void onramp_low_add(struct onramp_low *l, u64 half_ns, u64 at_ns, s64 value)
 {
-	u64 age_ns = at_ns - l->from_ns;
+	u64 age_ns = onramp_since_ns(at_ns, l->from_ns);
 
 	if (!l->from_ns || age_ns >= 2 * half_ns) {
 		*l = (struct onramp_low) { .from_ns = at_ns, .now = value, .before = value };
@@ -371,7 +371,7 @@ static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_
 	u64 much_ns = (onramp_auto_unit(d->byte_ns) + (u64)onramp_low(&p->rtt)) <<
 		      ONRAMP_LONGER_SHIFT;
 	bool sudden = p->both.from_ns &&
-		      now_ns - p->both.from_ns < 2 * ONRAMP_ROUTE_LOW_NS &&
+		      onramp_since_ns(now_ns, p->both.from_ns) < 2 * ONRAMP_ROUTE_LOW_NS &&
 		      (u64)onramp_low(&p->both) <= both_ns / 4;
 
 	onramp_low_add(&p->both, ONRAMP_ROUTE_LOW_NS, now_ns, (s64)both_ns);
@@ -386,7 +386,7 @@ static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_
 	if (both_ns >= p->longer_ns / 4 * 3) {
 		p->longer_ns = min_t(u64, p->longer_ns, both_ns);
 		p->longer_acks += p->longer_acks < ONRAMP_LONGER_ACKS;
-		if (now_ns - p->longer_at_ns < ONRAMP_LONGER_NS)
+		if (onramp_since_ns(now_ns, p->longer_at_ns) < ONRAMP_LONGER_NS)
 			return p->longer_ns;
 		if (p->longer_acks == ONRAMP_LONGER_ACKS) {
 			trust->raise_ns = p->longer_ns;
@@ -442,7 +442,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	onramp_low_add(&v->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
 	onramp_low_add(&p->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
 	/* Both have to cover the same time. */
-	if (now_ns - v->since_ns >= ONRAMP_ROUTE_LOW_NS)
+	if (onramp_since_ns(now_ns, v->since_ns) >= ONRAMP_ROUTE_LOW_NS)
 		trust->detour_ns = (u64)max_t(s64, onramp_low(&v->owd) - onramp_low(&p->owd), 0);
 	return owd_ns - (s64)trust->detour_ns;
 }
@@ -534,7 +534,7 @@ static inline void onramp_view_forget(struct onramp_view *v)
 /* Time passes. */
 static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
 {
-	if (now_ns - p->slack_at_ns < ONRAMP_SLACK_AGE_NS)
+	if (onramp_since_ns(now_ns, p->slack_at_ns) < ONRAMP_SLACK_AGE_NS)
 		return;
 	p->slack_ns -= p->slack_ns >> ONRAMP_SLACK_AGE_SHIFT;
 	p->slack_at_ns = now_ns;
@@ -543,14 +543,16 @@ static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
 /* Do others fill the queue? The step is at most one, 2^25 << 5. */
 static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool others)
 {
-	u64 step = min_t(u64, now_ns - p->let_go_at_ns, 1ULL << ONRAMP_LET_GO_SHIFT)
+	u64 since_ns = onramp_since_ns(now_ns, p->let_go_at_ns);
+	u64 step = min_t(u64, since_ns, 1ULL << ONRAMP_LET_GO_SHIFT)
 		   << (ONRAMP_FRAC_SHIFT - ONRAMP_LET_GO_SHIFT);
 
 	if (others)
 		p->let_go += min_t(u32, (u32)step, ONRAMP_ONE - p->let_go);
 	else
 		p->let_go -= min_t(u32, (u32)step, p->let_go);
-	p->let_go_at_ns = now_ns;
+	/* Not back: the same time would count twice. */
+	p->let_go_at_ns += since_ns;
 }
 
 /**

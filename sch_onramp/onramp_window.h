@@ -32,13 +32,7 @@
 #ifndef _ONRAMP_WINDOW_H
 #define _ONRAMP_WINDOW_H
 
-#ifdef __KERNEL__
-#include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
+#include "onramp_core.h"
 
 /* Least window, bytes: OR-ACKs come for every 32nd packet. */
 #define ONRAMP_WINDOW_LEAST	(32 * 1448ULL)
@@ -130,16 +124,10 @@ static inline bool onramp_window_known(const struct onramp_window *w)
 	return READ_ONCE(w->trip_ns);
 }
 
-/* Time from @then_ns on. Another CPU may have read its clock for it a little later. */
-static inline u64 onramp_window_since(u64 now_ns, u64 then_ns)
-{
-	return now_ns > then_ns ? now_ns - then_ns : 0;
-}
-
 /* Time passes: forget bytes that left two trips ago. */
 static inline void onramp_window_age(struct onramp_window *w, u64 now_ns)
 {
-	u64 age_ns = onramp_window_since(now_ns, w->from_ns);
+	u64 age_ns = onramp_since_ns(now_ns, w->from_ns);
 
 	if (age_ns < w->trip_ns)
 		return;
@@ -208,7 +196,7 @@ static inline u64 onramp_window_ask_ns(const struct onramp_window *w, bool first
  */
 static inline u64 onramp_window_bytes(const struct onramp_window *w, u64 now_ns)
 {
-	u64 below_ns = onramp_window_since(now_ns, w->above_ns);
+	u64 below_ns = onramp_since_ns(now_ns, w->above_ns);
 	u64 growths = div64_u64(below_ns, w->trip_ns) >> ONRAMP_WINDOW_SHIFT;
 	u64 bytes = w->least + onramp_window_bursts(w) * ONRAMP_WINDOW_EACH;
 
@@ -238,12 +226,12 @@ static inline u64 onramp_window_ask(struct onramp_window *w, struct onramp_burst
 	onramp_window_age(w, now_ns);
 	onramp_window_una(w, b, una);
 	onramp_window_active(w, b);
-	if (onramp_window_since(now_ns, w->asked_ns) > 2 * w->trip_ns)
+	if (onramp_since_ns(now_ns, w->asked_ns) > 2 * w->trip_ns)
 		w->first_ns = 0;
 	on_way = w->now + w->before;
 	/* No other connection's bytes are on the way, or it fits. */
 	fits = on_way <= onramp_window_own(w, b) || on_way + len <= onramp_window_bytes(w, now_ns);
-	waited_ns = onramp_window_since(now_ns, since_ns);
+	waited_ns = onramp_since_ns(now_ns, since_ns);
 	first = !w->first_ns || since_ns <= w->first_ns;
 	if (waited_ns >= most_ns || (first && fits)) {
 		if (first)

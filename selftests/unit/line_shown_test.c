@@ -100,6 +100,20 @@ static void shown__wraps(void)
 	CHECK_EQ(looks(168 * MS, 100 * US, 1), 10);
 }
 
+/* Two flows of a device, of which one is a unit of time behind, with half of it each. */
+static void shown__behind(void)
+{
+	u32 rises = 0, i;
+
+	start(5 * SEC);
+	for (i = 0; i < 850; i++) {
+		now_ns += 200 * US;
+		rises += line_shown_add(&shown, CAP, now_ns, 200 * US, CAP / 10000);
+		rises += line_shown_add(&shown, CAP, now_ns - 1100 * US, 200 * US, CAP / 10000);
+	}
+	CHECK_EQ(rises, 10);
+}
+
 static void rise__table(void)
 {
 	static const struct {
@@ -128,6 +142,7 @@ int main(void)
 		KTAP_CASE(shown__gaps),
 		KTAP_CASE(shown__seldom),
 		KTAP_CASE(shown__wraps),
+		KTAP_CASE(shown__behind),
 		KTAP_CASE(rise__table),
 	};
 

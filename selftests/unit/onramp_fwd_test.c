@@ -331,6 +331,27 @@ static void meter__breaks(void)
 	CHECK_EQ(m.bps, 64000 * S / ONRAMP_FWD_METER_NS);
 }
 
+/* Queues of one device read the clock one after the other, and not in that order. */
+static void back__is_no_time(void)
+{
+	static struct onramp_fwd_sizes s;
+	struct onramp_fwd_meter m = {};
+
+	onramp_fwd_meter_add(&m, 2000, S);
+	onramp_fwd_meter_add(&m, 1000, S + 1);
+	onramp_fwd_meter_add(&m, 1000, S - 1);
+	CHECK_EQ(m.bytes, 2000);
+	CHECK_EQ(m.from_ns, S);
+	/* The longer time began after that, too. */
+	m.from_ns = S - 2 * ONRAMP_FWD_METER_NS;
+	onramp_fwd_meter_add(&m, 1000, S - 1);
+	CHECK_EQ(m.long_bytes, 3000);
+	CHECK_EQ(m.long_ns, S);
+
+	CHECK(!onramp_fwd_is_large(&s, 7, 65535, S));
+	CHECK(onramp_fwd_is_large(&s, 7, 1, S - 1));
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -349,6 +370,7 @@ int main(void)
 		KTAP_CASE(large__at_any_rate),
 		KTAP_CASE(meter__rates),
 		KTAP_CASE(meter__breaks),
+		KTAP_CASE(back__is_no_time),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

@@ -912,6 +912,78 @@ static void longer__is_certain_then(void)
 	CHECK_EQ(res.owd_ns, 7);
 }
 
+/* The time of an OR-ACK is before that of the one that was processed before it. */
+static void back__lowest_is_kept(void)
+{
+	struct onramp_low l = { .from_ns = 0 };
+
+	onramp_low_add(&l, 10, 100, 7);
+	onramp_low_add(&l, 10, 110, 50);
+	onramp_low_add(&l, 10, 109, 60);
+	CHECK_EQ(onramp_low(&l), 7);
+	CHECK_EQ(l.from_ns, 110);
+	onramp_low_add(&l, 10, 109, 3);
+	CHECK_EQ(onramp_low(&l), 3);
+	/* It begins no half. */
+	onramp_low_add(&l, 10, 120, 70);
+	onramp_low_add(&l, 10, 130, 80);
+	CHECK_EQ(onramp_low(&l), 70);
+}
+
+static void back__lets_nothing_go(void)
+{
+	setup();
+	ack(&by_hand, 20 * US, 0);
+	pause_after(10, false);
+	onramp_path_others(&p, now - 1, true);
+	CHECK_EQ(p.let_go, 0);
+	/* Time counts once: 32 ns in 2^25 are 2^10 in Q30. */
+	onramp_path_others(&p, now + 32, true);
+	CHECK_EQ(p.let_go, 1 << 10);
+	p.let_go = ONRAMP_ONE;
+	onramp_path_others(&p, now + 31, false);
+	CHECK_EQ(p.let_go, ONRAMP_ONE);
+}
+
+static void back__keeps_slack(void)
+{
+	setup();
+	ack(&automatic, 20 * US, 0);
+	p.slack_ns = MS;
+	p.slack_at_ns = now;
+	onramp_path_age(&p, now - 1);
+	CHECK_EQ(p.slack_ns, MS);
+	CHECK_EQ(p.slack_at_ns, now);
+}
+
+static void back__becomes_longer(void)
+{
+	setup();
+	ack(&automatic, 20 * US, 0);
+	now--;
+	ack(&automatic, 20 * US + 20 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS);
+	now--;
+	ack(&automatic, 20 * US + 20 * MS, 10 * MS);
+	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(trust.raise_ns, 0);
+}
+
+static void back__is_no_detour(void)
+{
+	struct onramp_ctrl other;
+	struct onramp_view view;
+
+	setup();
+	ack(&by_hand, 200 * US, 0);
+	setup_view(&view, &other);
+	ack_to(&view, &other, &by_hand, 300 * US, 100 * US, 0);
+	CHECK_EQ(trust.detour_ns, 0);
+	now--;
+	ack_to(&view, &other, &by_hand, 300 * US, 100 * US, 0);
+	CHECK_EQ(trust.detour_ns, 0);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -947,6 +1019,11 @@ int main(void)
 		KTAP_CASE(longer__by_much_both_ways_at_once),
 		KTAP_CASE(longer__ends),
 		KTAP_CASE(longer__is_certain_then),
+		KTAP_CASE(back__lowest_is_kept),
+		KTAP_CASE(back__lets_nothing_go),
+		KTAP_CASE(back__keeps_slack),
+		KTAP_CASE(back__becomes_longer),
+		KTAP_CASE(back__is_no_detour),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
