@@ -542,8 +542,15 @@ void nic_ts_hw_exit(void)
 {
 	struct sock *sk = nic_ts_socket->sk;
 
+	/*
+	 * A PHY that still has a copy of a packet finds a dead socket, and reports nothing. One
+	 * that found it alive has reported after a grace period.
+	 */
+	lock_sock(sk);
+	sock_set_flag(sk, SOCK_DEAD);
+	release_sock(sk);
+	synchronize_rcu();
 	cancel_work_sync(&nic_ts_drain);
 	skb_queue_purge(&sk->sk_error_queue);
-	/* A PHY that still has a copy of a packet finds a dead socket. */
 	sock_release(nic_ts_socket);
 }

@@ -559,6 +559,7 @@ struct or_acker_link *or_acker_link_alloc(void);
 void or_acker_link_put(struct or_acker_link *link);
 void or_acker_tracker_get(struct or_acker_net *an);
 int or_acker_tables_init(struct or_acker_net *an);
+void or_acker_trains_void(void);
 void or_acker_tables_exit(struct or_acker_net *an);
 int or_acker_flow_init(void);
 void or_acker_flow_exit(void);

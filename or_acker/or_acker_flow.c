@@ -56,6 +56,7 @@
 #include "or_acker.h"
 #include "or_acker_trace.h"
 #include "sock_charge.h"
+#include "test_delay.h"
 
 /* IP lengths: of an OR-ACK, and of a packet before its payload, at least. */
 #define OR_ACKER_COST4		(20 + 8 + OR_ACK_LEN)
@@ -874,6 +875,7 @@ static void or_acker_train_end(struct or_acker_cpu_train *ct)
 	ct->f = NULL;
 	if (!ct->train.segs || !or_acker_train_valid(ct))
 		return;
+	test_delay_atomic();
 	conf = rcu_dereference(f->an->conf);
 	spin_lock(&f->lock);
 	p = or_acker_train_packet(&ct->train, &f->track, or_acker_headers(&f->key));
@@ -1470,6 +1472,20 @@ static void or_acker_cpus_stop(struct or_acker_net *an)
 }
 
 /**
+ * or_acker_trains_void() - end all trains, before flows that wait are freed
+ *
+ * A packet of another namespace that comes in on the same CPU ends a train, and may then start the
+ * timer or the tasklet of its flow.
+ *
+ * Context: process, waits for RCU readers.
+ */
+void or_acker_trains_void(void)
+{
+	atomic64_inc(&or_acker_trains_voided);
+	synchronize_rcu();
+}
+
+/**
  * or_acker_tables_init() - make the tables of a namespace, and its part of each CPU
  * @an:		namespace
  *
@@ -1507,15 +1523,13 @@ static void or_acker_flow_release(void *ptr, void *arg)
 
 /**
  * or_acker_tables_exit() - undo or_acker_tables_init()
- * @an:		namespace; no packet and no SUBSCRIBE comes any more
+ * @an:		namespace; no packet and no SUBSCRIBE comes any more, and it has no train
  *
  * Context: process, may sleep.
  */
 void or_acker_tables_exit(struct or_acker_net *an)
 {
 	or_acker_cpus_stop(an);
-	/* Those of these flows, which wait no more. */
-	atomic64_inc(&or_acker_trains_voided);
 	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
 	or_acker_sub_exit(an);
 	free_percpu(an->cpus);

@@ -658,14 +658,29 @@ static void __net_exit or_acker_net_exit(struct net *net)
 	cancel_delayed_work_sync(&an->sync_work);
 	if (an->open)
 		or_port_close(net);
-	or_acker_tables_exit(an);
-	free_percpu(an->stats);
-	kfree(rcu_dereference_protected(an->conf, true));
+}
+
+static void __net_exit or_acker_net_exit_batch(struct list_head *nets)
+{
+	struct or_acker_net *an;
+	struct net *net;
+
+	or_acker_trains_void();
+	list_for_each_entry(net, nets, exit_list)
+		or_acker_tables_exit(or_acker_net(net));
+	/* or_acker_flow_free(): the route of its subscriber is of the namespace. */
+	rcu_barrier();
+	list_for_each_entry(net, nets, exit_list) {
+		an = or_acker_net(net);
+		free_percpu(an->stats);
+		kfree(rcu_dereference_protected(an->conf, true));
+	}
 }
 
 static struct pernet_operations or_acker_net_ops = {
 	.init	= or_acker_net_init,
 	.exit	= or_acker_net_exit,
+	.exit_batch = or_acker_net_exit_batch,
 	.id	= &or_acker_net_id,
 	.size	= sizeof(struct or_acker_net),
 };

@@ -47,6 +47,7 @@
 #include <or_port.h>
 #include <or_proto.h>
 #include <percpu_sum.h>
+#include <test_delay.h>
 
 #include "or_port_priv.h"
 
@@ -267,6 +268,7 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 	user = rcu_dereference(or_port_users[msg[0] & 15]);
 	if (!user) {
+		test_delay_atomic();
 		or_port_count(pn, OR_PORT_RX_TYPE);
 		goto drop;
 	}
@@ -1075,24 +1077,36 @@ free_stats:
 	return err;
 }
 
+/*
+ * The port that a key has opened may get datagrams until now. The caller waits for RCU readers
+ * before it calls any exit method.
+ */
+static void __net_exit or_port_net_pre_exit(struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+
+	/* No key can be set any more. */
+	or_port_sysctl_unregister(pn);
+	if (pn->fabric_open)
+		or_port_close(net);
+}
+
 static void __net_exit or_port_net_exit(struct net *net)
 {
 	struct or_port_net *pn = or_port_net(net);
 
-	or_port_sysctl_unregister(pn);
 	remove_proc_entry("or_port", net->proc_net);
-	if (pn->fabric_open)
-		or_port_close(net);
 	/* Users were there after us, and have closed it before. */
 	WARN_ON_ONCE(pn->users);
 	WARN_ON_ONCE(pn->guards);
 	or_port_release(pn);
-	/* No datagram is on its way: all devices of the namespace are gone. */
+	/* No datagram is on its way: RCU has passed since, or all devices are gone. */
 	free_percpu(pn->stats);
 }
 
 static struct pernet_operations or_port_net_ops = {
 	.init	= or_port_net_init,
+	.pre_exit = or_port_net_pre_exit,
 	.exit	= or_port_net_exit,
 	.id	= &or_port_net_id,
 	.size	= sizeof(struct or_port_net),

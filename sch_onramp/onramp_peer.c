@@ -45,6 +45,8 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include <test_delay.h>
+
 #include "onramp_conn.h"
 #include "onramp_trace.h"
 
@@ -375,6 +377,7 @@ static void onramp_peer_work(struct work_struct *work)
 
 	if (READ_ONCE(peer->evicted)) {
 		if (onramp_peer_unlink(peer, false)) {
+			test_delay();
 			onramp_peer_drop(peer);
 			return;
 		}
@@ -386,6 +389,7 @@ static void onramp_peer_work(struct work_struct *work)
 		delay = onramp_peer_leave(peer);
 	} else if (time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE) &&
 		   onramp_peer_unlink(peer, false)) {
+		test_delay();
 		onramp_peer_drop(peer);
 		return;
 	} else {
@@ -877,7 +881,11 @@ static void __net_exit onramp_net_exit(struct net *net)
 	onet->dying = true;
 	list_splice_init(&onet->evicted, &onet->list);
 	spin_unlock_bh(&onet->lock);
-	/* No work unlinks a peer from here on: the list stays as it is. */
+	/*
+	 * No work unlinks a peer from here on: the list stays as it is. One that did so before
+	 * still uses the namespace, and its peer is in no list.
+	 */
+	flush_workqueue(onramp_wq);
 	list_for_each_entry_safe(peer, next, &onet->list, list) {
 		cancel_delayed_work_sync(&peer->work);
 		if (WARN_ON_ONCE(!onramp_peer_unlink(peer, true)))

@@ -332,6 +332,8 @@ unloads() {
 	rmmod tcp_dcqcn
 	modprobe tcp_dcqcn
 	rmmod tcp_dcqcn
+	# The key has the port open, and no module takes the messages.
+	rmmod or_port
 	stop "$flooder"
 	modprobe tcp_dcqcn
 }

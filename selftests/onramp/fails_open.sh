@@ -144,6 +144,51 @@ namespace_exits() {
 	modprobe sch_onramp
 }
 
+# making_room: eight hosts that do not answer make room for eight others. Their
+# works, which let go of the port, run or are about to.
+making_room() {
+	local evicted
+
+	forget
+	ip -n "$A" route replace 10.78.0.0/15 via "$B4"
+	ip -n "$B" route replace local 10.78.0.0/15 dev lo
+	spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
+	SERVER=$SPAWNED
+	echo 8 >/sys/module/sch_onramp/parameters/max_peers
+	fresh
+	evicted=$(stat peers_evicted)
+	connect 10.78.0.1 8
+	# Each has the port.
+	wait_for 10 stats_reach subscribes 8
+	stop "$CLIENT" KILL
+	wait_for 10 stat_is connections 0
+	connect 10.79.0.1 8
+	stop "$CLIENT" KILL
+	expect "hosts that made room" "$(($(stat peers_evicted) - evicted))" -eq 8
+}
+
+stat_is() {
+	[ "$(stat "$1")" -eq "$2" ]
+}
+
+# The namespace goes, and then the module, while works of peers that are in no list still use it.
+making_room_exits() {
+	making_room
+	ns_del "$A"
+	stop "$SERVER" KILL
+	ns_del "$B"
+	quiet_pair
+	making_room
+	tc -n "$A" qdisc del dev a0 root
+	wait_for 20 rmmod sch_onramp
+	stop "$SERVER" KILL
+	modprobe sch_onramp
+	ns_del "$B"
+	ns_del "$A"
+	quiet_pair
+	serve "$B"
+}
+
 # Short connections by the thousand, each followed for as long as fq keeps its flow.
 many() {
 	forget
@@ -162,7 +207,7 @@ many() {
 	stop "$ACKER" KILL
 }
 
-ksft_plan 7
+ksft_plan 8
 ready
 serve "$B"
 ksft_case "a peer without On-Ramp" nobody
@@ -171,4 +216,5 @@ ksft_case "devices and qdiscs that come and go under load" under_load
 ksft_case "thousands of connections" many
 ksft_case "the module goes under load" unloaded
 ksft_case "the namespace goes under load" namespace_exits
+ksft_case "namespace and module go while peers make room" making_room_exits
 ksft_case "the port is taken" port_taken

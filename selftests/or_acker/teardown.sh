@@ -54,18 +54,21 @@ settings() {
 	reload
 }
 
+# By IPv6 as well: routes are of the namespace, and subscribers keep them.
 namespace_exit() {
-	local i
+	local i net
 
 	for i in 1 2 3 4 5; do
 		ns_add "$C"
-		veth_pair "$A" "a$i" "10.79.$i.1" "$C" c0 "10.79.$i.2"
+		net=10.79.$i.
+		[ $((i % 2)) -eq 0 ] || net=fd79:$i::
+		veth_pair "$A" "a$i" "${net}1" "$C" c0 "${net}2"
 		sink "$C"
-		busy "$A" "10.79.$i.1" "10.79.$i.2"
+		busy "$A" "${net}1" "${net}2"
 		acking "$C"
 		# The socket of the sink would keep it.
 		stop "$SPAWNED" KILL
-		spawn in_ns "$A" "$HELPER" forge "10.79.$i.1" "10.79.$i.2" replay 100000
+		spawn in_ns "$A" "$HELPER" forge "${net}1" "${net}2" replay 100000
 		ns_del "$C"
 		pkill_sink
 		stop "$SPAWNED" KILL
