@@ -282,21 +282,18 @@ static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay
 			     const struct onramp_trust *trust, const struct onramp_result *res)
 {
 	struct onramp_qref *qref = conn->qref;
-	struct onramp_qref_stats *stats = this_cpu_ptr(qref->stats);
 
 	WRITE_ONCE(qref->last_owd_ns, res->owd_ns);
 	WRITE_ONCE(qref->last_baseline_ns, d->baseline_ns);
 	WRITE_ONCE(qref->last_error_ns, d->error_ns);
 	WRITE_ONCE(qref->last_threshold_ns, trust->threshold_ns);
 	WRITE_ONCE(qref->last_beta, conn->ctrl.beta);
-	onramp_stats_begin(&stats->syncp);
-	stats->owd[onramp_owd_class(res->owd_ns)]++;
-	stats->n[ONRAMP_Q_LIMITED] += trust->limited;
-	stats->n[ONRAMP_Q_LET_GO] += trust->let_go > 0;
-	stats->n[ONRAMP_Q_LONGER] += trust->longer_ns > 0;
-	stats->n[ONRAMP_Q_PAUSE_ENDS] += trust->returned;
-	stats->n[ONRAMP_Q_PAUSE_ENDS_EMPTY] += trust->empty;
-	onramp_stats_end(&stats->syncp);
+	atomic64_inc(&qref->stats.owd[onramp_owd_class(res->owd_ns)]);
+	onramp_qref_add(qref, ONRAMP_Q_LIMITED, trust->limited);
+	onramp_qref_add(qref, ONRAMP_Q_LET_GO, trust->let_go > 0);
+	onramp_qref_add(qref, ONRAMP_Q_LONGER, trust->longer_ns > 0);
+	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS, trust->returned);
+	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS_EMPTY, trust->empty);
 }
 
 /*

@@ -91,12 +91,11 @@ struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 
 	if (!qref)
 		return NULL;
-	qref->stats = netdev_alloc_pcpu_stats(struct onramp_qref_stats);
-	if (!qref->stats)
-		goto free_qref;
 	/* The port is opened for the first peer only; containers may be there before. */
-	if (or_port_guard(onet->net))
-		goto free_stats;
+	if (or_port_guard(onet->net)) {
+		kfree(qref);
+		return NULL;
+	}
 	refcount_set(&qref->refs, 1);
 	qref->onet = onet;
 	qref->dev = dev;
@@ -107,12 +106,6 @@ struct onramp_qref *onramp_qref_create(const struct net_device *dev)
 	list_add_rcu(&qref->list, &onet->qrefs);
 	spin_unlock_bh(&onet->lock);
 	return qref;
-
-free_stats:
-	free_percpu(qref->stats);
-free_qref:
-	kfree(qref);
-	return NULL;
 }
 
 static void onramp_qref_free(struct rcu_head *rcu)
@@ -120,7 +113,6 @@ static void onramp_qref_free(struct rcu_head *rcu)
 	struct onramp_qref *qref = container_of(rcu, struct onramp_qref, rcu);
 
 	kfree(rcu_dereference_protected(qref->settings, true));
-	free_percpu(qref->stats);
 	kvfree(qref->sizes);
 	kvfree(qref->slots);
 	kfree(qref);
@@ -283,8 +275,7 @@ static void onramp_conn_free(struct rcu_head *rcu)
  */
 void onramp_conn_account(struct onramp_conn *conn, u64 now)
 {
-	struct onramp_qref_stats *stats;
-	u64 total, length;
+	u64 total;
 
 	lockdep_assert_held(&conn->lock);
 	if (!conn->qref)
@@ -294,12 +285,9 @@ void onramp_conn_account(struct onramp_conn *conn, u64 now)
 	conn->accounted_ns = total;
 	if (!conn->pause_from_ns || onramp_ctrl_paused(&conn->ctrl, now))
 		return;
-	length = conn->ctrl.until_ns - conn->pause_from_ns;
+	onramp_stats_max(&conn->qref->stats.pause_max_ns,
+			 conn->ctrl.until_ns - conn->pause_from_ns);
 	conn->pause_from_ns = 0;
-	stats = this_cpu_ptr(conn->qref->stats);
-	onramp_stats_begin(&stats->syncp);
-	stats->pause_max_ns = max(stats->pause_max_ns, length);
-	onramp_stats_end(&stats->syncp);
 }
 
 /**
@@ -754,16 +742,12 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
 void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now)
 {
 	u64 until_ns = atomic64_read(&conn->until), late_ns;
-	struct onramp_qref_stats *stats;
 
 	/* The end may have changed by now. */
 	late_ns = now > until_ns ? now - until_ns : 0;
-	stats = this_cpu_ptr(qref->stats);
-	onramp_stats_begin(&stats->syncp);
-	stats->n[ONRAMP_Q_HELD]++;
-	stats->n[ONRAMP_Q_HELD_LATE_NS] += late_ns;
-	stats->held_late_max_ns = max(stats->held_late_max_ns, late_ns);
-	onramp_stats_end(&stats->syncp);
+	onramp_qref_add(qref, ONRAMP_Q_HELD, 1);
+	onramp_qref_add(qref, ONRAMP_Q_HELD_LATE_NS, late_ns);
+	onramp_stats_max(&qref->stats.held_late_max_ns, late_ns);
 	trace_onramp_release(conn, now, until_ns);
 }
 

@@ -159,13 +159,21 @@ struct onramp_settings {
 	struct rcu_head		rcu;
 };
 
-/* struct onramp_qref_stats - of one CPU; written with BH disabled */
+/**
+ * struct onramp_qref_stats - counters of a qdisc
+ * @n: by enum onramp_qref_stat
+ * @owd: OR-ACKs by the class of their delay
+ * @pause_max_ns: longest pause
+ * @held_late_max_ns: most that a packet was late after a pause
+ *
+ * Each has one copy, for all CPUs: 128 queues of 128 CPUs would have 21 MB of them. An OR-ACK,
+ * which takes the lock of its path, adds to two.
+ */
 struct onramp_qref_stats {
-	struct u64_stats_sync	syncp;
-	u64			n[ONRAMP_Q_STATS];
-	u64			owd[ONRAMP_OWD_CLASSES];
-	u64			pause_max_ns;
-	u64			held_late_max_ns;
+	atomic64_t		n[ONRAMP_Q_STATS];
+	atomic64_t		owd[ONRAMP_OWD_CLASSES];
+	atomic64_t		pause_max_ns;
+	atomic64_t		held_late_max_ns;
 };
 
 /* struct onramp_net_stats - of one CPU; written with BH disabled */
@@ -221,7 +229,6 @@ enum onramp_qref_flag {
  *	"forward on"
  * @slots: of flows that are forwarded connections, likewise
  * @settings: replaced as a whole
- * @stats: per CPU
  * @last_owd_ns: of the last OR-ACK that counted. This and the next fields are statistics,
  *		 written without a lock
  * @last_baseline_ns: of its path, includes the difference of the clocks
@@ -231,6 +238,7 @@ enum onramp_qref_flag {
  * @last_swing_ns: swing in its T
  * @last_beta: Q30
  * @rcu: to free it
+ * @stats: its counters
  */
 struct onramp_qref {
 	refcount_t		refs;
@@ -245,7 +253,6 @@ struct onramp_qref {
 	struct onramp_fwd_sizes	*sizes;
 	struct onramp_forwarded_slots *slots;
 	struct onramp_settings __rcu	*settings;
-	struct onramp_qref_stats __percpu *stats;
 	u64			last_owd_ns;
 	s64			last_baseline_ns;
 	u64			last_error_ns;
@@ -254,6 +261,7 @@ struct onramp_qref {
 	u64			last_swing_ns;
 	u32			last_beta;
 	struct rcu_head		rcu;
+	struct onramp_qref_stats stats ____cacheline_aligned_in_smp;
 };
 
 /**
@@ -584,14 +592,20 @@ static inline void onramp_stats_end(struct u64_stats_sync *syncp)
 	preempt_enable_nested();
 }
 
-static inline void onramp_qref_add(const struct onramp_qref *qref,
-				   unsigned int id, u64 n)
+/* onramp_qref_add() - add to a counter of a qdisc; any context */
+static inline void onramp_qref_add(struct onramp_qref *qref, unsigned int id, u64 n)
 {
-	struct onramp_qref_stats *stats = this_cpu_ptr(qref->stats);
+	if (n)
+		atomic64_add(n, &qref->stats.n[id]);
+}
 
-	onramp_stats_begin(&stats->syncp);
-	stats->n[id] += n;
-	onramp_stats_end(&stats->syncp);
+/* onramp_stats_max() - note a value, of which the highest is kept; any context */
+static inline void onramp_stats_max(atomic64_t *max, u64 value)
+{
+	s64 old = atomic64_read(max);
+
+	while (value > (u64)old && !atomic64_try_cmpxchg(max, &old, value))
+		;
 }
 
 static inline void onramp_net_count(const struct onramp_net *onet, unsigned int id)

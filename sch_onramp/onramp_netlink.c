@@ -403,35 +403,22 @@ static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 	return 0;
 }
 
-/* Sums over all CPUs, to statistics by ONRAMP_STATS_*. */
+/* Counters of a qdisc, to statistics by ONRAMP_STATS_*. */
 static void onramp_collect_qref(const struct onramp_qref *qref, u64 *stats)
 {
-	u64 *owd, acks = 0, held_late_ns = 0;
-	int cpu, i;
+	const struct onramp_qref_stats *from = &qref->stats;
+	u64 *owd, acks = 0, held_late_ns;
+	int i;
 
+	for (i = 0; i < ONRAMP_Q_STATS; i++)
+		stats[onramp_qref_attr[i]] += atomic64_read(&from->n[i]);
+	held_late_ns = atomic64_read(&from->n[ONRAMP_Q_HELD_LATE_NS]);
+	stats[ONRAMP_STATS_PAUSE_MAX_NS] = atomic64_read(&from->pause_max_ns);
+	stats[ONRAMP_STATS_HELD_LATE_MAX_NS] = atomic64_read(&from->held_late_max_ns);
 	owd = kcalloc(ONRAMP_OWD_CLASSES, sizeof(*owd), GFP_KERNEL);
-	for_each_possible_cpu(cpu) {
-		const struct onramp_qref_stats *from = per_cpu_ptr(qref->stats, cpu);
-		u64 n[ONRAMP_Q_STATS], pause_max_ns, held_late_max_ns;
-		unsigned int start;
-
-		do {
-			start = u64_stats_fetch_begin(&from->syncp);
-			memcpy(n, from->n, sizeof(n));
-			pause_max_ns = from->pause_max_ns;
-			held_late_max_ns = from->held_late_max_ns;
-		} while (u64_stats_fetch_retry(&from->syncp, start));
-		for (i = 0; i < ONRAMP_Q_STATS; i++)
-			stats[onramp_qref_attr[i]] += n[i];
-		held_late_ns += n[ONRAMP_Q_HELD_LATE_NS];
-		stats[ONRAMP_STATS_PAUSE_MAX_NS] =
-			max(stats[ONRAMP_STATS_PAUSE_MAX_NS], pause_max_ns);
-		stats[ONRAMP_STATS_HELD_LATE_MAX_NS] =
-			max(stats[ONRAMP_STATS_HELD_LATE_MAX_NS], held_late_max_ns);
-		for (i = 0; owd && i < ONRAMP_OWD_CLASSES; i++) {
-			owd[i] += READ_ONCE(from->owd[i]);
-			acks += READ_ONCE(from->owd[i]);
-		}
+	for (i = 0; owd && i < ONRAMP_OWD_CLASSES; i++) {
+		owd[i] = atomic64_read(&from->owd[i]);
+		acks += owd[i];
 	}
 	stats[ONRAMP_STATS_ACKS] =
 		stats[ONRAMP_STATS_ACKS_BELOW] + stats[ONRAMP_STATS_ACKS_PAUSED] +

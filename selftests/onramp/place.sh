@@ -49,8 +49,27 @@ by_default() {
 	expect_same kinds "$(kinds)" "1mq 2onramp "
 	traffic
 	refused rmmod sch_onramp
+	many_queues
 	echo "$before" >/proc/sys/net/core/default_qdisc
 	tc -n "$A" qdisc del dev a0 root
+}
+
+# 128 queues have nothing of their own for each CPU.
+many_queues() {
+	local before after
+
+	ip -n "$A" link add q0 numtxqueues 128 type veth peer q1
+	before=$(percpu)
+	tc -n "$A" qdisc replace dev q0 root mq
+	after=$(percpu)
+	echo "measured: 128 queues take $((after - before)) KB for each CPU"
+	expect "qdiscs" "$(tc -n "$A" qdisc show dev q0 | grep -c onramp)" -eq 128
+	expect "KB" $((after - before)) -le 32
+	ip -n "$A" link del q0
+}
+
+percpu() {
+	awk '$1 == "Percpu:" { print $2 }' /proc/meminfo
 }
 
 module_is_here() {
