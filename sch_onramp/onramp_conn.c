@@ -451,8 +451,9 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	struct onramp_net *onet = qref->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
 	struct onramp_peer *peer;
-	struct or_addrs addrs;
 	struct onramp_conn *conn;
+	struct or_addrs addrs;
+	struct sock *payer;
 
 	/* When the table is full, do not look up each connection. */
 	if (atomic_read(&onet->n_conns) >= ONRAMP_CONNS_MAX) {
@@ -460,7 +461,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 		return NULL;
 	}
 	onramp_addrs(skb, &addrs);
-	peer = onramp_peer_find_or_create(onet, &addrs, way, rtt_us, near_ns);
+	payer = onramp_payer(skb);
+	peer = onramp_peer_find_or_create(onet, &addrs, way, payer, rtt_us, near_ns);
 	if (!peer)
 		return NULL;
 	rcu_read_lock();
@@ -470,7 +472,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	else if (conn)
 		onramp_peer_put(peer);
 	else
-		conn = onramp_conn_create(peer, qref, onramp_payer(skb), sport, dport, now);
+		conn = onramp_conn_create(peer, qref, payer, sport, dport, now);
 	rcu_read_unlock();
 	if (!conn)
 		onramp_peer_put(peer);

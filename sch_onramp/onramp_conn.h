@@ -670,7 +670,8 @@ struct onramp_net *onramp_net(const struct net *net);
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, u32 rtt_us, u64 near_ns);
+					       const struct or_way *way, struct sock *sk,
+					       u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 void onramp_peer_unwanted(struct onramp_peer *peer);

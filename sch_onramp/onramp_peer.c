@@ -49,6 +49,7 @@
 
 #include "onramp_conn.h"
 #include "onramp_trace.h"
+#include "sock_charge.h"
 
 /* Lifetime that a SUBSCRIBE asks for, s: three renewals. */
 #define ONRAMP_LIFETIME_S	60
@@ -89,6 +90,7 @@ MODULE_PARM_DESC(max_peers, "peers of a network namespace, at most (16384)");
 
 static unsigned int onramp_net_id __read_mostly;
 struct workqueue_struct *onramp_wq;
+static struct kmem_cache *onramp_peer_cache;
 
 static const struct rhashtable_params onramp_peer_table = {
 	.key_len		= sizeof(struct or_addrs),
@@ -294,7 +296,7 @@ static unsigned long onramp_peer_leave(struct onramp_peer *peer)
 
 static void onramp_peer_free(struct rcu_head *rcu)
 {
-	kfree(container_of(rcu, struct onramp_peer, rcu));
+	kmem_cache_free(onramp_peer_cache, container_of(rcu, struct onramp_peer, rcu));
 }
 
 /* Free a peer that is in no list. Its work does not run, or calls this. */
@@ -411,9 +413,11 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_ad
 	return rhashtable_lookup(&onet->peers, addrs, onramp_peer_table);
 }
 
+/* The cgroup of the first connection pays, as with pages of a file; @sk: of that, or NULL. */
 static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 					      const struct or_addrs *addrs,
-					      const struct or_way *way, u32 rtt_us)
+					      const struct or_way *way, struct sock *sk,
+					      u32 rtt_us)
 {
 	struct onramp_peer *peer;
 	int err;
@@ -423,7 +427,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 		onramp_net_count(onet, ONRAMP_N_FULL);
 		goto uncount;
 	}
-	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
+	peer = sock_charged_zalloc(onramp_peer_cache, sk);
 	if (!peer)
 		goto no_memory;
 	peer->addrs = *addrs;
@@ -455,7 +459,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 	return peer;
 
 free:
-	kfree(peer);
+	kmem_cache_free(onramp_peer_cache, peer);
 no_memory:
 	onramp_net_count(onet, ONRAMP_N_NO_MEMORY);
 uncount:
@@ -501,6 +505,7 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  * @onet: namespace
  * @addrs: the addresses
  * @way: of a connection without a socket of this namespace: how its packets leave; else NULL
+ * @sk: socket whose cgroup a new peer is charged to; NULL: nobody's
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
  * @near_ns: only a host with a connection below this RTT becomes a peer, 0: any does
  *
@@ -509,7 +514,8 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  */
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, u32 rtt_us, u64 near_ns)
+					       const struct or_way *way, struct sock *sk,
+					       u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
@@ -527,7 +533,7 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 	} else if (!peer) {
-		peer = onramp_peer_create(onet, addrs, way, rtt_us);
+		peer = onramp_peer_create(onet, addrs, way, sk, rtt_us);
 	} else if (!refcount_inc_not_zero(&peer->refs)) {
 		peer = NULL;
 	} else if (READ_ONCE(peer->idle)) {
@@ -839,7 +845,7 @@ static int __net_init onramp_net_init(struct net *net)
 	INIT_LIST_HEAD(&onet->evicted);
 	INIT_LIST_HEAD(&onet->qrefs);
 	INIT_DELAYED_WORK(&onet->age_work, onramp_conn_age);
-	onet->stats = netdev_alloc_pcpu_stats(struct onramp_net_stats);
+	onet->stats = __netdev_alloc_pcpu_stats(struct onramp_net_stats, GFP_KERNEL_ACCOUNT);
 	if (!onet->stats)
 		return -ENOMEM;
 	err = rhashtable_init(&onet->peers, &onramp_peer_table);
@@ -852,7 +858,11 @@ static int __net_init onramp_net_init(struct net *net)
 	if (err)
 		goto destroy_conns;
 	err = -ENOMEM;
-	if (!proc_create_net("onramp_peers", 0444, net->proc_net, &onramp_peers_ops,
+	/*
+	 * It has addresses of others' connections, also of those that are forwarded. Netlink asks
+	 * for CAP_NET_ADMIN for the same, and so does nf_conntrack, whose file has this mode.
+	 */
+	if (!proc_create_net("onramp_peers", 0440, net->proc_net, &onramp_peers_ops,
 			     sizeof(struct onramp_peers_iter)))
 		goto exit_forward;
 	return 0;
@@ -926,9 +936,14 @@ int onramp_peer_module_init(void)
 {
 	int err;
 
+	onramp_peer_cache = kmem_cache_create("onramp_peer", sizeof(struct onramp_peer), 0, 0,
+					      NULL);
+	if (!onramp_peer_cache)
+		return -ENOMEM;
+	err = -ENOMEM;
 	onramp_wq = alloc_workqueue("onramp", WQ_UNBOUND, 0);
 	if (!onramp_wq)
-		return -ENOMEM;
+		goto destroy_cache;
 	err = register_pernet_subsys(&onramp_net_ops);
 	if (err)
 		goto destroy_wq;
@@ -946,6 +961,8 @@ unregister_net:
 	unregister_pernet_subsys(&onramp_net_ops);
 destroy_wq:
 	destroy_workqueue(onramp_wq);
+destroy_cache:
+	kmem_cache_destroy(onramp_peer_cache);
 	return err;
 }
 
@@ -956,5 +973,7 @@ void onramp_peer_module_exit(void)
 	or_port_unregister(&onramp_port_acks);
 	unregister_pernet_subsys(&onramp_net_ops);
 	destroy_workqueue(onramp_wq);
+	/* onramp_peer_free() */
 	rcu_barrier();
+	kmem_cache_destroy(onramp_peer_cache);
 }

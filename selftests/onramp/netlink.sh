@@ -271,6 +271,9 @@ permissions() {
 	says "error -1" -u dump sub
 	says "error -1" -u path "local=$V4_A" "remote=$B4"
 	says "error -1" -u listen
+	# The file has the same, and asks for no less.
+	in_ns "$A" grep -q "^$V4_A $B4 " /proc/net/onramp_peers
+	refused in_ns "$A" su -s /bin/sh nobody -c "cat /proc/net/onramp_peers" 2>/dev/null
 	genl -u info >/dev/null
 	expect "counters" "$(genl -u dump stats | wc -l)" -eq 2
 	# Root of a user namespace, in a network namespace of its own, and in that of another.

@@ -340,9 +340,9 @@ list() {
 	exec 8>&- 9>&-
 }
 
-# What On-Ramp keeps of a connection is charged to the cgroup of its socket.
+# What On-Ramp keeps of a connection and of its host is charged to the cgroup of its socket.
 charged() {
-	local with without size
+	local with without size peers
 
 	cgroup_add
 	fresh peers all
@@ -358,6 +358,16 @@ charged() {
 	echo "measured: 200 connections of $size bytes: $((with - without)) bytes charged"
 	# The cgroup has other objects as well, of which some go meanwhile.
 	expect "bytes charged" "$((with - without))" -ge $((200 * size / 20 * 19))
+	stop "$CLIENT"
+	# As many connections, to as many hosts.
+	fresh peers all
+	connect "$SILENT" 200
+	again
+	wait_for 20 stat_is connections 200
+	size=$(cat /sys/kernel/slab/onramp_peer/object_size)
+	peers=$(($(slab) - with))
+	echo "measured: 199 hosts of $size bytes more: $peers bytes charged"
+	expect "bytes charged" "$peers" -ge $((199 * size / 20 * 19))
 	stop "$CLIENT"
 }
 
@@ -376,4 +386,4 @@ ksft_case "connections of a class" class
 ksft_case "more hosts than there is room for" full
 ksft_case "more hosts than there is room for, of forwarded connections" forwarded
 ksft_case "the list of peers" list
-ksft_case "connections are charged to the cgroup of their socket" charged
+ksft_case "connections and hosts are charged to the cgroup of their socket" charged

@@ -58,6 +58,27 @@ static int show_devices(const struct ctl *ctl)
 		   "no device has a wire or the qdisc onramp; -v shows the others");
 }
 
+/* Only whether the kernel tells is asked for. */
+static void ignore(json_t *row, void *arg)
+{
+	(void)arg;
+	json_decref(row);
+}
+
+/* The sentence for a list that netlink refuses; status 3. */
+static _Noreturn void refused(int err, const char *module, const char *what)
+{
+	if (err == -EPERM)
+		unknown("%s: needs CAP_NET_ADMIN: run it as root", what);
+	unknown("%s: not reported: %s is not loaded, or of another release", what, module);
+}
+
+/* The error of netlink for a list. */
+static int refusal(const struct ctl *ctl, enum family_what what)
+{
+	return ctl->facts || *ctl->root ? -EOPNOTSUPP : family_each(what, ignore, NULL);
+}
+
 static int show_paths(const struct ctl *ctl)
 {
 	static const struct column columns[] = {
@@ -79,28 +100,13 @@ static int show_paths(const struct ctl *ctl)
 
 	need(facts, "sch_onramp");
 	if (!j_get(facts, "now/peers"))
-		unknown("this release of sch_onramp has no list of peers");
+		refused(refusal(ctl, FAMILY_PATHS), "sch_onramp", "the list of peers");
 	rows = rows_paths(facts);
 	json_decref(facts);
-	/* /proc has less: an older module, or a user without the privilege. */
+	/* /proc has less: an older module. */
 	if (!json_array_size(rows) || j_get(json_array_get(rows, 0), "acks"))
 		return put(ctl, rows, columns, ARRAY_SIZE(columns), none);
 	return put(ctl, rows, proc_columns, ARRAY_SIZE(proc_columns), none);
-}
-
-/* Only whether the kernel tells is asked for. */
-static void ignore(json_t *row, void *arg)
-{
-	(void)arg;
-	json_decref(row);
-}
-
-/* The sentence for a list that netlink refuses; status 3. */
-static _Noreturn void refused(int err, const char *module, const char *what)
-{
-	if (err == -EPERM)
-		unknown("%s: needs CAP_NET_ADMIN: run it as root", what);
-	unknown("%s: not reported: %s is not loaded, or of another release", what, module);
 }
 
 static int show_subscribers(const struct ctl *ctl)
@@ -114,12 +120,8 @@ static int show_subscribers(const struct ctl *ctl)
 	json_t *facts = facts_twice(ctl), *rows;
 
 	need(facts, "or_acker");
-	if (!j_get(facts, "now/subscribers")) {
-		int err = ctl->facts || *ctl->root ? -EOPNOTSUPP :
-			  family_each(FAMILY_SUBSCRIBERS, ignore, NULL);
-
-		refused(err, "or_acker", "the list of subscribers");
-	}
+	if (!j_get(facts, "now/subscribers"))
+		refused(refusal(ctl, FAMILY_SUBSCRIBERS), "or_acker", "the list of subscribers");
 	rows = rows_subscribers(facts);
 	json_decref(facts);
 	return put(ctl, rows, columns, ARRAY_SIZE(columns),
