@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The device that a connection leaves by, and whether packets wait for it. */
+#include <arpa/inet.h>
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
@@ -22,29 +23,46 @@ static void on_route(struct nlmsghdr *hdr, void *arg)
 }
 
 /**
- * backlog_route() - tell which device packets to a host leave by
- * @family: AF_INET or AF_INET6
- * @remote: address, 4 or 16 bytes
+ * route_device() - tell which device packets leave by
+ * @r: packets
  *
- * Return: its index; 0 if it is not known.
+ * Return: its index; 0 if there is no route, or it is not known.
  */
-uint32_t backlog_route(int family, const uint8_t *remote)
+uint32_t route_device(const struct route *r)
 {
-	size_t len = family == AF_INET ? 4 : 16;
-	struct {
-		struct rtmsg route;
-		struct nlattr attr;
-		uint8_t address[16];
-	} request = {
-		.route = { .rtm_family = (uint8_t)family, .rtm_dst_len = (uint8_t)(len * 8) },
-		.attr = { .nla_type = RTA_DST, .nla_len = (uint16_t)(NLA_HDRLEN + len) },
+	uint8_t len = r->family == AF_INET ? 4 : 16;
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETROUTE, 0);
+	struct rtmsg route = {
+		.rtm_family = (uint8_t)r->family, .rtm_dst_len = len * 8,
+		.rtm_src_len = r->local ? len * 8 : 0,
 	};
 	uint32_t ifindex = 0;
 
-	memcpy(request.address, remote, len);
-	netlink_get(NETLINK_ROUTE, RTM_GETROUTE, &request,
-		    sizeof(request.route) + NLA_HDRLEN + len, on_route, &ifindex);
+	if (!msg)
+		unknown("out of memory");
+	nlmsg_append(msg, &route, sizeof(route), NLMSG_ALIGNTO);
+	nla_put(msg, RTA_DST, len, r->remote);
+	if (r->local)
+		nla_put(msg, RTA_SRC, len, r->local);
+	if (r->oif)
+		nla_put_u32(msg, RTA_OIF, r->oif);
+	if (r->mark)
+		nla_put_u32(msg, RTA_MARK, r->mark);
+	if (r->protocol) {
+		nla_put_u8(msg, RTA_IP_PROTO, r->protocol);
+		nla_put_u16(msg, RTA_SPORT, htons(r->lport));
+		nla_put_u16(msg, RTA_DPORT, htons(r->rport));
+	}
+	netlink_get(NETLINK_ROUTE, RTM_GETROUTE, nlmsg_data(nlmsg_hdr(msg)),
+		    (size_t)nlmsg_datalen(nlmsg_hdr(msg)), on_route, &ifindex);
+	nlmsg_free(msg);
 	return ifindex;
+}
+
+/* backlog_route() - the same for packets of any kind to a host */
+uint32_t backlog_route(int family, const uint8_t *remote)
+{
+	return route_device(&(struct route) { .family = family, .remote = remote });
 }
 
 /* Flows with packets whose time to send has come. */

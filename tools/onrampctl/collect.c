@@ -12,7 +12,10 @@
  *	devices/NAME/qdiscs/PARENT	{kind,handle,options,stats}
  *	nic_ts/DEVICE, clocks/NAME, nic_ts_stats
  *	tcp/CC				connections by congestion control
+ *	data				ways of connections that send: devices, On-Ramp
+ *	ip/forwarded			packets of other hosts
  *	system_clock, clock_daemons
+ *	package, signatures		see package.c; in the newer of two looks only
  *	hidden				what could not be looked at without root
  */
 #include <dirent.h>
@@ -48,7 +51,8 @@ static const char * const sysctls[] = {
 	"net.ipv4.timely.profile", "net.ipv4.timely.mode",
 	"net.or_acker.mode", "net.or_acker.stamps", "net.or_acker.clock_error_ns",
 	"net.or_acker.max_flows", "net.or_acker.max_subscribers", "net.or_acker.cpu_rate",
-	"net.or_acker.subscriber_rate",
+	"net.or_acker.subscriber_rate", "net.or_port.key", "net.ipv4.ip_forward",
+	"net.ipv6.conf.all.forwarding",
 };
 
 /* read_file() - whole file below the root, or NULL with errno; free() it. */
@@ -91,6 +95,11 @@ static char *__printf(2, 3) read_file(const struct ctl *ctl, const char *fmt, ..
 	text[used] = '\0';
 	/* What follows a zero byte is no text. */
 	return text;
+}
+
+char *facts_file(const struct ctl *ctl, const char *path)
+{
+	return read_file(ctl, "%s", path);
 }
 
 /* One line, without its end. */
@@ -227,6 +236,25 @@ static void read_counters(const struct ctl *ctl, json_t *facts)
 	if (text)
 		j_set(facts, "peers", text_table(text));
 	free(text);
+}
+
+/* Packets of IPv4 and IPv6 that this namespace has forwarded. */
+static void read_forwarded(const struct ctl *ctl, json_t *facts)
+{
+	char *v4 = read_file(ctl, "/proc/net/snmp"), *v6 = read_file(ctl, "/proc/net/snmp6");
+	char *values = v4 ? strstr(v4, "\nIp: ") : NULL;
+	long long n;
+
+	/* A line of names is before that of the values: ForwDatagrams is the sixth. */
+	if (values && sscanf(values, " Ip: %*d %*d %*d %*d %*d %lld", &n) == 1) {
+		json_t *six = text_counters(v6 ? v6 : "");
+
+		n += j_int_or(six, "Ip6OutForwDatagrams", 0);
+		json_decref(six);
+		j_set(facts, "ip", json_pack("{s:I}", "forwarded", (json_int_t)n));
+	}
+	free(v4);
+	free(v6);
 }
 
 /* Netlink has more of peers than their file, for those who may see it. */
@@ -451,7 +479,7 @@ static int64_t timely_floor_kbit(const json_t *facts)
  */
 json_t *facts_collect(const struct ctl *ctl)
 {
-	json_t *facts = json_object(), *tcp, *clock;
+	json_t *facts = json_object(), *tcp, *data, *clock;
 	struct utsname name;
 	char *kernel;
 
@@ -466,6 +494,7 @@ json_t *facts_collect(const struct ctl *ctl)
 	read_plugin(ctl, facts);
 	read_sysctls(ctl, facts);
 	read_counters(ctl, facts);
+	read_forwarded(ctl, facts);
 	read_daemons(ctl, facts);
 	read_hidden(ctl, facts);
 	if (*ctl->root)
@@ -477,6 +506,10 @@ json_t *facts_collect(const struct ctl *ctl)
 	if (sockets_read(tcp, timely_floor_kbit(facts)))
 		j_set(facts, "tcp", json_incref(tcp));
 	json_decref(tcp);
+	data = json_array();
+	if (data_read(data))
+		j_set(facts, "data", json_incref(data));
+	json_decref(data);
 	clock = facts_system_clock();
 	if (clock)
 		j_set(facts, "system_clock", clock);
@@ -491,7 +524,7 @@ json_t *facts_collect(const struct ctl *ctl)
  */
 json_t *facts_twice(const struct ctl *ctl)
 {
-	json_t *before = NULL, *facts;
+	json_t *before = NULL, *now, *facts;
 	json_error_t error;
 
 	if (ctl->facts) {
@@ -513,7 +546,9 @@ json_t *facts_twice(const struct ctl *ctl)
 		while (nanosleep(&ts, &ts) && errno == EINTR)
 			;
 	}
-	facts = json_pack("{s:o?, s:o}", "before", before, "now", facts_collect(ctl));
+	now = facts_collect(ctl);
+	package_read(ctl, now);
+	facts = json_pack("{s:o?, s:o}", "before", before, "now", now);
 	if (!facts)
 		unknown("out of memory");
 	return facts;

@@ -40,7 +40,7 @@ _onrampctl() {
 		return
 	fi
 	case ${words[*]} in
-	'')		_onrampctl_words 'doctor show clock monitor why top trace prometheus facts' ;;
+	'')		_onrampctl_words 'doctor status show clock monitor why top trace prometheus facts' ;;
 	doctor)		_onrampctl_words 'mute unmute codes' ;;
 	'doctor mute'|'doctor unmute')
 		_onrampctl_words "$(onrampctl doctor codes 2>/dev/null | cut -d ' ' -f 1)" ;;

@@ -17,6 +17,7 @@ _onrampctl() {
 
 	commands=(
 		'doctor:look for what is wrong, and say what to do'
+		'status:say whether TIMELY and On-Ramp act, and if not, why'
 		'show:list devices, paths, flows, subscribers, clocks'
 		'clock:show what sets the clocks, feed maps, wait for a good clock'
 		'monitor:write events of paths and devices as they come'

@@ -4,6 +4,7 @@
  *
  *	collect.c	facts: the readable state of this host, one JSON object
  *	doctor.c	facts in, findings out; uses nothing else
+ *	status.c	facts and findings in, out: which part acts
  *	mute.c		findings that do not count for a while
  *	report.c	findings as text
  *	family.c	netlink families onramp and timely
@@ -96,6 +97,10 @@ size_t doctor_checks(void);
 const char *doctor_code(size_t i);
 const char *doctor_title(size_t i);
 const char *doctor_severity(size_t i);
+
+/* status.c */
+json_t *status_run(const json_t *facts, const json_t *report);
+void status_text(const json_t *status, bool verbose);
 
 /* mute.c */
 json_t *mute_read(const char *path, int64_t now_s);

@@ -19,18 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "doctor.h"
 
 /* Frames that an interrupt may stand for, from which on RTTs suffer: tcp_nv of Linux. */
 #define MAX_COALESCED_FRAMES	8
 /* A full frame on the wire, with preamble and gap, bytes. */
 #define WIRE_FRAME		1538
+/* A smaller largest batch, of some packets, costs more CPU than it is worth, bytes. */
+#define GSO_LEAST		(4 * WIRE_FRAME)
 /* A smaller share than 1/n is no finding. */
 #define SHARE_IMPLAUSIBLE	100
 #define SHARE_BUSY		10
 #define SHARE_LET_GO		10
-/* Fewer events than this between two readings give no share. */
-#define ENOUGH			20
 /* Timers that are later than this show a busy CPU, ns. */
 #define LATE_NS			100000
 /*
@@ -41,12 +41,24 @@
 #define DOCTOR_CHECKS \
 DOCTOR_CHECK(MODULE_VERSIONS, WARN, module_versions, \
 	     "loaded modules are of different releases") \
+DOCTOR_CHECK(MODULE_MISSING, CRIT, module_missing, \
+	     "no module can be loaded into the running kernel") \
+DOCTOR_CHECK(MODULE_REFUSED, CRIT, module_refused, \
+	     "the kernel does not take the modules: signatures") \
+DOCTOR_CHECK(MODULE_STUB, WARN, module_stub, \
+	     "a module could not be built for this kernel") \
+DOCTOR_CHECK(NEXT_KERNEL, WARN, next_kernel, \
+	     "the newest kernel has no modules of onramp") \
 DOCTOR_CHECK(MODULE_UNSIGNED, NOTE, module_unsigned, \
-	     "modules are not signed") \
+	     "modules have no signature, or none that this kernel trusts") \
 DOCTOR_CHECK(PLUGIN_VERSION, WARN, plugin_version, \
 	     "the plugin of tc is missing, or older than the module") \
 DOCTOR_CHECK(PORT_IN_USE, CRIT, port_in_use, \
 	     "another program has the UDP port of the OR protocol") \
+DOCTOR_CHECK(SEND_ERRORS, CRIT, send_errors, \
+	     "this host cannot send messages of the OR protocol") \
+DOCTOR_CHECK(OTHER_WAY, CRIT, other_way, \
+	     "messages leave by another device than the data that they are about") \
 DOCTOR_CHECK(OR_PORT_BLOCKED, CRIT, or_port_blocked, \
 	     "peers that never answered") \
 DOCTOR_CHECK(PEER_SILENT, WARN, peer_silent, \
@@ -57,8 +69,16 @@ DOCTOR_CHECK(OTHER_PROTOCOL, WARN, other_protocol, \
 	     "a host speaks another version of the OR protocol") \
 DOCTOR_CHECK(NAT, WARN, address_translation, \
 	     "addresses are translated on the way") \
+DOCTOR_CHECK(FORWARD_GUARD, WARN, forward_guard, \
+	     "containers can speak the OR protocol in this host's name") \
+DOCTOR_CHECK(FORWARD_REFUSED, WARN, forward_refused, \
+	     "a container sends OR messages in this host's name") \
 DOCTOR_CHECK(QDISC_ABSENT, WARN, qdisc_absent, \
 	     "a device lacks the qdisc onramp") \
+DOCTOR_CHECK(NOT_FOLLOWED, WARN, not_followed, \
+	     "data leaves, and On-Ramp follows none of it, or uses no OR-ACK") \
+DOCTOR_CHECK(TIMELY_UNUSED, WARN, timely_unused, \
+	     "tcp_timely is loaded, and acts on nothing") \
 DOCTOR_CHECK(MQ_ROOT, WARN, mq_root, \
 	     "one qdisc in front of several queues") \
 DOCTOR_CHECK(MIXED_LEAVES, WARN, mixed_leaves, \
@@ -83,6 +103,8 @@ DOCTOR_CHECK(TX_SLOTS, WARN, tx_slots, \
 	     "nearly all sent packets find no slot for a hardware timestamp") \
 DOCTOR_CHECK(CLOCK_MAP, WARN, clock_map, \
 	     "the map of a clock is not valid any more") \
+DOCTOR_CHECK(CLOCK_NIC, WARN, clock_nic, \
+	     "clock nic on a device without a clock") \
 DOCTOR_CHECK(CLOCK_PROMISE, WARN, clock_promise, \
 	     "an error bound is promised for a clock that is not synchronised") \
 DOCTOR_CHECK(TWO_DAEMONS, WARN, two_daemons, \
@@ -97,6 +119,8 @@ DOCTOR_CHECK(MIXED_CC, WARN, mixed_cc, \
 	     "loss-based flows beside timely") \
 DOCTOR_CHECK(RATE_FLOOR, WARN, rate_floor, \
 	     "half or more of the busy flows of timely are at their lowest rate") \
+DOCTOR_CHECK(STALLED, WARN, stalled, \
+	     "packets of a connection do not arrive, timeout after timeout") \
 DOCTOR_CHECK(CONNECTIONS_FULL, WARN, connections_full, \
 	     "flows are sent without On-Ramp: tables are full") \
 DOCTOR_CHECK(RECEIVER_FULL, WARN, receiver_full, \
@@ -114,35 +138,9 @@ DOCTOR_CHECK(LONG_PAUSES, WARN, long_pauses, \
 DOCTOR_CHECK(OTHERS_FILL, WARN, others_fill, \
 	     "hosts without On-Ramp fill the queue")
 
-enum severity { NOTE, WARN, CRIT };
-
 static const char * const severity_names[] = { "note", "warning", "critical" };
 
-/**
- * struct doctor - a run
- * @now:	facts
- * @before:	facts some time before, or NULL
- * @muted:	code -> seconds since 1970 at which that ends
- * @now_s:	seconds since 1970
- * @report:	result
- * @code:	of the check that runs
- * @severity:	likewise
- * @found:	findings of it
- * @skipped:	it has given a reason for being skipped
- * @worst:	worst severity of findings that are not muted, -1: none
- */
-struct doctor {
-	const json_t *now, *before, *muted;
-	int64_t now_s;
-	json_t *report;
-	const char *code;
-	enum severity severity;
-	unsigned int found;
-	bool skipped;
-	int worst;
-};
-
-static void __printf(2, 3) skip(struct doctor *d, const char *fmt, ...)
+void skip(struct doctor *d, const char *fmt, ...)
 {
 	char reason[200];
 	va_list ap;
@@ -157,27 +155,14 @@ static void __printf(2, 3) skip(struct doctor *d, const char *fmt, ...)
 			      json_pack("{s:s, s:s}", "code", d->code, "reason", reason));
 }
 
-/**
- * struct found - a finding
- * @subject:	device, file or host that it is about, or NULL
- * @evidence:	object with the values that show it; taken over
- * @summary:	the fault, with numbers; owned by the caller, as the next two
- * @why:	reason
- * @action:	remedy
- */
-struct found {
-	const char *subject;
-	json_t *evidence;
-	const char *summary, *why, *action;
-};
-
-static void found(struct doctor *d, const struct found *f)
+void found(struct doctor *d, const struct found *f)
 {
+	enum severity severity = f->note ? NOTE : d->severity;
 	int64_t until = 0;
 	json_t *o;
 
 	o = json_pack("{s:s, s:s, s:s?, s:s, s:s?, s:s, s:o}", "code", d->code, "severity",
-		      severity_names[d->severity], "subject", f->subject, "summary", f->summary,
+		      severity_names[severity], "subject", f->subject, "summary", f->summary,
 		      "why", f->why, "do", f->action, "evidence",
 		      f->evidence ? f->evidence : json_object());
 	if (!o)
@@ -190,16 +175,11 @@ static void found(struct doctor *d, const struct found *f)
 		return;
 	}
 	json_array_append_new(json_object_get(d->report, "findings"), o);
-	if (d->worst < (int)d->severity)
-		d->worst = d->severity;
+	if (d->worst < (int)severity)
+		d->worst = severity;
 }
 
-/* Text of a finding, on the stack of the check. */
-struct text {
-	char s[512];
-};
-
-static struct text __printf(1, 2) text(const char *fmt, ...)
+struct text text(const char *fmt, ...)
 {
 	struct text t;
 	va_list ap;
@@ -210,13 +190,7 @@ static struct text __printf(1, 2) text(const char *fmt, ...)
 	return t;
 }
 
-/* A list in a sentence: the first three of them. */
-struct list {
-	char s[256];
-	unsigned int n;
-};
-
-static void list_add(struct list *l, const char *word)
+void list_add(struct list *l, const char *word)
 {
 	size_t used = strlen(l->s);
 
@@ -228,7 +202,7 @@ static void list_add(struct list *l, const char *word)
 	l->n++;
 }
 
-static const char *plural(int64_t n)
+const char *plural(int64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -238,7 +212,7 @@ static const char *plural(int64_t n)
 /* Above any counter of a host: sums and small multiples of counters fit. */
 #define LARGEST		(1LL << 53)
 
-static bool num(const json_t *o, const char *path, int64_t *out)
+bool num(const json_t *o, const char *path, int64_t *out)
 {
 	int64_t v;
 
@@ -254,19 +228,14 @@ static int64_t whole(double v)
 	return v > LARGEST ? LARGEST : v < -LARGEST ? -LARGEST : (int64_t)v;
 }
 
-static int64_t num_or(const json_t *o, const char *path, int64_t other)
+int64_t num_or(const json_t *o, const char *path, int64_t other)
 {
 	num(o, path, &other);
 	return other;
 }
 
-#define each_device(d, name, dev) \
-	json_object_foreach((json_t *)j_get((d)->now, "devices"), name, dev)
-#define each_qdisc(dev, parent, q) \
-	json_object_foreach((json_t *)j_get(dev, "qdiscs"), parent, q)
-
 /* By how much a counter grew between the two looks; false if it is not known. */
-static bool grew(const struct doctor *d, const char *path, int64_t *by)
+bool grew(const struct doctor *d, const char *path, int64_t *by)
 {
 	int64_t now, before;
 
@@ -277,7 +246,7 @@ static bool grew(const struct doctor *d, const char *path, int64_t *by)
 	return true;
 }
 
-static int64_t grown(const struct doctor *d, const char *path)
+int64_t grown(const struct doctor *d, const char *path)
 {
 	int64_t by = 0;
 
@@ -286,7 +255,7 @@ static int64_t grown(const struct doctor *d, const char *path)
 }
 
 /* By how much a statistic of all qdiscs of a device grew; names other than NULL are added. */
-static int64_t qdiscs_grown(const struct doctor *d, const char *name, const char *stat)
+int64_t qdiscs_grown(const struct doctor *d, const char *name, const char *stat)
 {
 	const json_t *q, *dev = j_get(j_get(d->now, "devices"), name);
 	const char *parent;
@@ -301,7 +270,7 @@ static int64_t qdiscs_grown(const struct doctor *d, const char *name, const char
 }
 
 /* The same, of a statistic that each qdisc shows for the whole namespace. */
-static int64_t net_grown(const struct doctor *d, const char *stat)
+int64_t net_grown(const struct doctor *d, const char *stat)
 {
 	const char *name, *parent;
 	const json_t *dev, *q;
@@ -320,7 +289,7 @@ static int64_t net_grown(const struct doctor *d, const char *stat)
 }
 
 /* Statistic of the namespace, or the largest of all qdiscs, now. */
-static int64_t net_now(const struct doctor *d, const char *stat)
+int64_t net_now(const struct doctor *d, const char *stat)
 {
 	const char *name, *parent;
 	const json_t *dev, *q;
@@ -337,13 +306,13 @@ static int64_t net_now(const struct doctor *d, const char *stat)
 	return most;
 }
 
-static bool is_onramp(const json_t *q)
+bool is_onramp(const json_t *q)
 {
 	return j_is(q, "kind", "onramp");
 }
 
 /* Qdiscs of that kind on a device. */
-static unsigned int onramps(const json_t *dev)
+unsigned int onramps(const json_t *dev)
 {
 	unsigned int n = 0;
 	const char *parent;
@@ -354,7 +323,7 @@ static unsigned int onramps(const json_t *dev)
 	return n;
 }
 
-static unsigned int all_onramps(const struct doctor *d)
+unsigned int all_onramps(const struct doctor *d)
 {
 	unsigned int n = 0;
 	const char *name;
@@ -365,13 +334,13 @@ static unsigned int all_onramps(const struct doctor *d)
 	return n;
 }
 
-static bool loaded(const struct doctor *d, const char *module)
+bool loaded(const struct doctor *d, const char *module)
 {
 	return json_is_object(json_object_get(j_get(d->now, "modules"), module));
 }
 
 /* Skip a check whose module is missing. */
-static bool need_module(struct doctor *d, const char *module)
+bool need_module(struct doctor *d, const char *module)
 {
 	if (!j_get(d->now, "modules"))
 		skip(d, "modules could not be listed");
@@ -382,7 +351,7 @@ static bool need_module(struct doctor *d, const char *module)
 	return false;
 }
 
-static bool need(struct doctor *d, const char *path, const char *what)
+bool need(struct doctor *d, const char *path, const char *what)
 {
 	if (j_get(d->now, path))
 		return true;
@@ -390,7 +359,7 @@ static bool need(struct doctor *d, const char *path, const char *what)
 	return false;
 }
 
-static bool need_two(struct doctor *d)
+bool need_two(struct doctor *d)
 {
 	if (d->before)
 		return true;
@@ -399,7 +368,7 @@ static bool need_two(struct doctor *d)
 }
 
 /* A qdisc onramp is there, and so are its statistics. */
-static bool need_onramp(struct doctor *d)
+bool need_onramp(struct doctor *d)
 {
 	if (!need(d, "devices", "the list of devices"))
 		return false;
@@ -410,7 +379,7 @@ static bool need_onramp(struct doctor *d)
 	return true;
 }
 
-static bool uses_timely(const struct doctor *d)
+bool uses_timely(const struct doctor *d)
 {
 	return j_is(d->now, "sysctl/net.ipv4.tcp_congestion_control", "timely") ||
 	       num_or(d->now, "tcp/timely/connections", 0) > 0;
@@ -453,32 +422,6 @@ static void check_module_versions(struct doctor *d)
 		return;
 	}
 	json_decref(evidence);
-}
-
-static void check_module_unsigned(struct doctor *d)
-{
-	struct list l = { "", 0 };
-	json_t *module, *names;
-	const char *name;
-
-	if (!need(d, "modules", "/sys/module"))
-		return;
-	names = json_array();
-	json_object_foreach((json_t *)j_get(d->now, "modules"), name, module) {
-		if (!j_str(module, "taint") || !strchr(j_str(module, "taint"), 'E'))
-			continue;
-		list_add(&l, name);
-		json_array_append_new(names, json_string(name));
-	}
-	if (l.n)
-		found(d, &(struct found) {
-			.evidence = json_pack("{s:O}", "modules", names),
-			.summary = text("%u module%s without a signature: %s", l.n, plural(l.n),
-					l.s).s,
-			.why = "this kernel takes them; with Secure Boot it would not",
-			.action = "sign them before Secure Boot is turned on: onramp's guide for operators, Secure Boot",
-		});
-	json_decref(names);
 }
 
 static void check_plugin_version(struct doctor *d)
@@ -566,7 +509,8 @@ static void silent_peers(struct doctor *d, bool heard, struct list *l, json_t *h
 
 	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
 		(*total)++;
-		if (!j_is(peer, "state", "silent") || !!j_get(peer, "heard_ms") != heard)
+		if (!j_is(peer, "state", "silent") || !!j_get(peer, "heard_ms") != heard ||
+		    (!heard && way_differs(d, peer)))
 			continue;
 		list_add(l, j_str(peer, "remote"));
 		json_array_append(hosts, json_object_get(peer, "remote"));
@@ -583,28 +527,120 @@ static bool need_peers(struct doctor *d)
 	return false;
 }
 
+/* Messages with a wrong tag have come, and a peer never answered: for the same reason. */
+static bool keys_differ(struct doctor *d)
+{
+	struct list l = { "", 0 };
+	json_t *hosts = json_array();
+	int64_t total = 0;
+
+	silent_peers(d, false, &l, hosts, &total);
+	json_decref(hosts);
+	return l.n && (net_now(d, "acks_tag") > 0 ||
+		       num_or(d->now, "or_acker/SubscribeTag", 0) > 0);
+}
+
+/* Most SUBSCRIBEs did not leave this host. They are rare: two looks may see none. */
+static bool cannot_send(const struct doctor *d)
+{
+	int64_t errors = net_now(d, "subscribe_errors");
+
+	return errors > 0 && errors >= net_now(d, "subscribes");
+}
+
+static void check_send_errors(struct doctor *d)
+{
+	int64_t acks = grown(d, "or_acker/AckSendFailed"), sent = grown(d, "or_acker/AckSent");
+	int64_t challenges = grown(d, "or_acker/ChallengeFailed"), errors, other;
+	bool subscribes = cannot_send(d) || net_grown(d, "subscribe_errors") > 0, route;
+
+	if (!loaded(d, "or_acker") && !all_onramps(d)) {
+		skip(d, "nothing here uses the port");
+		return;
+	}
+	if (!subscribes && !challenges && (acks < ENOUGH || acks < sent / SHARE_BUSY))
+		return;
+	errors = subscribes ? net_now(d, "subscribe_errors") : acks + challenges;
+	other = num_or(d->now, "or_port/TxNoMemory", 0) + num_or(d->now, "or_port/TxDropped", 0);
+	route = num_or(d->now, "or_port/TxNoRoute", 0) > other;
+	found(d, &(struct found) {
+		.evidence = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "subscribe_errors",
+				      net_now(d, "subscribe_errors"), "AckSendFailed",
+				      (json_int_t)acks, "ChallengeFailed", (json_int_t)challenges,
+				      "TxNoRoute", num_or(d->now, "or_port/TxNoRoute", 0),
+				      "TxNoMemory", num_or(d->now, "or_port/TxNoMemory", 0),
+				      "TxDropped", num_or(d->now, "or_port/TxDropped", 0)),
+		.summary = text("%" PRId64 " %s not sent by this host", errors, subscribes ?
+				errors == 1 ? "SUBSCRIBE was" : "SUBSCRIBEs were" :
+				"OR-ACKs and CHALLENGEs were").s,
+		.why = route ?
+		       "no route for them, or their source is no address of this host (TxNoRoute)" :
+		       "the stack or a queue of this host dropped them (TxDropped, TxNoMemory)",
+		.action = route ?
+			  "ip rule; ip route get PEER from LOCAL ipproto udp sport 299 dport 299" :
+			  "look at netfilter's OUTPUT chain, and at drops of the device: tc -s qdisc",
+	});
+}
+
+static void check_other_way(struct doctor *d)
+{
+	const json_t *peer, *way;
+	size_t i;
+
+	if (!need_peers(d) || !need(d, "data", "the list of connections"))
+		return;
+	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
+		const char *remote = j_str(peer, "remote");
+
+		way = j_get(peer, "heard_ms") ? NULL : way_differs(d, peer);
+		if (!way || num_or(peer, "unanswered", 0) <= 0)
+			continue;
+		found(d, &(struct found) {
+			.subject = remote,
+			.evidence = json_pack("{s:O}", "way", (json_t *)way),
+			.summary = text("messages to %s leave by %s, data by %s", remote,
+					j_str(way, "message_device"), j_str(way, "device")).s,
+			.why = "routes that depend on a mark, a protocol, a VRF or a bound socket: only the data takes them",
+			.action = text("lead UDP from port 299 to port 299 the same way: ip rule add ipproto udp sport 299 dport 299 from %s lookup TABLE",
+				       j_str(peer, "local") ? j_str(peer, "local") : "ADDRESS").s,
+		});
+		return;
+	}
+}
+
 static void check_or_port_blocked(struct doctor *d)
 {
+	bool key = j_is(d->now, "sysctl/net.or_port.key", "set");
 	struct list l = { "", 0 };
 	int64_t total = 0;
 	json_t *hosts;
 
 	if (!need_peers(d))
 		return;
+	if (cannot_send(d)) {
+		skip(d, "SUBSCRIBEs did not leave this host");
+		return;
+	}
+	if (keys_differ(d)) {
+		skip(d, "hosts have different keys");
+		return;
+	}
 	hosts = json_array();
 	silent_peers(d, false, &l, hosts, &total);
 	if (l.n)
 		found(d, &(struct found) {
-			.evidence = json_pack("{s:O, s:I, s:I, s:I}", "peers", hosts,
+			.evidence = json_pack("{s:O, s:I, s:I, s:I, s:b}", "peers", hosts,
 					      "peers_total", total, "subscribes",
 					      net_now(d, "subscribes"), "acks",
-					      net_now(d, "acks")),
+					      net_now(d, "acks"), "key", (int)key),
 			.summary = text("%u of %" PRId64 " peer%s never answered (%s)", l.n, total,
 					plural(total), l.s).s,
-			.why = text("%" PRId64 " SUBSCRIBEs, no answer from %s: no or_acker there, or a filter",
-				    net_now(d, "subscribes"),
-				    l.n == 1 ? "it" : "these").s,
-			.action = "there: modprobe or_acker; allow UDP from port 299 to port 299, both ways",
+			.why = text("%" PRId64 " SUBSCRIBEs, no answer from %s: %s, or %s",
+				    net_now(d, "subscribes"), l.n == 1 ? "it" : "these",
+				    "no or_acker there, a filter", key ?
+				    "another key than the one set here" :
+				    "a key there and none here").s,
+			.action = "there: modprobe or_acker; onrampctl doctor, which knows of keys; allow UDP from port 299 to port 299, both ways",
 		});
 	json_decref(hosts);
 }
@@ -638,10 +674,15 @@ static void check_key_mismatch(struct doctor *d)
 		skip(d, "nothing here uses the port");
 		return;
 	}
-	if (!need_two(d))
-		return;
-	out = net_grown(d, "acks_tag");
-	in = grown(d, "or_acker/SubscribeTag");
+	if (keys_differ(d)) {
+		out = net_now(d, "acks_tag");
+		in = num_or(d->now, "or_acker/SubscribeTag", 0);
+	} else {
+		if (!need_two(d))
+			return;
+		out = net_grown(d, "acks_tag");
+		in = grown(d, "or_acker/SubscribeTag");
+	}
 	if (!in && !out)
 		return;
 	found(d, &(struct found) {
@@ -672,6 +713,51 @@ static void check_other_protocol(struct doctor *d)
 	});
 }
 
+static bool forwards(const struct doctor *d)
+{
+	return num_or(d->now, "sysctl/net.ipv4.ip_forward", 0) > 0 ||
+	       num_or(d->now, "sysctl/net.ipv6.conf.all.forwarding", 0) > 0;
+}
+
+/* A host that translates addresses has to keep containers from speaking in its name. */
+static void check_forward_guard(struct doctor *d)
+{
+	int64_t guard;
+
+	if (!need_module(d, "or_port") || !need(d, "or_port", "/proc/net/or_port"))
+		return;
+	if (!num(d->now, "or_port/ForwardGuard", &guard)) {
+		skip(d, "this or_port does not tell");
+		return;
+	}
+	if (guard || !forwards(d) ||
+	    (!all_onramps(d) && num_or(d->now, "or_acker/PortOpen", 0) <= 0))
+		return;
+	found(d, &(struct found) {
+		.evidence = json_pack("{s:I}", "ForwardGuard", (json_int_t)0),
+		.summary = "containers of this host can speak the OR protocol in its name",
+		.why = "it forwards packets, and its kernel has no netfilter to refuse theirs",
+		.action = "set net.or_port.key on all hosts; or use a kernel with CONFIG_NETFILTER",
+	});
+}
+
+static void check_forward_refused(struct doctor *d)
+{
+	int64_t n;
+
+	if (!need_module(d, "or_port") || !need(d, "or_port", "/proc/net/or_port") || !need_two(d))
+		return;
+	n = grown(d, "or_port/ForwardRefused");
+	if (n)
+		found(d, &(struct found) {
+			.evidence = json_pack("{s:I}", "ForwardRefused", (json_int_t)n),
+			.summary = text("%" PRId64 " OR message%s of a container in this host's name: refused",
+					n, plural(n)).s,
+			.why = "it forges them; or it has a qdisc onramp behind address translation, where On-Ramp does not work",
+			.action = "find it: conntrack -L -p udp --orig-port-src 299; instead of a qdisc there, use forward on here",
+		});
+}
+
 static void check_address_translation(struct doctor *d)
 {
 	int64_t n;
@@ -691,39 +777,77 @@ static void check_address_translation(struct doctor *d)
 
 /* Qdiscs and devices ------------------------------------------------------------ */
 
-static void check_qdisc_absent(struct doctor *d)
+/* The default came too late for devices that were up. */
+static void default_too_late(struct doctor *d)
 {
-	bool wanted = j_is(d->now, "sysctl/net.core.default_qdisc", "onramp");
 	struct list l = { "", 0 };
+	json_t *names = json_array();
 	const char *name;
 	const json_t *dev;
-	json_t *names;
 
-	if (!loaded(d, "sch_onramp") && !wanted) {
-		skip(d, "sch_onramp is not loaded");
-		return;
-	}
-	if (!need(d, "devices", "the list of devices"))
-		return;
-	names = json_array();
 	each_device(d, name, dev) {
 		if (onramps(dev) || !j_true(dev, "up") || !j_true(dev, "wire"))
 			continue;
 		list_add(&l, name);
 		json_array_append_new(names, json_string(name));
 	}
-	if (!all_onramps(d) || (wanted && l.n))
+	if (l.n)
 		found(d, &(struct found) {
 			.subject = l.n == 1 ? l.s : NULL,
-			.evidence = json_pack("{s:O, s:b}", "devices", names, "default_qdisc",
-					      wanted),
-			.summary = l.n ? text("%s: no qdisc onramp", l.s).s :
-				   "no device here has the qdisc onramp",
-			.why = wanted ? "default_qdisc was set after the device came up" :
-			       "sch_onramp is loaded, and nothing uses it",
+			.evidence = json_pack("{s:O, s:b}", "devices", names, "default_qdisc", 1),
+			.summary = text("%s: no qdisc onramp", l.s).s,
+			.why = "default_qdisc was set after the device came up",
 			.action = text("onramp-qdisc %s", l.n == 1 ? l.s : "DEVICE").s,
 		});
 	json_decref(names);
+}
+
+static void check_qdisc_absent(struct doctor *d)
+{
+	struct list wires = { "", 0 }, others = { "", 0 };
+	const char *name;
+	const json_t *dev;
+
+	if (j_is(d->now, "sysctl/net.core.default_qdisc", "onramp")) {
+		if (need(d, "devices", "the list of devices"))
+			default_too_late(d);
+		return;
+	}
+	if (!need_module(d, "sch_onramp") || !need(d, "devices", "the list of devices"))
+		return;
+	if (all_onramps(d))
+		return;
+	each_device(d, name, dev)
+		if (!j_true(dev, "loopback") && data_leaves(d, name))
+			list_add(j_true(dev, "wire") ? &wires : &others, name);
+	if (wires.n)
+		found(d, &(struct found) {
+			.subject = wires.n == 1 ? wires.s : NULL,
+			.evidence = json_pack("{s:s}", "devices", wires.s),
+			.summary = text("%s: no qdisc onramp, and data leaves", wires.s).s,
+			.why = "sch_onramp is loaded, and nothing uses it",
+			.action = text("onramp-qdisc %s", wires.n == 1 ? wires.s : "DEVICE").s,
+		});
+	else if (others.n)
+		found(d, &(struct found) {
+			.subject = others.n == 1 ? others.s : NULL,
+			.evidence = json_pack("{s:s}", "devices", others.s),
+			.summary = text("no device here has the qdisc onramp, and data leaves by %s",
+					others.s).s,
+			.why = "a container has none: its host follows the data, with forward on",
+			.action = text("on the host: onramp-qdisc DEVICE forward on; or here: onramp-qdisc %s",
+				       others.n == 1 ? others.s : "DEVICE").s,
+			.note = true,
+		});
+	/* A namespace that receives only needs none. */
+	else if (num_or(d->now, "or_acker/Subscribers", 0) <= 0 &&
+		 num_or(d->now, "or_acker/DataBytesNotSubscribed", 0) <= 0)
+		found(d, &(struct found) {
+			.summary = "no device here has the qdisc onramp",
+			.why = "sch_onramp is loaded, and nothing uses it",
+			.action = "if this host sends data: onramp-qdisc DEVICE",
+			.note = true,
+		});
 }
 
 static void check_mq_root(struct doctor *d)
@@ -820,6 +944,25 @@ static int64_t speed_of(const json_t *dev)
 	return mbit;
 }
 
+/* A NIC that a hypervisor emulates: many have no speed, and that is no fault. */
+static bool is_virtual(const json_t *dev)
+{
+	static const char * const drivers[] = {
+		"virtio_net", "hv_netvsc", "vif", "xen_netfront", "vmxnet3", "ena", "gve", "mana",
+		"ibmveth",
+	};
+	static const char * const buses[] = { "virtio", "vmbus", "xen", "vio" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (j_is(dev, "driver", drivers[i]))
+			return true;
+	for (i = 0; i < ARRAY_SIZE(buses); i++)
+		if (j_is(dev, "bus", buses[i]))
+			return true;
+	return false;
+}
+
 static void check_speed_unknown(struct doctor *d)
 {
 	int64_t line = num_or(d->now, "sysctl/net.ipv4.timely.line_rate_mbit", 0);
@@ -849,6 +992,7 @@ static void check_speed_unknown(struct doctor *d)
 			       "OR-ACKs can not be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
 				  text("onramp-qdisc %s line_rate RATE", name).s,
+			.note = is_virtual(dev),
 		});
 	}
 }
@@ -887,7 +1031,8 @@ static void check_gso_size(struct doctor *d)
 	if (!need_onramp(d))
 		return;
 	each_device(d, name, dev) {
-		int64_t mbit = speed_of(dev), bytes, threshold = 0, t, burst;
+		int64_t mbit = speed_of(dev), bytes, threshold = 0, t, burst, fits;
+		struct text smaller;
 
 		if (mbit <= 0 || !num(dev, "gso_max_bytes", &bytes) || bytes <= 0)
 			continue;
@@ -896,8 +1041,12 @@ static void check_gso_size(struct doctor *d)
 			    (!threshold || t < threshold))
 				threshold = t;
 		burst = whole((double)bytes * 8000 / (double)mbit);
+		/* A batch that takes half of the threshold. */
+		fits = whole((double)threshold * (double)mbit / 16000);
 		if (!threshold || burst <= threshold)
 			continue;
+		smaller = fits < GSO_LEAST ? text("%s", "") :
+			  text("; or ip link set %s gso_max_size %" PRId64, name, fits);
 		found(d, &(struct found) {
 			.subject = name,
 			.evidence = json_pack("{s:I, s:I, s:I}", "gso_max_bytes", (json_int_t)bytes,
@@ -907,9 +1056,7 @@ static void check_gso_size(struct doctor *d)
 					" us, the threshold is %" PRId64 " us", name, bytes,
 					burst / 1000, threshold / 1000).s,
 			.why = "one batch of one flow alone looks like a queue",
-			.action = text("onramp-qdisc %s threshold auto; or ip link set %s gso_max_size %"
-				       PRId64, name, name,
-				       whole((double)threshold * (double)mbit / 16000)).s,
+			.action = text("onramp-qdisc %s threshold auto%s", name, smaller.s).s,
 		});
 	}
 }
@@ -1045,6 +1192,25 @@ static void check_hw_stamps_held(struct doctor *d)
 		skip(d, "no device in use has a hardware clock");
 }
 
+/* The bus has given the places of a NIC up, as ptp4l needs them. */
+static void tx_slots_left(struct doctor *d, const char *name, const json_t *bus)
+{
+	int64_t n = num_or(bus, "TxHardwareYielded", 0);
+
+	if (n <= 0 || num_or(bus, "users", 0) <= 0 || j_is(bus, "hw", "off"))
+		return;
+	found(d, &(struct found) {
+		.subject = name,
+		.evidence = json_pack("{s:I, s:I}", "tx_slots", (json_int_t)0,
+				      "TxHardwareYielded", (json_int_t)n),
+		.summary = text("%s: timestamps of sent packets are left to another program",
+				name).s,
+		.why = "ptp4l or the like needs them: those of RTTs are of software",
+		.action = text("on a NIC with more places: nic_ts device %s tx-slots N", name).s,
+		.note = true,
+	});
+}
+
 static void check_tx_slots(struct doctor *d)
 {
 	const json_t *bus;
@@ -1057,8 +1223,10 @@ static void check_tx_slots(struct doctor *d)
 	json_object_foreach((json_t *)j_get(d->now, "nic_ts"), name, bus) {
 		int64_t none, asked;
 
-		if (num_or(bus, "tx_slots", 0) == 0)
+		if (num_or(bus, "tx_slots", 0) == 0) {
+			tx_slots_left(d, name, bus);
 			continue;
+		}
 		any = true;
 		snprintf(key, sizeof(key), "nic_ts/%s/TxHardwareNoSlot", name);
 		none = grown(d, key);
@@ -1119,6 +1287,61 @@ static bool clock_unset(struct doctor *d)
 	       !j_true(d->now, "system_clock/synchronised");
 }
 
+/* With owd synced by the NIC's clock, which the device does not have. */
+static bool lacks_clock(const json_t *dev)
+{
+	const char *parent;
+	const json_t *q;
+
+	if (num_or(dev, "phc", 0) >= 0)
+		return false;
+	each_qdisc(dev, parent, q)
+		if (j_is(q, "options/clock", "nic") && j_is(q, "options/owd", "synced"))
+			return true;
+	return false;
+}
+
+static void check_clock_nic(struct doctor *d)
+{
+	const char *name;
+	const json_t *dev;
+
+	if (!need_onramp(d))
+		return;
+	each_device(d, name, dev)
+		if (lacks_clock(dev))
+			found(d, &(struct found) {
+				.subject = name,
+				.evidence = json_pack("{s:I, s:s}", "phc", (json_int_t)-1, "clock",
+						      "nic"),
+				.summary = text("%s: clock nic, and the device has no clock",
+						name).s,
+				.why = "no OR-ACK can be used without timestamps of that clock",
+				.action = text("onramp-qdisc %s clock system; or owd relative",
+					       name).s,
+			});
+}
+
+/* A remedy for a clock that is not synchronised: is its daemon gone, or without a source? */
+static struct text clock_action(const struct doctor *d, const char *otherwise)
+{
+	const char *daemon = json_string_value(json_array_get(j_get(d->now, "clock_daemons"), 0));
+
+	if (!daemon)
+		return text("start chronyd, or another time daemon%s", otherwise);
+	return text("%s runs, and has no source: %s%s", daemon,
+		    !strcmp(daemon, "chronyd") ? "chronyc sources; chronyc tracking" :
+		    !strncmp(daemon, "systemd-timesyn", 15) ? "timedatectl timesync-status" :
+		    !strcmp(daemon, "ntpd") ? "ntpq -p" : "see its log", otherwise);
+}
+
+static const char *clock_why(const struct doctor *d)
+{
+	return json_array_size(j_get(d->now, "clock_daemons")) ?
+	       "the kernel's clock is marked as not synchronised, although its daemon runs" :
+	       "the kernel's clock is marked as not synchronised: its daemon is gone";
+}
+
 static void check_clock_promise(struct doctor *d)
 {
 	int64_t promised = num_or(d->now, "sysctl/net.or_acker.clock_error_ns", 0), v;
@@ -1144,10 +1367,10 @@ static void check_clock_promise(struct doctor *d)
 		.evidence = json_pack("{s:I, s:b, s:I}", "promised_ns", (json_int_t)promised,
 				      "synchronised", 0, "max_error_us",
 				      num_or(d->now, "system_clock/max_error_us", 0)),
-		.summary = text("%s promises a clock within %" PRId64 " ns, and no daemon sets it",
+		.summary = text("%s promises a clock within %" PRId64 " ns, and nothing sets it",
 				where, promised).s,
-		.why = "the kernel's clock is marked as not synchronised: its daemon is gone",
-		.action = "start chronyd or phc2sys, or set the promise to 0",
+		.why = clock_why(d),
+		.action = clock_action(d, "; or set the promise to 0").s,
 	});
 }
 
@@ -1185,7 +1408,7 @@ static void check_timely_clock(struct doctor *d)
 				      num_or(d->now, "system_clock/max_error_us", 0)),
 		.summary = "timely is used, and no program sets the system's clock",
 		.why = "hosts measure their paths' lowest RTTs at the same moments of UTC, within 20 ms; without, dozens of flows have twice the queue",
-		.action = "start chronyd, or another time daemon",
+		.action = clock_action(d, "").s,
 	});
 }
 
@@ -1200,7 +1423,7 @@ static void check_receivers_unsynced(struct doctor *d)
 		int64_t bad = qdiscs_grown(d, name, "acks_unsynced");
 		int64_t no_map = qdiscs_grown(d, name, "acks_no_map");
 
-		if (bad + no_map < ENOUGH)
+		if (bad + no_map < ENOUGH || lacks_clock(dev))
 			continue;
 		found(d, &(struct found) {
 			.subject = name,
@@ -1307,6 +1530,35 @@ static void check_rate_floor(struct doctor *d)
 		.why = "more flows than the path has room for, or long RTTs without a queue",
 		.action = "if NICs wait before interrupts and the host can't see it, set rx_wait_ns; with profile paper compare t_low_ns with the RTT of an idle path",
 	});
+}
+
+static void check_stalled(struct doctor *d)
+{
+	int64_t n = 0, mtu = 0;
+	const char *cc;
+	const json_t *o;
+
+	if (!need(d, "tcp", "the list of connections"))
+		return;
+	json_object_foreach((json_t *)j_get(d->now, "tcp"), cc, o) {
+		int64_t stalled = num_or(o, "stalled", 0);
+
+		if (stalled <= 0)
+			continue;
+		n += stalled;
+		if (num_or(o, "stalled_packet_bytes", 0) > mtu)
+			mtu = num_or(o, "stalled_packet_bytes", 0);
+	}
+	if (n)
+		found(d, &(struct found) {
+			.evidence = json_pack("{s:I, s:I}", "connections", (json_int_t)n,
+					      "packet_bytes", (json_int_t)mtu),
+			.summary = text("%" PRId64 " connection%s: no packet with data has arrived for 3 timeouts or more",
+					n, plural(n)).s,
+			.why = "a link on the way takes smaller packets only, and does not say so; or the host is gone",
+			.action = text("ping -M do -s %" PRId64 " HOST: if smaller ones pass, lower the MTU of the route, or sysctl net.ipv4.tcp_mtu_probing=1",
+				       mtu > 28 ? mtu - 28 : 1472).s,
+		});
 }
 
 /* Limits --------------------------------------------------------------------------- */
@@ -1519,6 +1771,13 @@ const char *doctor_severity(size_t i)
 	return severity_names[checks[i].severity];
 }
 
+/* Checks that need no loaded module. */
+static bool is_of_package(void (*run)(struct doctor *d))
+{
+	return run == check_module_missing || run == check_module_refused ||
+	       run == check_module_stub || run == check_next_kernel;
+}
+
 /**
  * doctor_run() - run all checks
  * @facts: of facts_twice()
@@ -1547,7 +1806,7 @@ json_t *doctor_run(const json_t *facts, const json_t *muted, int64_t now_s)
 		d.severity = checks[i].severity;
 		d.found = 0;
 		d.skipped = false;
-		if (any)
+		if (any || is_of_package(checks[i].run))
 			checks[i].run(&d);
 		else
 			skip(&d, "no module of onramp is loaded");
@@ -1555,7 +1814,8 @@ json_t *doctor_run(const json_t *facts, const json_t *muted, int64_t now_s)
 			json_array_append_new(json_object_get(d.report, "ok"),
 					      json_string(d.code));
 	}
-	j_set(d.report, "status", json_string(!any ? "unknown" : d.worst == CRIT ? "critical" :
+	/* A reason for which no module is loaded is all that there is to know. */
+	j_set(d.report, "status", json_string(d.worst == CRIT ? "critical" : !any ? "unknown" :
 					      d.worst == WARN ? "warning" : "ok"));
 	return d.report;
 }

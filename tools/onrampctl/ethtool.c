@@ -54,6 +54,9 @@ void ethtool_read(json_t *dev, const char *name)
 {
 	struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
 	struct ethtool_value flags = { .cmd = ETHTOOL_GFLAGS };
+	struct ethtool_ts_info info = { .cmd = ETHTOOL_GET_TS_INFO };
+	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
+	char clean[sizeof(driver.driver)];
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint32_t speed;
 
@@ -68,6 +71,11 @@ void ethtool_read(json_t *dev, const char *name)
 				(json_int_t)coalesce.rx_coalesce_usecs, "rx_frames",
 				(json_int_t)coalesce.rx_max_coalesced_frames, "adaptive",
 				coalesce.use_adaptive_rx_coalesce != 0));
+	if (ask(fd, name, &info))
+		j_set(dev, "phc", json_integer(info.phc_index));
+	if (ask(fd, name, &driver))
+		j_set(dev, "driver", json_string(j_clean(clean, sizeof(clean), driver.driver,
+							 sizeof(driver.driver))));
 	if (ask(fd, name, &flags))
 		j_set(dev, "lro", json_boolean(flags.data & ETH_FLAG_LRO));
 	close(fd);

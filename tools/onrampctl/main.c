@@ -43,6 +43,7 @@ void unknown(const char *fmt, ...)
 
 static int cmd_doctor(const struct ctl *ctl, int argc, char **argv);
 static int cmd_facts(const struct ctl *ctl, int argc, char **argv);
+static int cmd_status(const struct ctl *ctl, int argc, char **argv);
 
 static const struct {
 	const char *name;
@@ -51,6 +52,7 @@ static const struct {
 } commands[] = {
 	{ "doctor", cmd_doctor, "[mute CODE PERIOD | unmute CODE | codes]",
 	  "look for what is wrong, and say what to do" },
+	{ "status", cmd_status, "", "say whether TIMELY and On-Ramp act, and if not, why" },
 	{ "show", cmd_show,
 	  "devices | paths | flows [FILTER] | subscribers | timely [flows [FILTER]] | clocks",
 	  "show a table of them" },
@@ -169,6 +171,30 @@ static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
 	else
 		report_text(report, ctl->verbose);
 	status = doctor_status(report);
+	json_decref(report);
+	json_decref(muted);
+	json_decref(found);
+	return status;
+}
+
+static int cmd_status(const struct ctl *ctl, int argc, char **argv)
+{
+	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
+	json_t *found, *muted, *report, *parts;
+	int status;
+
+	if (argc)
+		unknown("status '%s': expected nothing", argv[0]);
+	found = facts_twice(ctl);
+	muted = mute_read(ctl->state, now_s);
+	report = doctor_run(found, muted, now_s);
+	parts = status_run(found, report);
+	if (ctl->json)
+		j_print(parts);
+	else
+		status_text(parts, ctl->verbose);
+	status = doctor_status(parts);
+	json_decref(parts);
 	json_decref(report);
 	json_decref(muted);
 	json_decref(found);

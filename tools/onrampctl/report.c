@@ -124,8 +124,8 @@ void report_text(const json_t *report, bool verbose)
 	const json_t *list = j_get(report, "findings"), *hidden;
 	size_t i, crit, warn, notes;
 
-	if (j_is(report, "status", "unknown")) {
-		warning("no module of onramp is loaded: there is nothing to look at");
+	if (j_is(report, "status", "unknown") && !json_array_size(list)) {
+		warning("no module of onramp is loaded: modprobe or_acker on receivers, onramp-qdisc DEVICE on senders");
 		return;
 	}
 	versions(report);

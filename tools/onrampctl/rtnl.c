@@ -10,6 +10,7 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,6 +142,44 @@ static json_t *onramp_stats(struct nlattr *nest)
 	return o;
 }
 
+/* Kind of a device without hardware, and where it is in a stack of devices. */
+static void link_place(json_t *dev, struct nlattr **tb)
+{
+	struct nlattr *info[IFLA_INFO_MAX + 1];
+	char kind[32];
+
+	if (tb[IFLA_LINKINFO] &&
+	    !nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) &&
+	    info[IFLA_INFO_KIND]) {
+		j_clean(kind, sizeof(kind), nla_data(info[IFLA_INFO_KIND]),
+			(size_t)nla_len(info[IFLA_INFO_KIND]));
+		j_set(dev, "kind", json_string(kind));
+	}
+	if (tb[IFLA_PARENT_DEV_BUS_NAME]) {
+		j_clean(kind, sizeof(kind), nla_data(tb[IFLA_PARENT_DEV_BUS_NAME]),
+			(size_t)nla_len(tb[IFLA_PARENT_DEV_BUS_NAME]));
+		j_set(dev, "bus", json_string(kind));
+	}
+	if (tb[IFLA_MASTER] && nla_len(tb[IFLA_MASTER]) >= 4)
+		j_set(dev, "master", json_integer(nla_get_u32(tb[IFLA_MASTER])));
+	/* The one below; a number of another namespace says nothing here. */
+	if (tb[IFLA_LINK] && nla_len(tb[IFLA_LINK]) >= 4 && !tb[IFLA_LINK_NETNSID])
+		j_set(dev, "link", json_integer(nla_get_u32(tb[IFLA_LINK])));
+}
+
+static void link_sent(json_t *dev, struct nlattr *a)
+{
+	struct rtnl_link_stats64 stats;
+
+	/* Newer kernels append members. */
+	if (!a || nla_len(a) < (int)offsetof(struct rtnl_link_stats64, rx_errors))
+		return;
+	memset(&stats, 0, sizeof(stats));
+	memcpy(&stats, nla_data(a), offsetof(struct rtnl_link_stats64, rx_errors));
+	j_set_u64(dev, "sent_packets", stats.tx_packets);
+	j_set_u64(dev, "sent_bytes", stats.tx_bytes);
+}
+
 static void add_link(struct nlmsghdr *hdr, json_t *devices)
 {
 	const struct ifinfomsg *info;
@@ -165,6 +204,8 @@ static void add_link(struct nlmsghdr *hdr, json_t *devices)
 		j_set_u64(dev, "mtu_bytes", nla_get_u32(tb[IFLA_MTU]));
 	if (tb[IFLA_GSO_MAX_SIZE] && nla_len(tb[IFLA_GSO_MAX_SIZE]) >= 4)
 		j_set_u64(dev, "gso_max_bytes", nla_get_u32(tb[IFLA_GSO_MAX_SIZE]));
+	link_place(dev, tb);
+	link_sent(dev, tb[IFLA_STATS64]);
 	j_set(dev, "qdiscs", json_object());
 	j_set(devices, name, dev);
 }

@@ -19,6 +19,9 @@
 #define EXTENSIONS	(1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) | \
 			 1 << (INET_DIAG_VEGASINFO - 1))
 
+/* A connection whose timer has ended this often, with nothing acknowledged, is stalled. */
+#define STALLED_TIMEOUTS	3
+
 struct each {
 	flow_fn fn;
 	void *arg;
@@ -51,6 +54,10 @@ static void read_attribute(struct flow *f, const struct rtattr *a)
 	switch (a->rta_type & ~NLA_F_NESTED) {
 	case INET_DIAG_CONG:
 		j_clean(f->cc, sizeof(f->cc), RTA_DATA(a), len);
+		break;
+	case INET_DIAG_MARK:
+		if (len >= sizeof(f->mark))
+			memcpy(&f->mark, RTA_DATA(a), sizeof(f->mark));
 		break;
 	case INET_DIAG_INFO:
 		memcpy(&f->info, RTA_DATA(a), len < sizeof(f->info) ? len : sizeof(f->info));
@@ -175,6 +182,13 @@ static void add(json_t *o, const char *key)
 	j_set(o, key, json_integer(j_int_or(o, key, 0) + 1));
 }
 
+/* Its timer sends the same packet again and again; the receiver's window is open. */
+static bool is_stalled(const struct flow *f)
+{
+	return f->has_info && f->info.tcpi_retransmits >= STALLED_TIMEOUTS &&
+	       !f->info.tcpi_probes && f->info.tcpi_unacked;
+}
+
 static void on_count(const struct flow *f, void *arg)
 {
 	const struct count *c = arg;
@@ -195,6 +209,10 @@ static void on_count(const struct flow *f, void *arg)
 	if (!busy)
 		return;
 	add(o, "busy");
+	if (is_stalled(f)) {
+		add(o, "stalled");
+		j_set(o, "stalled_packet_bytes", json_integer((json_int_t)f->info.tcpi_pmtu));
+	}
 	/* Rates of the kernel are bytes/s, and a little off by rounding. */
 	if (c->min_rate_kbit > 0 &&
 	    f->info.tcpi_pacing_rate <= (uint64_t)c->min_rate_kbit * 125 * 101 / 100)
@@ -204,7 +222,7 @@ static void on_count(const struct flow *f, void *arg)
 /**
  * sockets_read() - count connections by congestion control
  * @tcp: cc -> { connections, busy: with data under way or waiting, bulk: busy and large,
- *	at_floor: busy and at the rate @min_rate_kbit }
+ *	at_floor: busy and at the rate @min_rate_kbit, stalled: busy, and nothing arrives }
  * @min_rate_kbit: lowest rate of timely, or 0
  *
  * Connections to this host itself are left out.

@@ -18,6 +18,7 @@
  * @lport:	port, host order; @rport likewise
  * @diag_family: family of the socket, by which the kernel finds it with @diag_id
  * @ifindex:	device that the socket is bound to, or 0
+ * @mark:	of its packets; 0 also if only root can see it
  * @cookie:	of the socket
  * @cc:		congestion control, "" if unknown
  * @info:	TCP's own state; fields that an older kernel lacks are 0
@@ -31,7 +32,7 @@ struct flow {
 	uint16_t lport, rport;
 	uint8_t diag_family;
 	struct inet_diag_sockid diag_id;
-	uint32_t ifindex;
+	uint32_t ifindex, mark;
 	uint64_t cookie;
 	char cc[16];
 	struct tcp_info info;

@@ -25,10 +25,13 @@ enum why {
  * @of:		of those, the ones for which this is the reason
  * @stalled:	of @of, the ones since the last data was acknowledged
  * @acked:	bytes acknowledged at the last of them
+ * @looks:	number of all looks, also those without data or in a pause
+ * @timeouts:	of @looks, the ones in which TCP's timer waited for a lost packet
  */
 struct why_samples {
 	unsigned int all, of[WHYS], stalled[WHYS];
 	uint64_t acked;
+	unsigned int looks, timeouts;
 };
 
 /**

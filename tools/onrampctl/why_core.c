@@ -45,7 +45,13 @@ void why_sample(struct why_samples *s, const struct look *look, bool backlog)
 	const struct tcp_info *t = &look->flow.info;
 	enum why why;
 
-	if (!look->flow.has_info || (!t->tcpi_unacked && !t->tcpi_notsent_bytes))
+	if (!look->flow.has_info)
+		return;
+	s->looks++;
+	/* The chronograph of the receiver's window may go on: it is looked at when an ACK comes. */
+	if (t->tcpi_retransmits && !t->tcpi_probes && t->tcpi_ca_state >= CA_LOSS)
+		s->timeouts++;
+	if (!t->tcpi_unacked && !t->tcpi_notsent_bytes)
 		return;
 	if (look->onramp && look->pauses.pause_left_ns)
 		return;
@@ -90,7 +96,8 @@ static double grown(uint64_t from, uint64_t to)
  * @samples: looks between them
  *
  * TCP's chronographs have the time with data to send, and of that the time for which the
- * receiver's window or the send buffer was the limit. On-Ramp has the time paused. The rest of the
+ * receiver's window or the send buffer was the limit; but while TCP's timer waits for a lost packet
+ * that is loss. On-Ramp has the time paused. The rest of the
  * time with data is split as the samples are. A buffer that is full of packets that On-Ramp or the
  * qdisc holds, or that are to be sent again, is no reason.
  *
@@ -100,7 +107,7 @@ struct why_shares why_shares(const struct look *a, const struct look *b,
 			     const struct why_samples *samples)
 {
 	const struct tcp_info *from = &a->flow.info, *to = &b->flow.info;
-	double all = (double)(b->time_ns - a->time_ns), rest;
+	double all = (double)(b->time_ns - a->time_ns), rest, receiver;
 	double rate = samples->of[WHY_RATE], application = samples->of[WHY_APPLICATION];
 	struct why_shares s = { 0 };
 
@@ -111,8 +118,10 @@ struct why_shares why_shares(const struct look *a, const struct look *b,
 	rest = 1;
 	s.of[WHY_APPLICATION] = take(1 - grown(from->tcpi_busy_time, to->tcpi_busy_time) * 1e3 /
 				     all, &rest);
-	s.of[WHY_RECEIVER] = take(grown(from->tcpi_rwnd_limited, to->tcpi_rwnd_limited) * 1e3 /
-				  all, &rest);
+	receiver = grown(from->tcpi_rwnd_limited, to->tcpi_rwnd_limited) * 1e3 / all;
+	if (samples->looks)
+		receiver *= 1 - (double)samples->timeouts / samples->looks;
+	s.of[WHY_RECEIVER] = take(receiver, &rest);
 	if (a->onramp && b->onramp)
 		s.of[WHY_PATH] = take(grown(a->pauses.paused_ns, b->pauses.paused_ns) / all,
 				      &rest);

@@ -99,6 +99,18 @@ static void healthy_host_has_no_finding(void)
 	json_decref(facts);
 }
 
+/* A sentence of a finding has that text. */
+static bool finding_says(const json_t *f, const char *words)
+{
+	static const char * const parts[] = { "summary", "why", "do", "severity" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(j_str(f, parts[i]) ? j_str(f, parts[i]) : "", words))
+			return true;
+	return false;
+}
+
 static void each_fault_is_named(void)
 {
 	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *f;
@@ -120,6 +132,10 @@ static void each_fault_is_named(void)
 			CHECK(j_str(f, "summary") && j_str(f, "why") && j_str(f, "do"));
 			CHECK(json_is_object(json_object_get(f, "evidence")));
 			severity = j_str(f, "severity");
+			if (j_str(fault, "says"))
+				CHECK(finding_says(f, j_str(fault, "says")));
+			if (j_str(fault, "lacks"))
+				CHECK(!finding_says(f, j_str(fault, "lacks")));
 		}
 		for (k = 0; severity && k < 3; k++)
 			if (!strcmp(severity, names[k]))
@@ -191,6 +207,177 @@ static void without_modules_it_is_not_known(void)
 	json_decref(facts);
 }
 
+/* state_is() - what status says of a part */
+static bool state_is(const json_t *facts, const char *part, const char *state, const char *code,
+		     enum ctl_status status)
+{
+	json_t *report = doctor_run(facts, NULL, NOW_S), *out = status_run(facts, report);
+	const json_t *p = j_get(j_get(out, "parts"), part);
+	bool good = j_is(p, "state", state) && j_true(p, "acting") == !strcmp(state, "acting") &&
+		    j_str(p, "reason") && (code ? j_is(p, "code", code) : !j_get(p, "code")) &&
+		    doctor_status(out) == (int)status;
+
+	if (!good)
+		json_dumpf(out, stdout, 0);
+	json_decref(out);
+	json_decref(report);
+	return good;
+}
+
+/* patched() - healthy facts, with changes; 'null' removes. Owned by the caller. */
+static json_t *patched(const char *now, const char *before)
+{
+	json_t *facts = load("healthy.json"), *patch = json_loads(now, 0, NULL);
+	json_t *earlier = json_loads(before, 0, NULL);
+
+	CHECK(patch && earlier);
+	merge(json_object_get(facts, "now"), patch);
+	merge(json_object_get(facts, "before"), earlier);
+	json_decref(patch);
+	json_decref(earlier);
+	return facts;
+}
+
+/* No OR-ACK comes between the two looks, nor data to timely. */
+#define QUIET	"{\"devices\": {\"eth0\": {\"qdiscs\": {" \
+		"\"1:1\": {\"stats\": {\"acks\": 20000}}, \"1:2\": {\"stats\": {\"acks\": 20000}}}}}, " \
+		"\"timely\": {\"Completions\": 1500}, \"or_acker\": {\"AckSent\": 4000}}"
+
+/* What looks like a fault, and is none. */
+static void no_fault_is_invented(void)
+{
+	static const struct row {
+		const char *what, *now, *before;
+	} rows[] = {
+		{ "it only receives, without a qdisc",
+		  "{\"sysctl\": {\"net.core.default_qdisc\": \"fq\"}, \"data\": [], \"devices\": {\"eth0\": {"
+		  "\"sent_bytes\": 2006000000, \"sent_packets\": 1500000, "
+		  "\"qdiscs\": {\"root\": {\"kind\": \"fq\"}, \"1:1\": null, \"1:2\": null}}}}",
+		  "{\"devices\": {\"eth0\": {\"sent_bytes\": 2000000000, "
+		  "\"sent_packets\": 1400000}}}" },
+		{ "far hosts only",
+		  "{\"data\": [{\"device\": \"eth0\", \"remote\": \"192.0.2.1\", "
+		  "\"local\": \"10.0.1.2\", \"connections\": 5, \"sent_bytes\": 9000000, "
+		  "\"min_rtt_us\": 20000, \"followed\": false}]}", QUIET },
+		{ "datagrams only", "{\"data\": []}", QUIET },
+		{ "an ssh session by a NIC without the qdisc",
+		  "{\"data\": [{\"device\": \"eth1\", \"remote\": \"10.9.0.1\", "
+		  "\"local\": \"10.9.0.2\", \"connections\": 1, \"sent_bytes\": 9000, "
+		  "\"min_rtt_us\": 200, \"followed\": false}], \"devices\": {\"eth1\": {"
+		  "\"ifindex\": 3, \"sent_bytes\": 9000, \"sent_packets\": 90, \"qdiscs\": {}}}}",
+		  "{\"devices\": {\"eth1\": {\"sent_bytes\": 0, \"sent_packets\": 0}}, "
+		  "\"timely\": {\"Completions\": 1000}}" },
+		{ "forwarded ACKs", "{\"data\": [], \"ip\": {\"forwarded\": 90000}, "
+		  "\"devices\": {\"eth0\": {\"sent_bytes\": 2006000000, "
+		  "\"sent_packets\": 1500000}}}",
+		  "{\"devices\": {\"eth0\": {\"sent_bytes\": 2000000000, \"sent_packets\": 1400000, "
+		  "\"qdiscs\": {\"1:1\": {\"stats\": {\"acks\": 20000}}, "
+		  "\"1:2\": {\"stats\": {\"acks\": 20000}}}}}}" },
+		{ "a path that is being learned",
+		  "{\"devices\": {\"eth0\": {\"qdiscs\": {\"1:1\": {\"stats\": {"
+		  "\"acks_learning\": 100, \"acks_stale\": 100}}}}}}", QUIET },
+		{ "messages by another device, and answers",
+		  "{\"data\": [{\"device\": \"eth0\", \"message_device\": \"lo\", "
+		  "\"remote\": \"10.0.3.9\", \"local\": \"10.0.1.2\", \"connections\": 1, "
+		  "\"sent_bytes\": 9000, \"min_rtt_us\": 200, \"followed\": true}]}", "{}" },
+		{ "no guard, and nothing is forwarded", "{\"or_port\": {\"ForwardGuard\": 0}, "
+		  "\"sysctl\": {\"net.ipv4.ip_forward\": 0}}", "{}" },
+		{ "followed, without an OR-ACK so far, beside forwarded packets",
+		  "{\"ip\": {\"forwarded\": 90000}}", QUIET },
+		{ "timely is not chosen, and no data leaves",
+		  "{\"sysctl\": {\"net.ipv4.tcp_congestion_control\": \"cubic\"}, "
+		  "\"timely\": {\"Starts\": 0}, \"tcp\": {\"timely\": null}, \"data\": []}", "{}" },
+		{ "not loaded, signed, and the key is enrolled",
+		  "{\"modules\": null, \"signatures\": {\"required\": true}, \"package\": {\"running\": "
+		  "{\"modules\": {\"sch_onramp\": {\"signer\": \"DKMS module signing key\"}}}}}", "{}" },
+		{ "not loaded, not signed, and that is allowed",
+		  "{\"modules\": null, \"package\": {\"running\": "
+		  "{\"modules\": {\"sch_onramp\": {\"signed\": false}}}}}", "{}" },
+		{ "clock nic, and owd relative", "{\"devices\": {\"eth0\": {\"phc\": -1, \"qdiscs\": {"
+		  "\"1:1\": {\"options\": {\"clock\": \"nic\", \"owd\": \"relative\"}}}}}}", "{}" },
+	};
+	json_t *facts, *report, *v;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		facts = patched(rows[i].now, rows[i].before);
+		report = doctor_run(facts, NULL, NOW_S);
+		ktap_row = rows[i].what;
+		json_array_foreach(json_object_get(report, "findings"), k, v)
+			printf("# %s: %s\n", j_str(v, "code"), j_str(v, "summary"));
+		CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
+		json_decref(report);
+		json_decref(facts);
+	}
+	ktap_row = NULL;
+}
+
+static void status_says_which_part_acts(void)
+{
+	static const struct row {
+		const char *now, *before, *part, *state, *code;
+		enum ctl_status status;
+	} rows[] = {
+		{ "{}", "{}", "timely", "acting", NULL, CTL_OK },
+		{ "{}", "{}", "sender", "acting", NULL, CTL_OK },
+		{ "{}", "{}", "receiver", "acting", NULL, CTL_OK },
+		{ "{\"data\": []}", QUIET, "sender", "idle", NULL, CTL_OK },
+		{ "{}", QUIET, "sender", "idle", NULL, CTL_OK },
+		{ "{}", QUIET, "timely", "idle", NULL, CTL_OK },
+		{ "{}", QUIET, "receiver", "idle", NULL, CTL_OK },
+		{ "{\"modules\": {\"sch_onramp\": null}}", "{}", "sender", "absent", NULL, CTL_OK },
+		{ "{\"modules\": {\"or_acker\": null}}", "{}", "receiver", "absent", NULL, CTL_OK },
+		{ "{\"modules\": {}}", "{}", "receiver", "acting", NULL, CTL_OK },
+		{ "{\"modules\": null}", "{}", "receiver", "absent", NULL, CTL_UNKNOWN },
+		{ "{\"modules\": null, \"package\": {\"running\": {\"modules\": {\"or_acker\": {"
+		  "\"listed\": false}}}}}", "{}", "receiver", "absent", "MODULE_MISSING", CTL_UNKNOWN },
+		/* Learning needs no action. */
+		{ "{\"devices\": {\"eth0\": {\"qdiscs\": {\"1:1\": {\"stats\": {"
+		  "\"acks_learning\": 100}}}}}}", QUIET, "sender", "idle", NULL, CTL_OK },
+		{ "{\"or_acker\": {\"PortOpen\": 0}}", QUIET, "receiver", "inactive",
+		  "PORT_IN_USE", CTL_CRITICAL },
+		{ "{\"devices\": {\"eth0\": {\"qdiscs\": {"
+		  "\"1:1\": {\"options\": {\"mode\": \"off\"}}, "
+		  "\"1:2\": {\"options\": {\"mode\": \"off\"}}}}}}", QUIET, "sender", "inactive",
+		  "MODE_OFF", CTL_WARNING },
+		/* Turned off, and nothing is lost. */
+		{ "{\"data\": [], \"devices\": {\"eth0\": {\"qdiscs\": {"
+		  "\"1:1\": {\"options\": {\"mode\": \"off\"}}, "
+		  "\"1:2\": {\"options\": {\"mode\": \"off\"}}}}}}", QUIET, "sender", "idle",
+		  "MODE_OFF", CTL_OK },
+		{ "{\"or_acker\": {\"Subscribers\": 0, \"DataBytesNotSubscribed\": 9}}", QUIET,
+		  "receiver", "idle", NULL, CTL_OK },
+		{ "{\"or_acker\": {\"PacketNoSocket\": 9}}", QUIET, "receiver", "inactive", NULL,
+		  CTL_WARNING },
+	};
+	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *facts;
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		facts = patched(rows[i].now, rows[i].before);
+		ktap_row = rows[i].now;
+		CHECK(state_is(facts, rows[i].part, rows[i].state, rows[i].code, rows[i].status));
+		json_decref(facts);
+	}
+	/* Whatever makes On-Ramp act on nothing. */
+	json_array_foreach(faults, i, fault) {
+		const char *code = j_str(fault, "code");
+		bool timely = !strcmp(code, "TIMELY_UNUSED");
+
+		if (!timely && strcmp(code, "NOT_FOLLOWED"))
+			continue;
+		facts = with(healthy, fault);
+		ktap_row = j_str(fault, "what");
+		CHECK(state_is(facts, timely ? "timely" : "sender", "inactive", code, CTL_WARNING));
+		json_decref(facts);
+		n++;
+	}
+	ktap_row = NULL;
+	CHECK(n >= 10);
+	json_decref(faults);
+	json_decref(healthy);
+}
+
 static void muting_ends(void)
 {
 	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *report;
@@ -202,7 +389,8 @@ static void muting_ends(void)
 		ktap_row = j_str(fault, "code");
 		muted = json_pack("{s:i}", ktap_row, NOW_S + 10);
 		report = doctor_run(facts, muted, NOW_S);
-		CHECK_EQ(doctor_status(report), CTL_OK);
+		CHECK_EQ(doctor_status(report), json_object_size(j_get(facts, "now/modules")) ?
+			 CTL_OK : CTL_UNKNOWN);
 		CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
 		CHECK(json_array_size(json_object_get(report, "muted")) > 0);
 		json_decref(report);
@@ -284,6 +472,7 @@ static void damaged_facts_do_no_harm(void)
 			damage(facts);
 		report = doctor_run(facts, NULL, NOW_S);
 		CHECK(doctor_status(report) >= CTL_OK && doctor_status(report) <= CTL_UNKNOWN);
+		json_decref(status_run(facts, report));
 		json_decref(report);
 		json_decref(facts);
 	}
@@ -741,6 +930,36 @@ static void samples_are_counted(void)
 }
 
 /* What waits for a retransmission timer waits for a loss, also before TCP knows of it. */
+/* The chronograph of the receiver's window goes on while TCP's timer waits for a lost packet. */
+static void a_black_hole_is_no_slow_receiver(void)
+{
+	struct look a = look_at(0, 0, 0, 0, 0), b = look_at(1000, 1000, 1000, 0, 0);
+	struct why_samples s = { 0 };
+	struct why_shares shares;
+	int i;
+
+	b.flow.info.tcpi_unacked = 10;
+	b.flow.info.tcpi_snd_cwnd = 1;
+	b.flow.info.tcpi_ca_state = 4;
+	b.flow.info.tcpi_retransmits = 5;
+	b.flow.info.tcpi_backoff = 5;
+	for (i = 0; i < 10; i++)
+		why_sample(&s, &b, false);
+	shares = why_shares(&a, &b, &s);
+	CHECK_EQ(why_dominant(&shares), WHY_LOSS);
+	CHECK(shares.of[WHY_LOSS] > 0.99);
+	/* A closed window is probed, and not lost. */
+	memset(&s, 0, sizeof(s));
+	b.flow.info.tcpi_ca_state = 0;
+	b.flow.info.tcpi_retransmits = 0;
+	b.flow.info.tcpi_probes = 5;
+	for (i = 0; i < 10; i++)
+		why_sample(&s, &b, false);
+	shares = why_shares(&a, &b, &s);
+	CHECK_EQ(why_dominant(&shares), WHY_RECEIVER);
+	CHECK(shares.of[WHY_RECEIVER] > 0.99);
+}
+
 static void a_timeout_is_loss_from_the_last_ack_on(void)
 {
 	struct look l = look_at(1, 1, 0, 0, 0);
@@ -1317,6 +1536,8 @@ int main(void)
 		KTAP_CASE(each_check_has_a_fault),
 		KTAP_CASE(what_is_missing_is_no_fault),
 		KTAP_CASE(without_modules_it_is_not_known),
+		KTAP_CASE(no_fault_is_invented),
+		KTAP_CASE(status_says_which_part_acts),
 		KTAP_CASE(muting_ends),
 		KTAP_CASE(damaged_facts_do_no_harm),
 		KTAP_CASE(counters_are_read),
@@ -1332,6 +1553,7 @@ int main(void)
 		KTAP_CASE(rows_with_rates),
 		KTAP_CASE(reasons_have_shares),
 		KTAP_CASE(samples_are_counted),
+		KTAP_CASE(a_black_hole_is_no_slow_receiver),
 		KTAP_CASE(a_timeout_is_loss_from_the_last_ack_on),
 		KTAP_CASE(percents_add_up),
 		KTAP_CASE(the_busiest_are_found),
