@@ -224,85 +224,39 @@ static bool state_is(const json_t *facts, const char *part, const char *state, c
 	return good;
 }
 
-/* patched() - healthy facts, with changes; 'null' removes. Owned by the caller. */
-static json_t *patched(const char *now, const char *before)
+/*
+ * patched() - healthy facts, with the changes of a row; "quiet": between the two looks no OR-ACK
+ * comes, none is sent, and timely gets no RTT. Owned by the caller.
+ */
+static json_t *patched(const json_t *row)
 {
-	json_t *facts = load("healthy.json"), *patch = json_loads(now, 0, NULL);
-	json_t *earlier = json_loads(before, 0, NULL);
+	json_t *facts = load("healthy.json"), *before = json_object_get(facts, "before");
+	json_t *now = json_object_get(facts, "now"), *still, *stats;
 
-	CHECK(patch && earlier);
-	merge(json_object_get(facts, "now"), patch);
-	merge(json_object_get(facts, "before"), earlier);
-	json_decref(patch);
-	json_decref(earlier);
+	if (j_true(row, "quiet")) {
+		stats = json_pack("{s:{s:i}}", "stats", "acks", 20000);
+		still = json_pack("{s:{s:{s:{s:O, s:O}}}, s:{s:i}, s:{s:i}}", "devices", "eth0",
+				  "qdiscs", "1:1", stats, "1:2", stats, "timely", "Completions",
+				  1500, "or_acker", "AckSent", 4000);
+		merge(before, still);
+		json_decref(stats);
+		json_decref(still);
+	}
+	merge(now, json_object_get(row, "now"));
+	merge(before, json_object_get(row, "before"));
 	return facts;
 }
-
-/* No OR-ACK comes between the two looks, nor data to timely. */
-#define QUIET	"{\"devices\": {\"eth0\": {\"qdiscs\": {" \
-		"\"1:1\": {\"stats\": {\"acks\": 20000}}, \"1:2\": {\"stats\": {\"acks\": 20000}}}}}, " \
-		"\"timely\": {\"Completions\": 1500}, \"or_acker\": {\"AckSent\": 4000}}"
 
 /* What looks like a fault, and is none. */
 static void no_fault_is_invented(void)
 {
-	static const struct row {
-		const char *what, *now, *before;
-	} rows[] = {
-		{ "it only receives, without a qdisc",
-		  "{\"sysctl\": {\"net.core.default_qdisc\": \"fq\"}, \"data\": [], \"devices\": {\"eth0\": {"
-		  "\"sent_bytes\": 2006000000, \"sent_packets\": 1500000, "
-		  "\"qdiscs\": {\"root\": {\"kind\": \"fq\"}, \"1:1\": null, \"1:2\": null}}}}",
-		  "{\"devices\": {\"eth0\": {\"sent_bytes\": 2000000000, "
-		  "\"sent_packets\": 1400000}}}" },
-		{ "far hosts only",
-		  "{\"data\": [{\"device\": \"eth0\", \"remote\": \"192.0.2.1\", "
-		  "\"local\": \"10.0.1.2\", \"connections\": 5, \"sent_bytes\": 9000000, "
-		  "\"min_rtt_us\": 20000, \"followed\": false}]}", QUIET },
-		{ "datagrams only", "{\"data\": []}", QUIET },
-		{ "an ssh session by a NIC without the qdisc",
-		  "{\"data\": [{\"device\": \"eth1\", \"remote\": \"10.9.0.1\", "
-		  "\"local\": \"10.9.0.2\", \"connections\": 1, \"sent_bytes\": 9000, "
-		  "\"min_rtt_us\": 200, \"followed\": false}], \"devices\": {\"eth1\": {"
-		  "\"ifindex\": 3, \"sent_bytes\": 9000, \"sent_packets\": 90, \"qdiscs\": {}}}}",
-		  "{\"devices\": {\"eth1\": {\"sent_bytes\": 0, \"sent_packets\": 0}}, "
-		  "\"timely\": {\"Completions\": 1000}}" },
-		{ "forwarded ACKs", "{\"data\": [], \"ip\": {\"forwarded\": 90000}, "
-		  "\"devices\": {\"eth0\": {\"sent_bytes\": 2006000000, "
-		  "\"sent_packets\": 1500000}}}",
-		  "{\"devices\": {\"eth0\": {\"sent_bytes\": 2000000000, \"sent_packets\": 1400000, "
-		  "\"qdiscs\": {\"1:1\": {\"stats\": {\"acks\": 20000}}, "
-		  "\"1:2\": {\"stats\": {\"acks\": 20000}}}}}}" },
-		{ "a path that is being learned",
-		  "{\"devices\": {\"eth0\": {\"qdiscs\": {\"1:1\": {\"stats\": {"
-		  "\"acks_learning\": 100, \"acks_stale\": 100}}}}}}", QUIET },
-		{ "messages by another device, and answers",
-		  "{\"data\": [{\"device\": \"eth0\", \"message_device\": \"lo\", "
-		  "\"remote\": \"10.0.3.9\", \"local\": \"10.0.1.2\", \"connections\": 1, "
-		  "\"sent_bytes\": 9000, \"min_rtt_us\": 200, \"followed\": true}]}", "{}" },
-		{ "no guard, and nothing is forwarded", "{\"or_port\": {\"ForwardGuard\": 0}, "
-		  "\"sysctl\": {\"net.ipv4.ip_forward\": 0}}", "{}" },
-		{ "followed, without an OR-ACK so far, beside forwarded packets",
-		  "{\"ip\": {\"forwarded\": 90000}}", QUIET },
-		{ "timely is not chosen, and no data leaves",
-		  "{\"sysctl\": {\"net.ipv4.tcp_congestion_control\": \"cubic\"}, "
-		  "\"timely\": {\"Starts\": 0}, \"tcp\": {\"timely\": null}, \"data\": []}", "{}" },
-		{ "not loaded, signed, and the key is enrolled",
-		  "{\"modules\": null, \"signatures\": {\"required\": true}, \"package\": {\"running\": "
-		  "{\"modules\": {\"sch_onramp\": {\"signer\": \"DKMS module signing key\"}}}}}", "{}" },
-		{ "not loaded, not signed, and that is allowed",
-		  "{\"modules\": null, \"package\": {\"running\": "
-		  "{\"modules\": {\"sch_onramp\": {\"signed\": false}}}}}", "{}" },
-		{ "clock nic, and owd relative", "{\"devices\": {\"eth0\": {\"phc\": -1, \"qdiscs\": {"
-		  "\"1:1\": {\"options\": {\"clock\": \"nic\", \"owd\": \"relative\"}}}}}}", "{}" },
-	};
-	json_t *facts, *report, *v;
+	json_t *rows = load("no_faults.json"), *row, *facts, *report, *v;
 	size_t i, k;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		facts = patched(rows[i].now, rows[i].before);
+	json_array_foreach(rows, i, row) {
+		facts = patched(row);
 		report = doctor_run(facts, NULL, NOW_S);
-		ktap_row = rows[i].what;
+		ktap_row = j_str(row, "what");
 		json_array_foreach(json_object_get(report, "findings"), k, v)
 			printf("# %s: %s\n", j_str(v, "code"), j_str(v, "summary"));
 		CHECK_EQ(json_array_size(json_object_get(report, "findings")), 0);
@@ -310,55 +264,25 @@ static void no_fault_is_invented(void)
 		json_decref(facts);
 	}
 	ktap_row = NULL;
+	CHECK(i >= 10);
+	json_decref(rows);
 }
 
 static void status_says_which_part_acts(void)
 {
-	static const struct row {
-		const char *now, *before, *part, *state, *code;
-		enum ctl_status status;
-	} rows[] = {
-		{ "{}", "{}", "timely", "acting", NULL, CTL_OK },
-		{ "{}", "{}", "sender", "acting", NULL, CTL_OK },
-		{ "{}", "{}", "receiver", "acting", NULL, CTL_OK },
-		{ "{\"data\": []}", QUIET, "sender", "idle", NULL, CTL_OK },
-		{ "{}", QUIET, "sender", "idle", NULL, CTL_OK },
-		{ "{}", QUIET, "timely", "idle", NULL, CTL_OK },
-		{ "{}", QUIET, "receiver", "idle", NULL, CTL_OK },
-		{ "{\"modules\": {\"sch_onramp\": null}}", "{}", "sender", "absent", NULL, CTL_OK },
-		{ "{\"modules\": {\"or_acker\": null}}", "{}", "receiver", "absent", NULL, CTL_OK },
-		{ "{\"modules\": {}}", "{}", "receiver", "acting", NULL, CTL_OK },
-		{ "{\"modules\": null}", "{}", "receiver", "absent", NULL, CTL_UNKNOWN },
-		{ "{\"modules\": null, \"package\": {\"running\": {\"modules\": {\"or_acker\": {"
-		  "\"listed\": false}}}}}", "{}", "receiver", "absent", "MODULE_MISSING", CTL_UNKNOWN },
-		/* Learning needs no action. */
-		{ "{\"devices\": {\"eth0\": {\"qdiscs\": {\"1:1\": {\"stats\": {"
-		  "\"acks_learning\": 100}}}}}}", QUIET, "sender", "idle", NULL, CTL_OK },
-		{ "{\"or_acker\": {\"PortOpen\": 0}}", QUIET, "receiver", "inactive",
-		  "PORT_IN_USE", CTL_CRITICAL },
-		{ "{\"devices\": {\"eth0\": {\"qdiscs\": {"
-		  "\"1:1\": {\"options\": {\"mode\": \"off\"}}, "
-		  "\"1:2\": {\"options\": {\"mode\": \"off\"}}}}}}", QUIET, "sender", "inactive",
-		  "MODE_OFF", CTL_WARNING },
-		/* Turned off, and nothing is lost. */
-		{ "{\"data\": [], \"devices\": {\"eth0\": {\"qdiscs\": {"
-		  "\"1:1\": {\"options\": {\"mode\": \"off\"}}, "
-		  "\"1:2\": {\"options\": {\"mode\": \"off\"}}}}}}", QUIET, "sender", "idle",
-		  "MODE_OFF", CTL_OK },
-		{ "{\"or_acker\": {\"Subscribers\": 0, \"DataBytesNotSubscribed\": 9}}", QUIET,
-		  "receiver", "idle", NULL, CTL_OK },
-		{ "{\"or_acker\": {\"PacketNoSocket\": 9}}", QUIET, "receiver", "inactive", NULL,
-		  CTL_WARNING },
-	};
 	json_t *healthy = load("healthy.json"), *faults = load("faults.json"), *fault, *facts;
+	json_t *rows = load("status.json"), *row;
 	size_t i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		facts = patched(rows[i].now, rows[i].before);
-		ktap_row = rows[i].now;
-		CHECK(state_is(facts, rows[i].part, rows[i].state, rows[i].code, rows[i].status));
+	json_array_foreach(rows, i, row) {
+		facts = patched(row);
+		ktap_row = j_str(row, "what");
+		CHECK(state_is(facts, j_str(row, "part"), j_str(row, "state"), j_str(row, "code"),
+			       (enum ctl_status)j_int_or(row, "status", -1)));
 		json_decref(facts);
 	}
+	CHECK(i >= 10);
+	json_decref(rows);
 	/* Whatever makes On-Ramp act on nothing. */
 	json_array_foreach(faults, i, fault) {
 		const char *code = j_str(fault, "code");
