@@ -197,7 +197,7 @@ other_way() {
 	again
 	wait_for 20 unanswered $FOURTH
 	doctor "$A" 2 OTHER_WAY
-	says "messages to $FOURTH leave by a1, data by a0"
+	says "messages to $FOURTH "
 	stop "$CLIENT" KILL
 	ip -n "$A" rule del ipproto 6 lookup 100
 	ip -n "$A" link del a1

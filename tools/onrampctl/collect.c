@@ -52,7 +52,7 @@ static const char * const sysctls[] = {
 	"net.or_acker.mode", "net.or_acker.stamps", "net.or_acker.clock_error_ns",
 	"net.or_acker.max_flows", "net.or_acker.max_subscribers", "net.or_acker.cpu_rate",
 	"net.or_acker.subscriber_rate", "net.or_port.key", "net.ipv4.ip_forward",
-	"net.ipv6.conf.all.forwarding",
+	"net.ipv6.conf.all.forwarding", "net.ipv4.udp_l3mdev_accept",
 };
 
 /* read_file() - whole file below the root, or NULL with errno; free() it. */

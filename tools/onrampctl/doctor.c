@@ -443,8 +443,8 @@ static void check_plugin_version(struct doctor *d)
 	if (!j_str(d->now, "plugin/path")) {
 		found(d, &(struct found) {
 			.summary = "tc has no plugin for onramp: q_onramp.so was not found",
-			.why = "without it tc says \"Unknown qdisc\", and shows no statistics",
-			.action = "install onramp-tools, or: make install-tools",
+			.why = "without it tc shows \"Unknown qdisc\", no settings, and JSON that is none, of all devices",
+			.action = "install onramp-tools, or: make install-tools; for a tc of its own, as in a container: TC_LIB_DIR",
 		});
 		return;
 	}
@@ -548,16 +548,31 @@ static bool cannot_send(const struct doctor *d)
 	return errors > 0 && errors >= net_now(d, "subscribes");
 }
 
+/*
+ * SUBSCRIBEs that were not sent because no route leads by the device of their data. Modules that
+ * count them send messages the way of the data, or not at all.
+ */
+static bool takes_way(const struct doctor *d, int64_t *not_sent)
+{
+	*not_sent = 0;
+	return num(d->now, "or_port/TxOtherWay", not_sent);
+}
+
 static void check_send_errors(struct doctor *d)
 {
 	int64_t acks = grown(d, "or_acker/AckSendFailed"), sent = grown(d, "or_acker/AckSent");
 	int64_t challenges = grown(d, "or_acker/ChallengeFailed"), errors, other;
 	bool subscribes = cannot_send(d) || net_grown(d, "subscribe_errors") > 0, route;
+	int64_t other_way;
 
 	if (!loaded(d, "or_acker") && !all_onramps(d)) {
 		skip(d, "nothing here uses the port");
 		return;
 	}
+	takes_way(d, &other_way);
+	/* Those have a check of their own. */
+	if (subscribes && other_way >= net_now(d, "subscribe_errors"))
+		subscribes = false;
 	if (!subscribes && !challenges && (acks < ENOUGH || acks < sent / SHARE_BUSY))
 		return;
 	errors = subscribes ? net_now(d, "subscribe_errors") : acks + challenges;
@@ -582,19 +597,45 @@ static void check_send_errors(struct doctor *d)
 	});
 }
 
+/* No route by the device of the data: @way of it, or NULL. */
+static void no_way(struct doctor *d, const json_t *way, int64_t n)
+{
+	const char *remote = way ? j_str(way, "remote") : "a peer";
+	const char *device = way ? j_str(way, "device") : "the device";
+
+	found(d, &(struct found) {
+		.subject = way ? remote : NULL,
+		.evidence = json_pack("{s:I, s:I, s:O?}", "TxOtherWay", (json_int_t)n,
+				      "subscribe_errors", net_now(d, "subscribe_errors"), "way",
+				      way),
+		.summary = text("messages to %s have no route by %s, by which the data leaves",
+				remote, device).s,
+		.why = "a rule leads the data there, by a mark, a protocol or a port, and not UDP from port 299: nothing is sent",
+		.action = text("a route or a rule for UDP port 299 by %s; see ip route get %s oif %s",
+			       device, way ? remote : "PEER", way ? device : "DEVICE").s,
+	});
+}
+
 static void check_other_way(struct doctor *d)
 {
 	const json_t *peer, *way;
+	bool takes;
+	int64_t n;
 	size_t i;
 
 	if (!need_peers(d) || !need(d, "data", "the list of connections"))
 		return;
+	takes = takes_way(d, &n);
 	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
 		const char *remote = j_str(peer, "remote");
 
 		way = j_get(peer, "heard_ms") ? NULL : way_differs(d, peer);
 		if (!way || num_or(peer, "unanswered", 0) <= 0)
 			continue;
+		if (takes) {
+			no_way(d, way, n);
+			return;
+		}
 		found(d, &(struct found) {
 			.subject = remote,
 			.evidence = json_pack("{s:O}", "way", (json_t *)way),
@@ -606,6 +647,29 @@ static void check_other_way(struct doctor *d)
 		});
 		return;
 	}
+	if (n > 0 && cannot_send(d))
+		no_way(d, NULL, n);
+}
+
+/* A silent peer is in a VRF, whose datagrams the port does not get. */
+static bool vrf_refuses(const struct doctor *d)
+{
+	const json_t *peer;
+	int64_t accept;
+	size_t i;
+
+	if (!num(d->now, "sysctl/net.ipv4.udp_l3mdev_accept", &accept) || accept)
+		return false;
+	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
+		const char *remote = j_str(peer, "remote");
+
+		/* Those of a link have a scope as well. */
+		if (remote && j_is(peer, "state", "silent") && !j_get(peer, "heard_ms") &&
+		    strncmp(remote, "fe80:", 5) &&
+		    (num_or(peer, "scope", 0) > 0 || strchr(remote, '%')))
+			return true;
+	}
+	return false;
 }
 
 static void check_or_port_blocked(struct doctor *d)
@@ -627,7 +691,16 @@ static void check_or_port_blocked(struct doctor *d)
 	}
 	hosts = json_array();
 	silent_peers(d, false, &l, hosts, &total);
-	if (l.n)
+	if (l.n && vrf_refuses(d))
+		found(d, &(struct found) {
+			.evidence = json_pack("{s:O, s:I, s:I}", "peers", hosts, "peers_total",
+					      total, "udp_l3mdev_accept", (json_int_t)0),
+			.summary = text("%u of %" PRId64 " peer%s never answered (%s)", l.n, total,
+					plural(total), l.s).s,
+			.why = "they are in a VRF, and answers in a VRF are not taken: net.ipv4.udp_l3mdev_accept is 0",
+			.action = "on both hosts: sysctl net.ipv4.udp_l3mdev_accept=1",
+		});
+	else if (l.n)
 		found(d, &(struct found) {
 			.evidence = json_pack("{s:O, s:I, s:I, s:I, s:b}", "peers", hosts,
 					      "peers_total", total, "subscribes",

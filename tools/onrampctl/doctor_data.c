@@ -87,19 +87,26 @@ static bool reaches(const struct doctor *d, const json_t *dev, const json_t *to,
  * @d: run
  * @peer: of the list of peers
  *
- * Return: the way of the data, if so; NULL if not, or if it is not known.
+ * Return: the way of the data, if they do, or have no route there; NULL if not, or if it is not
+ * known.
  */
 const json_t *way_differs(const struct doctor *d, const json_t *peer)
 {
 	const char *remote = j_str(peer, "remote"), *local = j_str(peer, "local");
+	bool takes = j_get(d->now, "or_port/TxOtherWay");
 	const json_t *row, *from, *to;
 	size_t i;
 
+	/* Modules that count it send messages the way of the data, or not at all. */
+	if (takes && num_or(d->now, "or_port/TxOtherWay", 0) <= 0)
+		return NULL;
 	json_array_foreach((json_t *)j_get(d->now, "data"), i, row) {
 		if (!remote || !local || !j_is(row, "remote", remote) || !j_is(row, "local", local))
 			continue;
 		from = device(d, j_str(row, "message_device"));
 		to = device(d, j_str(row, "device"));
+		if (takes && to)
+			return row;
 		if (from && to && !reaches(d, from, to, 0) && !reaches(d, to, from, 0))
 			return row;
 	}
