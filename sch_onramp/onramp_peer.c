@@ -270,9 +270,9 @@ static unsigned long onramp_peer_keep(struct onramp_peer *peer)
 }
 
 /*
- * End the subscription of a peer without a connection if it sends OR-ACKs all the same: the qdisc is
- * gone or off, or follows its data no longer. The message may be lost, so it is repeated while they
- * come. Returns the delay until the next run, jiffies.
+ * End the subscription of a peer without a connection if it sends OR-ACKs all the same: the qdisc
+ * is gone or off, or no longer follows its data. The message may be lost, so it is repeated while
+ * they come. Returns the delay until the next run, jiffies.
  */
 static unsigned long onramp_peer_leave(struct onramp_peer *peer)
 {
@@ -371,6 +371,16 @@ static bool onramp_peer_evict(struct onramp_net *onet)
 	return found;
 }
 
+/* Return whether a peer without a connection has had none for long. */
+static bool onramp_peer_is_old(struct onramp_peer *peer)
+{
+	if (!peer->idle) {
+		peer->idle_at = jiffies;
+		WRITE_ONCE(peer->idle, true);
+	}
+	return time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE);
+}
+
 static void onramp_peer_work(struct work_struct *work)
 {
 	struct onramp_peer *peer = container_of(to_delayed_work(work), struct onramp_peer,
@@ -385,16 +395,12 @@ static void onramp_peer_work(struct work_struct *work)
 		}
 	} else if (refcount_read(&peer->refs) > 1) {
 		delay = onramp_peer_keep(peer);
-	} else if (!peer->idle) {
-		peer->idle_at = jiffies;
-		WRITE_ONCE(peer->idle, true);
-		delay = onramp_peer_leave(peer);
-	} else if (time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE) &&
-		   onramp_peer_unlink(peer, false)) {
-		test_delay();
-		onramp_peer_drop(peer);
-		return;
 	} else {
+		if (onramp_peer_is_old(peer) && onramp_peer_unlink(peer, false)) {
+			test_delay();
+			onramp_peer_drop(peer);
+			return;
+		}
 		delay = onramp_peer_leave(peer);
 	}
 	queue_delayed_work(onramp_wq, &peer->work, delay);
