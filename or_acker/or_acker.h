@@ -384,6 +384,12 @@ struct or_acker_dev {
 	bool			keep;
 };
 
+/* struct or_acker_walk - how far or_acker_walk() has looked at a table; @on: it is in one */
+struct or_acker_walk {
+	struct rhashtable_iter	iter;
+	bool			on;
+};
+
 /* Bits of or_acker_net.laddrs. */
 #define OR_ACKER_LADDR_BITS	9
 
@@ -401,6 +407,8 @@ struct or_acker_dev {
  * @lock:	adds to and removes from the tables
  * @subs:	struct or_acker_sub by pair of addresses
  * @flows:	struct or_acker_flow by connection
+ * @sub_walk:	of @subs, by @age_work
+ * @flow_walk:	of @flows, likewise
  * @nsubs:	in @subs; under @lock, read locklessly
  * @nflows:	in @flows, likewise
  * @unused:	subscribers without flows, oldest first; under @lock
@@ -431,6 +439,8 @@ struct or_acker_net {
 	spinlock_t			lock;		/* writers of the tables */
 	struct rhashtable		subs;
 	struct rhashtable		flows;
+	struct or_acker_walk		sub_walk;
+	struct or_acker_walk		flow_walk;
 	unsigned int			nsubs;
 	unsigned int			nflows;
 	struct list_head		unused;
@@ -554,7 +564,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
-void or_acker_age(struct or_acker_net *an);
+bool or_acker_age(struct or_acker_net *an);
 struct or_acker_link *or_acker_link_alloc(void);
 void or_acker_link_put(struct or_acker_link *link);
 void or_acker_tracker_get(struct or_acker_net *an);
@@ -574,7 +584,10 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 				      const struct nic_ts_key *key);
 void or_acker_sub_put(struct or_acker_sub *sub);
 bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced);
-void or_acker_sub_age(struct or_acker_net *an, bool all);
+bool or_acker_sub_age(struct or_acker_net *an);
+bool or_acker_walk(struct or_acker_walk *w, struct rhashtable *table,
+		   void (*look)(struct or_acker_net *an, void *entry), struct or_acker_net *an);
+void or_acker_walk_exit(struct or_acker_walk *w);
 int or_acker_sub_init(struct or_acker_net *an);
 void or_acker_sub_exit(struct or_acker_net *an);
 

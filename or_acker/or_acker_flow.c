@@ -1401,45 +1401,32 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 
 /* Ends --------------------------------------------------------------------- */
 
-static void or_acker_age_flows(struct or_acker_net *an, unsigned long age)
+static void or_acker_flow_look(struct or_acker_net *an, void *entry)
 {
-	struct rhashtable_iter iter;
-	struct or_acker_flow *f;
+	unsigned long age = rcu_dereference(an->conf)->raw[OR_ACKER_P_FLOW_AGE] * HZ;
+	struct or_acker_flow *f = entry;
 
-	rhashtable_walk_enter(&an->flows, &iter);
-	rhashtable_walk_start(&iter);
-	while ((f = rhashtable_walk_next(&iter))) {
-		/* The table was resized: the next run finds flows that this one misses. */
-		if (IS_ERR(f))
-			continue;
-		if (READ_ONCE(f->sub->dead))
-			or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED,
-					  OR_ACKER_FLOW_LOST_SUB);
-		else if (time_after(jiffies, READ_ONCE(f->seen) + age))
-			or_acker_flow_end(f, OR_ACKER_FLOW_AGED,
-					  OR_ACKER_FLOW_HAS_AGED);
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	if (READ_ONCE(f->sub->dead))
+		or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED, OR_ACKER_FLOW_LOST_SUB);
+	else if (time_after(jiffies, READ_ONCE(f->seen) + age))
+		or_acker_flow_end(f, OR_ACKER_FLOW_AGED, OR_ACKER_FLOW_HAS_AGED);
 }
 
 /**
- * or_acker_age() - end expired subscriptions and flows
+ * or_acker_age() - end some of the expired subscriptions and flows
  * @an:		namespace
  *
- * Context: process, may sleep.
+ * A call takes less than some ms. Calls that follow one another come to all.
+ *
+ * Context: process, may sleep; one at a time for each namespace.
+ * Return: there are more to look at, which should be soon.
  */
-void or_acker_age(struct or_acker_net *an)
+bool or_acker_age(struct or_acker_net *an)
 {
-	unsigned long age;
-	bool all;
+	bool subs = or_acker_sub_age(an);
+	bool flows = or_acker_walk(&an->flow_walk, &an->flows, or_acker_flow_look, an);
 
-	rcu_read_lock();
-	all = rcu_dereference(an->conf)->all;
-	age = rcu_dereference(an->conf)->raw[OR_ACKER_P_FLOW_AGE] * HZ;
-	rcu_read_unlock();
-	or_acker_sub_age(an, all);
-	or_acker_age_flows(an, age);
+	return !subs || !flows;
 }
 
 static void or_acker_cpus_init(struct or_acker_net *an)
@@ -1530,6 +1517,7 @@ static void or_acker_flow_release(void *ptr, void *arg)
 void or_acker_tables_exit(struct or_acker_net *an)
 {
 	or_acker_cpus_stop(an);
+	or_acker_walk_exit(&an->flow_walk);
 	rhashtable_free_and_destroy(&an->flows, or_acker_flow_release, NULL);
 	or_acker_sub_exit(an);
 	free_percpu(an->cpus);

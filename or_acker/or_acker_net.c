@@ -27,6 +27,13 @@
 /* Between two attempts to open the port. */
 #define OR_ACKER_RETRY		(10 * HZ)
 
+/*
+ * Between two runs of the aging, and while it is in the middle of a table: 65,536 entries of each
+ * in a second.
+ */
+#define OR_ACKER_AGE		HZ
+#define OR_ACKER_AGE_MORE	(HZ / 16)
+
 /* Devices on top of each other, as deep as the kernel allows. */
 #define OR_ACKER_MAX_NEST	8
 
@@ -550,12 +557,13 @@ static void or_acker_age_work(struct work_struct *work)
 {
 	struct or_acker_net *an = container_of(to_delayed_work(work),
 					       struct or_acker_net, age_work);
+	bool more;
 
 	or_acker_open(an);
 	or_acker_tracker_get(an);
-	or_acker_age(an);
+	more = or_acker_age(an);
 	if (READ_ONCE(an->nsubs) || READ_ONCE(an->nflows))
-		schedule_delayed_work(&an->age_work, HZ);
+		schedule_delayed_work(&an->age_work, more ? OR_ACKER_AGE_MORE : OR_ACKER_AGE);
 	else if (!an->open)
 		schedule_delayed_work(&an->age_work, OR_ACKER_RETRY);
 	if (or_acker_wants_packets(an) != !!READ_ONCE(an->ndevs))

@@ -32,6 +32,10 @@ static const struct rhashtable_params or_acker_sub_params = {
 	.automatic_shrinking	= true,
 };
 
+/* Entries of a table that the aging looks at under RCU at a time, and in one run. */
+#define OR_ACKER_WALK_SLICE		256
+#define OR_ACKER_WALK_MOST		4096
+
 /* Depth of the token bucket of CHALLENGEs, ns at its rate: 100 ms. */
 #define OR_ACKER_CHALLENGE_BURST_NS	(100 * NSEC_PER_MSEC)
 
@@ -339,34 +343,97 @@ bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced)
 	return all;
 }
 
-/**
- * or_acker_sub_age() - remove subscribers whose subscription is over
- * @an:		namespace
- * @all:	mode all: those with flows stay
- *
- * Context: process, may sleep.
+/*
+ * Look at the next OR_ACKER_WALK_SLICE entries of a table. Return whether there are more. Not
+ * inlined: a test counts the calls.
  */
-void or_acker_sub_age(struct or_acker_net *an, bool all)
+static noinline bool or_acker_walk_slice(struct or_acker_walk *w,
+					 void (*look)(struct or_acker_net *an, void *entry),
+					 struct or_acker_net *an)
 {
-	u64 now_s = or_acker_now_s();
-	struct rhashtable_iter iter;
-	struct or_acker_sub *sub;
+	unsigned int looks;
+	void *entry = w;
 
-	rhashtable_walk_enter(&an->subs, &iter);
-	rhashtable_walk_start(&iter);
-	while ((sub = rhashtable_walk_next(&iter))) {
-		if (IS_ERR(sub))
-			continue;
-		spin_lock_bh(&an->lock);
-		/* In mode all, active senders stay. SUBSCRIBEs hold the lock, too. */
-		if (!sub->dead && now_s >= sub->s.until_s && !(all && sub->nflows)) {
-			or_acker_count(an, OR_ACKER_SUB_EXPIRED);
-			or_acker_sub_remove(an, sub);
-		}
-		spin_unlock_bh(&an->lock);
+	rhashtable_walk_start(&w->iter);
+	for (looks = 0; entry && looks < OR_ACKER_WALK_SLICE; looks++) {
+		entry = rhashtable_walk_next(&w->iter);
+		if (!IS_ERR_OR_NULL(entry))
+			look(an, entry);
 	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	rhashtable_walk_stop(&w->iter);
+	return entry;
+}
+
+/**
+ * or_acker_walk() - look at some entries of a table, and later at the next ones
+ * @w:		where the last call ended
+ * @table:	the table
+ * @look:	called for each entry, under RCU; may remove it
+ * @an:		for @look
+ *
+ * If the table is resized, the walk begins anew: entries are seen twice rather than left out.
+ *
+ * Context: process, may sleep; one at a time for each @w.
+ * Return: the walk came to the end of the table; the next call begins another one.
+ */
+bool or_acker_walk(struct or_acker_walk *w, struct rhashtable *table,
+		   void (*look)(struct or_acker_net *an, void *entry), struct or_acker_net *an)
+{
+	unsigned int looks = 0;
+	bool more;
+
+	if (!w->on)
+		rhashtable_walk_enter(table, &w->iter);
+	w->on = true;
+	do {
+		more = or_acker_walk_slice(w, look, an);
+		looks += OR_ACKER_WALK_SLICE;
+		cond_resched();
+	} while (more && looks < OR_ACKER_WALK_MOST);
+	if (!more)
+		or_acker_walk_exit(w);
+	return !more;
+}
+
+/**
+ * or_acker_walk_exit() - end a walk, wherever it is
+ * @w:		the walk
+ *
+ * Context: process.
+ */
+void or_acker_walk_exit(struct or_acker_walk *w)
+{
+	if (w->on)
+		rhashtable_walk_exit(&w->iter);
+	w->on = false;
+}
+
+static void or_acker_sub_look(struct or_acker_net *an, void *entry)
+{
+	struct or_acker_sub *sub = entry;
+	bool all = rcu_dereference(an->conf)->all;
+
+	spin_lock_bh(&an->lock);
+	/* In mode all, active senders stay. SUBSCRIBEs hold the lock, too. */
+	if (!sub->dead && or_acker_now_s() >= sub->s.until_s && !(all && sub->nflows)) {
+		or_acker_count(an, OR_ACKER_SUB_EXPIRED);
+		or_acker_sub_remove(an, sub);
+	}
+	spin_unlock_bh(&an->lock);
+}
+
+/**
+ * or_acker_sub_age() - remove some of the subscribers whose subscription is over
+ * @an:		namespace
+ *
+ * In mode all, those with flows stay.
+ *
+ * Context: process, may sleep; the work of the aging only.
+ * Return: see or_acker_walk().
+ */
+bool or_acker_sub_age(struct or_acker_net *an)
+{
+	return or_acker_walk(&an->sub_walk, &an->subs, or_acker_sub_look, an);
 }
 
 /**
@@ -399,5 +466,6 @@ static void or_acker_sub_release(void *ptr, void *arg)
  */
 void or_acker_sub_exit(struct or_acker_net *an)
 {
+	or_acker_walk_exit(&an->sub_walk);
 	rhashtable_free_and_destroy(&an->subs, or_acker_sub_release, NULL);
 }

@@ -168,6 +168,46 @@ flows_bound() {
 	defaults
 }
 
+# most_walked: pieces of tables that one run of the aging has looked at, at most.
+most_walked() {
+	awk '/: aged: / { n = 0 } /: walked: / && ++n > most { most = n } END { print most + 0 }' \
+		/sys/kernel/tracing/trace
+}
+
+# A run of the aging looks at 4096 flows, 256 at a time, and the next ones at the others.
+ages_in_pieces() {
+	local tracing=/sys/kernel/tracing n=6000 most
+
+	ulimit -n 10000
+	spawn in_ns "$B" "$HELPER" socket "$V4_B" "$V4_A" 9 1024 $n 1
+	wait_for 60 many_sockets $n
+	subscribed "$A" "$V4_A" "$V4_B" "$B"
+	acker_set "$B" flow_age_s 3600
+	in_ns "$A" "$HELPER" data "$V4_A" "$V4_B" $n
+	wait_for 20 acker_is "$B" Flows -ge $n
+	echo "p:aged or_acker:or_acker_age" >>$tracing/kprobe_events
+	echo "p:walked or_acker:or_acker_walk_slice" >>$tracing/kprobe_events
+	undo "echo 0 >$tracing/events/kprobes/enable; echo >$tracing/kprobe_events"
+	echo >$tracing/trace
+	echo 1 >$tracing/events/kprobes/enable
+	acker_set "$B" flow_age_s 1
+	wait_for 20 acker_is "$B" Flows -eq 0
+	echo 0 >$tracing/events/kprobes/enable
+	most=$(most_walked)
+	echo >$tracing/kprobe_events
+	echo >$tracing/trace
+	echo "measured: $most pieces in a run"
+	expect "pieces of a run, at most" "$most" -le 20
+	expect "pieces of a run, at most" "$most" -ge 16
+	stop "$SPAWNED" KILL
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	defaults
+}
+
+many_sockets() {
+	[ "$(ss -N "$B" -Htn 'sport = 9' | wc -l)" -ge "$1" ]
+}
+
 subscribers_bound() {
 	local n
 
@@ -294,7 +334,7 @@ bad_values() {
 	END
 }
 
-ksft_plan 17
+ksft_plan 18
 need_acker
 net_pair
 # Segments as they come.
@@ -312,6 +352,7 @@ ksft_case "a busy CPU, packets of this host" busy_own
 ksft_case "a busy CPU, packets that a queue has had" busy_others
 ksft_case "a slow link, and a CPU that is slower" slow_link
 ksft_case "the table of flows is bounded, flows age" flows_bound
+ksft_case "the aging looks at a part of many flows" ages_in_pieces
 ksft_case "the table of subscribers is bounded" subscribers_bound
 ksft_case "a subscription ends" unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 ksft_case "a subscription expires" expiry
