@@ -183,9 +183,10 @@ silent() {
 	load_off
 }
 
-# pair: the two hosts.
+# pair: the two hosts; B has the qdisc as well.
 pair() {
 	quiet_pair
+	tc -n "$B" qdisc add dev b0 root onramp
 	ip -n "$B" addr add $OTHER/24 dev b0
 	ip -n "$A" neigh replace $OTHER lladdr $MAC_B dev a0 nud permanent
 	serve "$B"
@@ -352,15 +353,11 @@ nics() {
 	link_up "$A" a0 "$V4_A"
 	link_up "$B" b0 $B4
 	serve "$B"
+	tc -n "$B" qdisc replace dev b0 root onramp
 }
 
 speed() {
 	nics rate 1500000001bit
-	load_on --cc timely --flows 1 --rate-limit 100mbit
-	wait_for 20 sent_by a0 1000
-	doctor "$A" 1 QDISC_ABSENT
-	says 'a0: no qdisc onramp, and data leaves'
-	load_off
 	fresh
 	doctor "$A" 1 SPEED_UNKNOWN
 	says 'a0: the device reports no speed'
@@ -368,6 +365,16 @@ speed() {
 	doctor "$A" 0
 	doctor "$B" 0
 	labnic -n "$A" set a0 rate 10gbit
+}
+
+# Data leaves by a NIC, and no device has the qdisc.
+no_qdisc() {
+	tc -n "$A" qdisc del dev a0 root
+	load_on --cc timely --flows 1 --rate-limit 100mbit
+	wait_for 20 sent_by a0 1000
+	doctor "$A" 1 QDISC_ABSENT
+	says 'a0: no qdisc onramp, and data leaves'
+	load_off
 }
 
 coalesced() {
@@ -469,7 +476,7 @@ slow_flows() {
 		END { exit n < want }'
 }
 
-ksft_plan 28
+ksft_plan 29
 : >"$KSFT_TMP/loads"
 "$KSFT_DIR/clock_helper" synced
 undo "$KSFT_DIR/clock_helper unsynced"
@@ -504,6 +511,7 @@ fault "loss-based flows beside timely" mixed
 need_module labnic
 need_module nic_ts_test
 fault "a device without a speed" speed
+fault "a NIC without the qdisc" no_qdisc
 fault "interrupts for many frames" coalesced
 fault "packets that the NIC merges" merged
 fault "hardware timestamps that are not for us" held

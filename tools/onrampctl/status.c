@@ -297,18 +297,18 @@ json_t *status_run(const json_t *facts, const json_t *report)
  */
 void status_text(const json_t *status, bool verbose)
 {
-	static const enum term_style styles[] = {
-		TERM_PLAIN, TERM_PLAIN, TERM_WARNING, TERM_PLAIN,
-	};
 	const json_t *part;
 	const char *name;
 	size_t i;
 
 	json_object_foreach((json_t *)j_get(status, "parts"), name, part) {
+		bool marked = j_is(part, "state", state_names[INACTIVE]);
+
 		for (i = 0; i < ARRAY_SIZE(state_names); i++)
 			if (j_is(part, "state", state_names[i]))
-				printf("%-9s %s%-11s%s %s\n", name, term(styles[i]),
-				       state_words[i], term(TERM_PLAIN), j_str(part, "reason"));
+				printf("%-9s %s%-11s%s %s\n", name,
+				       marked ? term(TERM_WARNING) : "", state_words[i],
+				       marked ? term(TERM_PLAIN) : "", j_str(part, "reason"));
 		if (verbose && j_str(part, "do"))
 			printf("%21s do: %s\n", "", j_str(part, "do"));
 	}
