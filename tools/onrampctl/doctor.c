@@ -519,7 +519,13 @@ static void silent_peers(struct doctor *d, bool heard, struct list *l, json_t *h
 
 static bool need_peers(struct doctor *d)
 {
-	if (!need_module(d, "sch_onramp") || !need(d, "peers", "/proc/net/onramp_peers"))
+	if (!need_module(d, "sch_onramp"))
+		return false;
+	if (!j_get(d->now, "peers") && !j_true(d->now, "root")) {
+		skip(d, "the list of peers is for root to see");
+		return false;
+	}
+	if (!need(d, "peers", "the list of peers"))
 		return false;
 	if (!no_port(d))
 		return true;
@@ -1022,7 +1028,7 @@ static bool is_virtual(const json_t *dev)
 {
 	static const char * const drivers[] = {
 		"virtio_net", "hv_netvsc", "vif", "xen_netfront", "vmxnet3", "ena", "gve", "mana",
-		"ibmveth",
+		"ibmveth", "idpf",
 	};
 	static const char * const buses[] = { "virtio", "vmbus", "xen", "vio" };
 	size_t i;
@@ -1062,9 +1068,12 @@ static void check_speed_unknown(struct doctor *d)
 			.summary = text("%s: the device reports no speed", name).s,
 			.why = timely ?
 			       "timely begins with 10 Gbit/s; with profile paper no flow has more" :
+			       is_virtual(dev) ?
+			       "the rate of a hypervisor's NIC is another one than that of a wire" :
 			       "OR-ACKs can not be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
-				  text("onramp-qdisc %s line_rate RATE", name).s,
+				  text("%sonramp-qdisc %s line_rate RATE", is_virtual(dev) ?
+				       "if the rate of this VM is known: " : "", name).s,
 			.note = is_virtual(dev),
 		});
 	}
