@@ -5,6 +5,7 @@
 #include <linux/device.h>
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
+#include <linux/pci.h>
 #include <linux/rtnetlink.h>
 #include <linux/string.h>
 #include <net/netdev_lock.h>
@@ -30,6 +31,44 @@ static inline u32 dev_speed_mbit(struct net_device *dev)
 	return link.base.speed;
 }
 
+/* Makers of devices that hypervisors and clouds give to their guests; not all are in pci_ids.h. */
+#define DEV_VENDOR_AMAZON	0x1d0f	/* ena */
+#define DEV_VENDOR_GOOGLE	0x1ae0	/* gve */
+#define DEV_VENDOR_MICROSOFT	0x1414	/* mana */
+#define DEV_VENDOR_QEMU		0x1af4	/* as subsystem: e1000, rtl8139 */
+#define DEV_VENDOR_VMWARE	0x15ad	/* vmxnet3; as subsystem: e1000, e1000e */
+#define DEV_VENDOR_XEN		0x5853	/* as subsystem: e1000, rtl8139 */
+
+/*
+ * Does a hypervisor make the device with this parent? An emulated model of a real NIC has the
+ * hypervisor's maker as its subsystem's, if at all. A virtual function (iavf, ixgbevf, mlx5) is
+ * none: it reports the speed of a port with a wire.
+ */
+static inline bool dev_of_hypervisor(const struct device *parent)
+{
+	static const char * const buses[] = { "virtio", "vmbus", "xen", "vio" };
+	static const u16 vendors[] = {
+		DEV_VENDOR_AMAZON, DEV_VENDOR_GOOGLE, DEV_VENDOR_MICROSOFT,
+		DEV_VENDOR_QEMU, DEV_VENDOR_VMWARE, DEV_VENDOR_XEN,
+	};
+	const struct pci_dev *pci;
+	unsigned int i;
+
+	for (i = 0; parent->bus && i < ARRAY_SIZE(buses); i++)
+		if (!strcmp(parent->bus->name, buses[i]))
+			return true;
+	/* Of an IPU, whose other side decides. */
+	if (parent->driver && !strcmp(parent->driver->name, "idpf"))
+		return true;
+	if (!dev_is_pci(parent))
+		return false;
+	pci = to_pci_dev(parent);
+	for (i = 0; i < ARRAY_SIZE(vendors); i++)
+		if (pci->vendor == vendors[i] || pci->subsystem_vendor == vendors[i])
+			return true;
+	return false;
+}
+
 /**
  * dev_wired() - does a wire limit the device?
  * @dev: device
@@ -42,12 +81,10 @@ static inline u32 dev_speed_mbit(struct net_device *dev)
  */
 static inline bool dev_wired(struct net_device *dev)
 {
-	static const char * const virtual_buses[] = { "virtio", "vmbus", "xen" };
 	const struct device *parent = dev->dev.parent;
 	struct net_device *lower;
 	struct list_head *iter;
 	bool stacked = false;
-	unsigned int i;
 
 	ASSERT_RTNL();
 	/* The core limits the depth. */
@@ -58,12 +95,7 @@ static inline bool dev_wired(struct net_device *dev)
 	}
 	if (stacked)
 		return true;
-	if (!parent)
-		return false;
-	for (i = 0; parent->bus && i < ARRAY_SIZE(virtual_buses); i++)
-		if (!strcmp(parent->bus->name, virtual_buses[i]))
-			return false;
-	return true;
+	return parent && !dev_of_hypervisor(parent);
 }
 
 /**

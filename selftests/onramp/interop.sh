@@ -223,6 +223,19 @@ waits() {
 	echo >$tracing/trace
 }
 
+# wire_rate ADDRESS: of the path to there, bytes/s; 0: unknown.
+wire_rate() {
+	local path
+
+	path=$("$KSFT_DIR/genl_helper" -n "$A" path "local=${1%.*}.1" "remote=$1")
+	case $path in
+	*" line_rate="*)
+		path=${path#* line_rate=}
+		echo "${path%% *}" ;;
+	*)	echo 0 ;;
+	esac
+}
+
 # The rate of the wire is that of the NIC. A VLAN's packets wait for it in turn. Those of a tunnel
 # wait in another qdisc, the NIC's, unless line_rate says something else, were it the same rate.
 wire() {
@@ -235,8 +248,7 @@ wire() {
 	fresh threshold 10s
 	wait_for 20 no_connections
 	expect "ns of waiting" "$(waits "$to")" $([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
-	expect "rate of the wire" "$("$KSFT_DIR/genl_helper" -n "$A" path "local=${to%.*}.1" "remote=$to" |
-		sed 's/.* line_rate=\([0-9]*\).*/\1/')" -eq 12500000
+	expect "rate of the wire" "$(wire_rate "$to")" -eq 12500000
 	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 100mbit
 	expect "ns of waiting, with line_rate" "$(waits "$to")" -ge 5000
 	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 0
@@ -244,7 +256,35 @@ wire() {
 		$([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
 }
 
-ksft_plan 10
+# vmxnet3s: names of its NICs.
+vmxnet3s() {
+	local dev
+
+	for dev in /sys/class/net/*; do
+		case $(readlink "$dev/device/driver") in
+		*/vmxnet3) basename "$dev" ;;
+		esac
+	done
+}
+
+# It reports 10 Gbit/s, and no wire has them.
+hypervisor() {
+	local DEV=a2
+
+	ip link set "$1" netns "$A" name a2
+	ip link set "$2" netns "$B" name b2
+	link_up "$A" a2 10.77.23.1
+	link_up "$B" b2 10.77.23.2
+	expect "its speed" "$(ip netns exec "$A" cat /sys/class/net/a2/speed)" -ge 1000
+	fresh threshold 10s
+	load_until acks $(($(stat acks) + 40)) --to 10.77.23.2 --flows 2
+	expect "rate of the wire" "$(wire_rate 10.77.23.2)" -eq 0
+	tc -n "$A" qdisc change dev a2 root onramp line_rate 100mbit
+	load_until acks $(($(stat acks) + 40)) --to 10.77.23.2 --flows 2
+	expect "rate of the wire, with line_rate" "$(wire_rate 10.77.23.2)" -eq 12500000
+}
+
+ksft_plan 11
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -268,3 +308,10 @@ wires
 ksft_case "the wire of a NIC" wire a1 10.77.20.2 0
 ksft_case "the wire of a VLAN" wire vlan1 10.77.21.2 0
 ksft_case "the wire below a tunnel" wire vxlan1 10.77.22.2 1
+modprobe -q vmxnet3 || :
+mapfile -t nics < <(vmxnet3s)
+if [ "${#nics[@]}" -ge 2 ]; then
+	ksft_case "a NIC of a hypervisor has no wire" hypervisor "${nics[@]:0:2}"
+else
+	ksft_skip "a NIC of a hypervisor has no wire" "no two vmxnet3 NICs"
+fi
