@@ -27,13 +27,13 @@
 #define CC_RECOVERY_SEGS	2
 
 /*
- * A socket may have data for 2^-14 s, 61 us, at its rate waiting in a qdisc, or two segments.
+ * A socket may have data for 2^-14 s, 61 us, at its rate in a qdisc and the NIC, or two segments.
  * TCP's own 2^-10 s are 50 round trips of a datacenter. Waiting data has its departure times, so
  * a cut would have no effect for a millisecond. A time shorter than NICs take to report
- * completions would limit the rate.
+ * completions would limit the rate, so it is longer where they do, see cc_set_pacing_shift().
  */
 #define CC_PACING_SHIFT		14
-#define CC_PACING_SHIFT_DEFAULT	10	/* sock_init_data() */
+#define CC_PACING_SHIFT_DEFAULT	10	/* sock_init_data(), and the longest time */
 
 /* cc_mss() - payload of a full packet, never 0: it is divided by */
 static inline u32 cc_mss(const struct sock *sk)
@@ -69,6 +69,51 @@ static inline u64 cc_cap(const struct sock *sk, u64 line_bps)
 static inline u32 cc_max_packets(const struct sock *sk)
 {
 	return CC_MAX_MEMORY / (cc_mss(sk) + CC_PACKET_OVERHEAD);
+}
+
+/**
+ * cc_pacing_shift() - the pacing shift for a device
+ * @wait_us: how long its NIC waits before it reports a completion, us
+ *
+ * Data that has left counts as waiting until then: 2^-shift s cover that and the 61 us.
+ *
+ * Return: %CC_PACING_SHIFT_DEFAULT to %CC_PACING_SHIFT.
+ */
+static inline int cc_pacing_shift(u32 wait_us)
+{
+	int shift = CC_PACING_SHIFT;
+
+	wait_us = min_t(u32, wait_us, USEC_PER_MSEC) + (USEC_PER_SEC >> CC_PACING_SHIFT);
+	while (shift > CC_PACING_SHIFT_DEFAULT && USEC_PER_SEC >> shift < wait_us)
+		shift--;
+	return shift;
+}
+
+/* cc_set_pacing_shift() - as cc_pacing_shift(), but what cc_check_pacing_shift() found stays */
+static inline void cc_set_pacing_shift(struct sock *sk, u32 wait_us)
+{
+	sk_pacing_shift_update(sk, min_t(int, READ_ONCE(sk->sk_pacing_shift),
+					 cc_pacing_shift(wait_us)));
+}
+
+/**
+ * cc_check_pacing_shift() - does the NIC report completions later than ACKs come?
+ * @sk: socket, at an ACK
+ *
+ * A NIC may not tell how long it waits, or adapt that. If twice the data that is not acknowledged
+ * is less than what counts as waiting, most of that has left long ago. If it also stops TCP from
+ * sending at the socket's rate, let twice as much wait. A queue before the wire never looks
+ * like that: what is in it is not acknowledged.
+ */
+static inline void cc_check_pacing_shift(struct sock *sk)
+{
+	int shift = READ_ONCE(sk->sk_pacing_shift);
+	u32 waiting = refcount_read(&sk->sk_wmem_alloc);
+
+	if (shift > CC_PACING_SHIFT_DEFAULT &&
+	    waiting > READ_ONCE(sk->sk_pacing_rate) >> shift &&
+	    waiting / 2 > (u64)tcp_sk(sk)->packets_out * cc_mss(sk))
+		sk_pacing_shift_update(sk, shift - 1);
 }
 
 /*

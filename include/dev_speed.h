@@ -145,8 +145,21 @@ static inline bool dev_of_software(struct net_device *dev)
 	return true;
 }
 
-/* How long one device waits before an interrupt for a packet, us. */
-static inline u32 dev_own_rx_wait_us(struct net_device *dev)
+/* What DIM and drivers' own algorithms let completions wait at most, us. */
+#define DEV_ADAPTIVE_TX_WAIT_US	256
+
+/**
+ * struct dev_waits - how long NICs wait before an interrupt, us
+ * @rx_us:	for a received packet
+ * @tx_us:	for a sent one, whose memory is freed then
+ */
+struct dev_waits {
+	u32	rx_us;
+	u32	tx_us;
+};
+
+/* The waits of one device, if they are longer than @waits. */
+static inline void dev_own_waits(struct net_device *dev, struct dev_waits *waits)
 {
 	const struct ethtool_ops *ops = dev->ethtool_ops;
 	struct kernel_ethtool_coalesce kernel_coalesce = {};
@@ -154,7 +167,7 @@ static inline u32 dev_own_rx_wait_us(struct net_device *dev)
 	int err = 0;
 
 	if (!ops || !ops->get_coalesce || !netif_device_present(dev))
-		return 0;
+		return;
 	compat_netdev_lock_ops(dev);
 	if (ops->begin)
 		err = ops->begin(dev);
@@ -164,36 +177,41 @@ static inline u32 dev_own_rx_wait_us(struct net_device *dev)
 			ops->complete(dev);
 	}
 	compat_netdev_unlock_ops(dev);
+	if (err)
+		return;
 	/* Of a single packet there is nothing to wait for. */
-	if (err || coalesce.rx_max_coalesced_frames == 1)
-		return 0;
-	return coalesce.rx_coalesce_usecs;
+	if (coalesce.rx_max_coalesced_frames != 1)
+		waits->rx_us = max(waits->rx_us, coalesce.rx_coalesce_usecs);
+	if (coalesce.use_adaptive_tx_coalesce)
+		waits->tx_us = max_t(u32, waits->tx_us, DEV_ADAPTIVE_TX_WAIT_US);
+	if (coalesce.tx_max_coalesced_frames != 1)
+		waits->tx_us = max(waits->tx_us, coalesce.tx_coalesce_usecs);
 }
 
-static inline int dev_lower_rx_wait(struct net_device *lower, struct netdev_nested_priv *priv)
+static inline int dev_lower_waits(struct net_device *lower, struct netdev_nested_priv *priv)
 {
-	u32 *wait_us = priv->data;
-
-	*wait_us = max(*wait_us, dev_own_rx_wait_us(lower));
+	dev_own_waits(lower, priv->data);
 	return 0;
 }
 
 /**
- * dev_rx_wait_us() - return how long a NIC waits before an interrupt for a packet, us
+ * dev_get_waits() - how long a NIC waits before an interrupt
  * @dev: device; a VLAN, a bond or a bridge waits as long as the slowest below it
+ * @waits: set to rx-usecs and tx-usecs of `ethtool -c`; 0 if it does not wait, or does not say
+ *
+ * Where the wait for received packets adapts, it is that of the moment. Where that for sent ones
+ * does, it is what it may become.
  *
  * Context: RTNL.
- * Return: us, rx-usecs of `ethtool -c`; 0 if it does not wait, or does not say. Where
- * the wait adapts, it is that of the moment.
  */
-static inline u32 dev_rx_wait_us(struct net_device *dev)
+static inline void dev_get_waits(struct net_device *dev, struct dev_waits *waits)
 {
-	u32 wait_us = dev_own_rx_wait_us(dev);
-	struct netdev_nested_priv priv = { .data = &wait_us };
+	struct netdev_nested_priv priv = { .data = waits };
 
 	ASSERT_RTNL();
-	netdev_walk_all_lower_dev(dev, dev_lower_rx_wait, &priv);
-	return wait_us;
+	*waits = (struct dev_waits){};
+	dev_own_waits(dev, waits);
+	netdev_walk_all_lower_dev(dev, dev_lower_waits, &priv);
 }
 
 #endif /* _DEV_SPEED_H */

@@ -3,7 +3,7 @@
  * Line rates of the egress devices of a network namespace.
  *
  *	NETDEV_REGISTER    --> line_dev, speed unknown
- *	NETDEV_UP, _CHANGE --> work --> ethtool --> line_dev.line_mbit, .rx_wait_us
+ *	NETDEV_UP, _CHANGE --> work --> ethtool --> line_dev.line_mbit, .rx_wait_us, .tx_wait_us
  *	line_rates_ask()   --> work, if that was a second ago
  *	NETDEV_UNREGISTER  --> no longer found; freed with its last flow
  *
@@ -23,6 +23,23 @@
 #include <line_rate_types.h>
 
 /**
+ * line_rates_ask() - have devices asked again, if that was long ago
+ * @rates: of the namespace of the socket
+ *
+ * No event tells of `ethtool -C`. Context: any.
+ */
+static inline void line_rates_ask(struct line_rates *rates)
+{
+	rcu_read_lock();
+	if (!READ_ONCE(rates->gone) &&
+	    time_after(jiffies, READ_ONCE(rates->asked) + LINE_RATE_ASK)) {
+		WRITE_ONCE(rates->asked, jiffies);
+		schedule_work(&rates->work);
+	}
+	rcu_read_unlock();
+}
+
+/**
  * line_dev_find() - the egress device of a flow
  * @rates: of the namespace of the socket
  * @ifindex: device in that namespace
@@ -34,6 +51,7 @@ static struct line_dev *line_dev_find(struct line_rates *rates, int ifindex)
 {
 	struct line_dev *dev;
 
+	line_rates_ask(rates);
 	rcu_read_lock();
 	dev = xa_load(&rates->devs, ifindex);
 	if (dev && !refcount_inc_not_zero(&dev->ref))
@@ -52,6 +70,7 @@ static void line_dev_drop(struct line_dev *dev)
 static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
 {
 	struct net_device *netdev;
+	struct dev_waits waits;
 	u32 mbit;
 
 	ASSERT_RTNL();
@@ -65,7 +84,9 @@ static void line_rates_speed(struct line_rates *rates, struct line_dev *dev)
 	WRITE_ONCE(dev->line_mbit, mbit);
 	WRITE_ONCE(dev->wired, mbit && dev_wired(netdev));
 	WRITE_ONCE(dev->software, dev_of_software(netdev));
-	WRITE_ONCE(dev->rx_wait_us, dev_rx_wait_us(netdev));
+	dev_get_waits(netdev, &waits);
+	WRITE_ONCE(dev->rx_wait_us, waits.rx_us);
+	WRITE_ONCE(dev->tx_wait_us, waits.tx_us);
 }
 
 static void line_rates_work(struct work_struct *work)
@@ -79,23 +100,6 @@ static void line_rates_work(struct work_struct *work)
 	xa_for_each(&rates->devs, ifindex, dev)
 		line_rates_speed(rates, dev);
 	rtnl_unlock();
-}
-
-/**
- * line_rates_ask() - have devices asked again, if that was long ago
- * @rates: of the namespace of the socket
- *
- * No event tells of `ethtool -C`. Context: any.
- */
-static inline void line_rates_ask(struct line_rates *rates)
-{
-	rcu_read_lock();
-	if (!READ_ONCE(rates->gone) &&
-	    time_after(jiffies, READ_ONCE(rates->asked) + LINE_RATE_ASK)) {
-		WRITE_ONCE(rates->asked, jiffies);
-		schedule_work(&rates->work);
-	}
-	rcu_read_unlock();
 }
 
 static void line_rates_add(struct line_rates *rates, int ifindex)

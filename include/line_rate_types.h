@@ -40,7 +40,8 @@ struct net;
  * @line_mbit:	speed from ethtool, Mbit/s; 0: unknown. Written by the speed
  *		work, read locklessly
  * @rx_wait_us:	how long its NIC waits before an interrupt for a packet, us; see
- *		dev_rx_wait_us(). Like @line_mbit
+ *		dev_get_waits(). Like @line_mbit
+ * @tx_wait_us:	the same for a sent one
  * @shown_mbit:	line rate, Mbit/s, that flows have shown it to have; 0: none. Read and written
  *		locklessly
  * @wired:	a wire limits it, and its speed is that wire's. Like @line_mbit
@@ -56,6 +57,7 @@ struct net;
 struct line_dev {
 	u32		line_mbit;
 	u32		rx_wait_us;
+	u32		tx_wait_us;
 	u32		shown_mbit;
 	bool		wired;
 	bool		software;
@@ -144,6 +146,12 @@ static inline u32 line_dev_show(struct line_dev *dev, u64 cap_bps, u64 now_ns,
 	mbit = line_shown_rise(line_dev_mbit(dev), LINE_RATE_MAX_MBIT);
 	WRITE_ONCE(dev->shown_mbit, mbit);
 	return mbit;
+}
+
+/* line_tx_wait_us() - how long the NIC of @dev, which may be NULL, keeps sent packets, us */
+static inline u32 line_tx_wait_us(const struct line_dev *dev)
+{
+	return dev ? READ_ONCE(dev->tx_wait_us) : 0;
 }
 
 /** line_rate_unknown() - is the line rate of a flow the default? See line_rate_bps() */

@@ -283,6 +283,7 @@ static void dcqcn_tx_start(struct sock *sk)
 		return;
 	}
 	dcqcn_set_dev(sk);
+	cc_set_pacing_shift(sk, line_tx_wait_us(ds->dev));
 
 	rcu_read_lock();
 	conf = rcu_dereference(dn->conf);
@@ -547,6 +548,7 @@ static void dcqcn_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		dcqcn_cut(sk, dn, conf, false);
 	dcqcn_check_pacing(sk, dn, rs);
+	cc_check_pacing_shift(sk);
 	dcqcn_update(sk, dn, conf, dcqcn_cap(sk, conf));
 	dcqcn_check_kept(sk, dn);
 	dcqcn_set_cwnd(sk, conf, rs->acked_sacked);

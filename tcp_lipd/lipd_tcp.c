@@ -264,6 +264,7 @@ static void lipd_tx_start(struct sock *sk)
 		return;
 	}
 	lipd_set_dev(sk);
+	cc_set_pacing_shift(sk, line_tx_wait_us(ls->dev));
 
 	rcu_read_lock();
 	conf = rcu_dereference(ln->conf);
@@ -497,6 +498,7 @@ static void lipd_cong_control(struct sock *sk, u32 ack, int flag, const struct r
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		lipd_cut(sk, ln, conf, false);
 	lipd_check_pacing(sk, ln, rs);
+	cc_check_pacing_shift(sk);
 	lipd_set_cwnd(sk, conf, cap_bps, rs->acked_sacked);
 	lipd_update(sk, ln, conf, cap_bps);
 	rcu_read_unlock();

@@ -152,7 +152,6 @@ static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
  */
 struct line_dev *timely_dev_get(struct timely_net *tn, int ifindex)
 {
-	line_rates_ask(&tn->rates);
 	return line_dev_find(&tn->rates, ifindex);
 }
 

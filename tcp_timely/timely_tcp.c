@@ -605,6 +605,7 @@ static void timely_tx_start(struct sock *sk)
 
 	was_active = ts->flags & TIMELY_F_ACTIVE;
 	timely_set_active(sk);
+	cc_set_pacing_shift(sk, line_tx_wait_us(timely_dev_of(ts)));
 
 	rcu_read_lock();
 	conf = rcu_dereference(tn->conf);
@@ -1216,6 +1217,7 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, false);
 	timely_check_pacing(sk, tn, rs);
+	cc_check_pacing_shift(sk);
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
 		opening = timely_complete(sk, tn, conf, line_bps, &done);

@@ -80,7 +80,8 @@ LABNIC_X(stamps)	/* TX stamps delivered */ \
 LABNIC_X(stamps_skipped) /* no slot was free */ \
 LABNIC_X(stamps_missed)	/* never delivered */ \
 LABNIC_X(stamps_late) \
-LABNIC_X(stamps_disordered)
+LABNIC_X(stamps_disordered) \
+LABNIC_X(tx_irqs)	/* with tx_usecs: interrupts that freed packets */
 
 /* of an RX queue */
 #define LABNIC_RXQ_STATS \
@@ -167,7 +168,10 @@ struct labnic_stamp_cb {
  * struct labnic_txq - TX queue; under tx.lock
  * @ring: packets not wholly on the wire, in order
  * @segs: segments left to send of the first of them, if it had to be cut
- * @used: descriptors of these, and of the packet in labnic_tx.sent
+ * @used: descriptors of these, of the packet in labnic_tx.sent, and of those that are held
+ * @held_packets: have left, and wait for the TX interrupt
+ * @held_bytes: their bytes
+ * @held_descs: their descriptors
  * @done_packets: to report to BQL
  * @done_bytes: and their bytes
  * @pace: the next packet of a segment does not start before
@@ -176,6 +180,9 @@ struct labnic_txq {
 	struct sk_buff_head ring;
 	struct sk_buff *segs;
 	u32 used;
+	u32 held_packets;
+	u32 held_bytes;
+	u32 held_descs;
 	u32 done_packets;
 	u32 done_bytes;
 	struct labnic_time pace;
@@ -204,7 +211,11 @@ struct labnic_sent {
  * @lock: protects all of it and the TX queues
  * @timer: for the next thing to happen that somebody waits for
  * @timed: it is set
+ * @timer_ns: to this time
  * @running: the device is up
+ * @held: packets that have left, and are freed by the TX interrupt
+ * @held_packets: how many have left since the last one, those that are not in @held included
+ * @irq_ns: the TX interrupt, if there are any
  * @wire: when the wire is free
  * @frame_end_ns: when the frame on it has left, which is a gap earlier
  * @sent: done by then, at the latest
@@ -216,6 +227,10 @@ struct labnic_tx {
 	struct hrtimer timer;
 	bool timed;
 	bool running;
+	u64 timer_ns;
+	struct sk_buff_head held;
+	u32 held_packets;
+	u64 irq_ns;
 	struct labnic_time wire;
 	u64 frame_end_ns;
 	struct labnic_sent sent;

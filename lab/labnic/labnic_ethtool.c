@@ -131,6 +131,11 @@ static int labnic_get_coalesce(struct net_device *dev, struct ethtool_coalesce *
 
 	coalesce->rx_coalesce_usecs = cfg->rx_usecs;
 	coalesce->rx_max_coalesced_frames = cfg->rx_frames;
+	/* Some NICs wait, and do not say so. */
+	if (!cfg->tx_usecs_told)
+		return 0;
+	coalesce->tx_coalesce_usecs = cfg->tx_usecs;
+	coalesce->tx_max_coalesced_frames = cfg->tx_frames;
 	return 0;
 }
 
@@ -143,6 +148,10 @@ static int labnic_set_coalesce(struct net_device *dev, struct ethtool_coalesce *
 
 	cfg.rx_usecs = coalesce->rx_coalesce_usecs;
 	cfg.rx_frames = coalesce->rx_max_coalesced_frames;
+	if (!cfg.tx_usecs_told)
+		return labnic_config_set(priv, &cfg, extack);
+	cfg.tx_usecs = coalesce->tx_coalesce_usecs;
+	cfg.tx_frames = coalesce->tx_max_coalesced_frames;
 	return labnic_config_set(priv, &cfg, extack);
 }
 
@@ -188,7 +197,9 @@ static int labnic_get_ts_info(struct net_device *dev, struct kernel_ethtool_ts_i
 
 const struct ethtool_ops labnic_ethtool_ops = {
 	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
-				     ETHTOOL_COALESCE_RX_MAX_FRAMES,
+				     ETHTOOL_COALESCE_RX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_TX_USECS |
+				     ETHTOOL_COALESCE_TX_MAX_FRAMES,
 	.get_drvinfo		= labnic_get_drvinfo,
 	.get_link		= ethtool_op_get_link,
 	.get_link_ksettings	= labnic_get_link_ksettings,

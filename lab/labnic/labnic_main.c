@@ -28,7 +28,8 @@
  *	  last frame of the packet: the packet is done at end, and its hardware
  *	    stamp is of the end of the start-of-frame delimiter
  *
- *	done(packet): BQL; free it, which tells its socket; run the queue again
+ *	done(packet): at end + tx_usecs of the first of them, or with the tx_frames'th:
+ *	  BQL; free it, which tells its socket; run the queue again
  *
  * Receiving:
  *

@@ -103,7 +103,13 @@ LABNIC_X(GRO, gro, BOOL, 0, 1, 1, \
 LABNIC_X(RATE_DRIFT, rate_drift_ppb, RATIO, -1000000, 1000000, 0, \
 	 "frequency error of the line rate, by the host's clock; no speed that is told has it") \
 LABNIC_X(CUT_THROUGH, cut_through_ns, NS, 0, 1000000, 0, \
-	 "pass a frame on so long after its first bit has arrived; 0: after its last")
+	 "pass a frame on so long after its first bit has arrived; 0: after its last") \
+LABNIC_X(TX_USECS, tx_usecs, US, 0, 1000000, 0, \
+	 "wait before a TX interrupt, which frees what has left") \
+LABNIC_X(TX_FRAMES, tx_frames, COUNT, 0, 32768, 0, \
+	 "packets that end that wait early, 0: never") \
+LABNIC_X(TX_USECS_TOLD, tx_usecs_told, BOOL, 0, 1, 1, \
+	 "ethtool tells tx_usecs and tx_frames")
 
 enum {
 	IFLA_LABNIC_UNSPEC,

@@ -355,20 +355,53 @@ static void labnic_tx_send(struct labnic_priv *priv, const struct labnic_config 
 	u64_stats_update_end(&q->syncp);
 }
 
-/* Give back what has left the wire by @now; to be freed without the lock. */
-static void labnic_tx_complete(struct labnic_tx *tx, u64 now, struct sk_buff_head *done)
+/* The TX interrupt gives back what has left the wire; to be freed without the lock. */
+static void labnic_tx_interrupt(struct labnic_priv *priv, struct sk_buff_head *done)
+	__must_hold(&priv->tx.lock)
 {
+	struct labnic_tx *tx = &priv->tx;
+	unsigned int i;
+
+	for (i = 0; i < priv->dev->num_tx_queues; i++) {
+		struct labnic_txq *q = &priv->txqs[i];
+
+		q->used -= q->held_descs;
+		q->done_packets += q->held_packets;
+		q->done_bytes += q->held_bytes;
+		q->held_descs = 0;
+		q->held_packets = 0;
+		q->held_bytes = 0;
+	}
+	skb_queue_splice_tail_init(&tx->held, done);
+	tx->held_packets = 0;
+}
+
+/* See to what has left the wire by @now, and to the TX interrupt if it is due. */
+static void labnic_tx_complete(struct labnic_priv *priv, const struct labnic_config *cfg,
+			       u64 now, struct sk_buff_head *done)
+	__must_hold(&priv->tx.lock)
+{
+	struct labnic_tx *tx = &priv->tx;
 	struct labnic_sent *sent = &tx->sent;
 	struct labnic_txq *q = sent->q;
 
-	if (!q || sent->done_ns > now)
-		return;
-	q->used -= sent->descs;
-	q->done_bytes += sent->bytes;
-	q->done_packets++;
-	if (sent->skb)
-		__skb_queue_tail(done, sent->skb);
-	sent->q = NULL;
+	if (q && sent->done_ns <= now) {
+		if (!tx->held_packets)
+			tx->irq_ns = sent->done_ns + cfg->tx_usecs * NSEC_PER_USEC;
+		q->held_descs += sent->descs;
+		q->held_bytes += sent->bytes;
+		q->held_packets++;
+		if (sent->skb)
+			__skb_queue_tail(&tx->held, sent->skb);
+		tx->held_packets++;
+		sent->q = NULL;
+	}
+	if (tx->held_packets && (!cfg->tx_usecs || now >= tx->irq_ns ||
+				 (cfg->tx_frames && tx->held_packets >= cfg->tx_frames))) {
+		if (cfg->tx_usecs)
+			labnic_count(tx, tx_irqs, 1);
+		labnic_tx_interrupt(priv, done);
+	}
 }
 
 /* Tell the stack what is complete. */
@@ -425,6 +458,7 @@ static bool labnic_tx_awaited(struct labnic_priv *priv)
 static void labnic_tx_set_timer(struct labnic_tx *tx, u64 when_ns)
 {
 	tx->timed = true;
+	tx->timer_ns = when_ns;
 	hrtimer_start(&tx->timer, ns_to_ktime(when_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -492,7 +526,7 @@ static bool labnic_tx_step(struct labnic_priv *priv, const struct labnic_config 
 			*next_ns = tx->frame_end_ns;
 		return false;
 	}
-	labnic_tx_complete(tx, now, done);
+	labnic_tx_complete(priv, cfg, now, done);
 	err = labnic_pfc_send(priv, cfg, other, now);
 	if (!err)
 		return true;
@@ -538,9 +572,11 @@ static void labnic_tx_run(struct labnic_priv *priv, u64 now, struct sk_buff_head
 	labnic_pfc_receive(priv, now);
 	while (labnic_tx_step(priv, cfg, other, now, &next, done))
 		;
-	labnic_tx_complete(tx, now, done);
+	labnic_tx_complete(priv, cfg, now, done);
 	labnic_tx_report(priv, cfg);
 	rcu_read_unlock();
+	if (tx->held_packets)
+		next = next ? min(next, tx->irq_ns) : tx->irq_ns;
 	if (next)
 		labnic_tx_set_timer(tx, next);
 }
@@ -675,8 +711,10 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	/* Under BH the configuration cannot be freed either. */
 	cfg = rcu_dereference_bh(priv->cfg);
 	if (tx->sent.q) {
-		labnic_tx_complete(tx, now, &done);
+		labnic_tx_complete(priv, cfg, now, &done);
 		labnic_tx_report(priv, cfg);
+		if (tx->held_packets && (!tx->timed || tx->timer_ns > tx->irq_ns))
+			labnic_tx_set_timer(tx, tx->irq_ns);
 	}
 	/* The ring may have been made smaller since the queue was let run. */
 	if (unlikely(q->used + descs > cfg->tx_ring && tx->running)) {
@@ -704,7 +742,7 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	}
 	if (tx->frame_end_ns <= now)
 		labnic_tx_run(priv, now, &done);
-	else if (!tx->timed)
+	else if (!tx->timed || tx->timer_ns > tx->frame_end_ns)
 		labnic_tx_set_timer(tx, tx->frame_end_ns);
 	spin_unlock(&tx->lock);
 	labnic_tx_free(&done);
@@ -756,6 +794,7 @@ void labnic_tx_init(struct labnic_priv *priv)
 	spin_lock_init(&priv->tx.lock);
 	hrtimer_setup(&priv->tx.timer, labnic_tx_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
+	__skb_queue_head_init(&priv->tx.held);
 	u64_stats_init(&priv->tx.syncp);
 	for (i = 0; i < priv->dev->num_tx_queues; i++) {
 		__skb_queue_head_init(&priv->txqs[i].ring);
@@ -789,7 +828,9 @@ void labnic_tx_stop(struct labnic_priv *priv)
 	spin_lock_bh(&tx->lock);
 	tx->running = false;
 	tx->timed = false;
-	labnic_tx_complete(tx, U64_MAX, &done);
+	/* Of what has left, nothing waits any more. */
+	labnic_tx_complete(priv, rtnl_dereference(priv->cfg), U64_MAX, &done);
+	labnic_tx_interrupt(priv, &done);
 	for (i = 0; i < priv->dev->num_tx_queues; i++) {
 		struct labnic_txq *q = &priv->txqs[i];
 

@@ -62,6 +62,11 @@ ethtool_says() {
 	in_ns "$A" ethtool -C a0 rx-usecs 30 rx-frames 8
 	expect rx_usecs "$(shown "$A" a0 rx_usecs)" -eq 30
 	expect rx_frames "$(shown "$A" a0 rx_frames)" -eq 8
+	in_ns "$A" ethtool -C a0 tx-usecs 64 tx-frames 32
+	expect tx_usecs "$(shown "$A" a0 tx_usecs)" -eq 64
+	expect tx_frames "$(shown "$A" a0 tx_frames)" -eq 32
+	labnic -n "$A" set a0 tx_usecs_told 0
+	in_ns "$A" ethtool -c a0 | grep -q '^tx-usecs:[[:space:]]*0$'
 	in_ns "$A" ethtool -T a0 >"$KSFT_TMP/ethtool"
 	grep -q 'PTP Hardware Clock: none' "$KSFT_TMP/ethtool"
 	grep -q software-transmit "$KSFT_TMP/ethtool"

@@ -197,6 +197,30 @@ moderation() {
 	expect received "$(got received)" -eq 80
 }
 
+# 20 packets, 123 us each, are freed by one interrupt after 100 ms; or by two of 10 packets.
+tx_moderation() {
+	pair rate 100mbit
+	# It would bound what is in the ring.
+	no_bql
+	udp count=20
+	expect "interrupts without moderation" "$(count "$A" a0 wire_tx_irqs)" -eq 0
+	in_ns "$A" ethtool -C a0 tx-usecs 100000
+	udp count=20 wait_ms=300
+	expect received "$(got received)" -eq 20
+	expect interrupts "$(count "$A" a0 wire_tx_irqs)" -eq 1
+	in_ns "$A" ethtool -C a0 tx-frames 10
+	udp count=20 wait_ms=300
+	expect received "$(got received)" -eq 20
+	expect interrupts "$(count "$A" a0 wire_tx_irqs)" -eq 3
+	# What has left keeps its place in the ring until then.
+	labnic -n "$A" set a0 tx_ring 64 tx_usecs 10000 tx_frames 0
+	udp count=60 hw=0 wait_ms=500
+	expect received "$(got received)" -eq 60
+	expect "times the ring was full" "$(count "$A" a0 tx0_stopped)" -gt 0
+	expect "times it was woken" "$(count "$A" a0 tx0_woken)" -eq \
+		"$(count "$A" a0 tx0_stopped)"
+}
+
 # A ring of 8 takes 8 of what arrives before the interrupt.
 rx_ring_full() {
 	pair peer rx_ring 8 rx_usecs 1000
@@ -224,7 +248,7 @@ jitter() {
 	expect "deviation of the RTT in ms" "${rtt[3]}" -ge 1
 }
 
-ksft_plan 13
+ksft_plan 14
 need_module labnic
 hosts "$A" "$B"
 ksft_case "propagation delay is exact" delay_exact
@@ -238,5 +262,6 @@ ksft_case "TSO is cut, counted per frame, and loses nothing" tso
 ksft_case "BQL limits the ring, the rest waits in the qdisc" bql
 ksft_case "a full ring stops the queue and loses nothing" ring_full
 ksft_case "interrupts are moderated by time and by frames" moderation
+ksft_case "interrupts for sent packets are moderated" tx_moderation
 ksft_case "a full RX ring drops and counts" rx_ring_full
 ksft_case "jitter is in software only" jitter
