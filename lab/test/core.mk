@@ -51,10 +51,10 @@ run-programs: all
 	exit $$status
 
 $(O)/%.m64: %.c $(headers) | $(O)
-	$(CC) -m64 $(flags) $(sanitize) $< -o $@ -lm
+	$(CC) -m64 $(flags) $(sanitize) -c $< -o $@.o && $(CC) -m64 $(sanitize) $@.o -o $@ -lm
 
 $(O)/%.m32: %.c $(headers) | $(O)
-	$(CC) -m32 $(flags) $(sanitize) $< -o $@ -lm
+	$(CC) -m32 $(flags) $(sanitize) -c $< -o $@.o && $(CC) -m32 $(sanitize) $@.o -o $@ -lm
 
 $(O)/%.i386: %.c $(headers) | $(O)
 	$(CC) -m32 -static $(flags) $(trap) $< -o $@ -lm
