@@ -768,17 +768,42 @@ static inline struct sock *onramp_skb_sk(const struct sk_buff *skb)
 }
 
 /**
+ * onramp_ipv6_headers() - return the length of the headers from IPv6's to TCP's
+ * @skb: a packet of IPv6, whose header is in one piece
+ *
+ * Before Linux 7.0 a batch of more than 64 KB (BIG TCP) has a hop-by-hop header with its length,
+ * which is taken out when the batch is cut into packets. No other extension header counts.
+ *
+ * Return: bytes; 0: TCP does not follow.
+ */
+static inline u32 onramp_ipv6_headers(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
+	const u8 *jumbo;
+	u8 buf[8];
+
+	if (likely(ip6h->nexthdr == IPPROTO_TCP))
+		return sizeof(*ip6h);
+	if (ip6h->nexthdr != IPPROTO_HOPOPTS || !skb_is_gso(skb))
+		return 0;
+	jumbo = skb_header_pointer(skb, skb_network_offset(skb) + sizeof(*ip6h), sizeof(buf), buf);
+	if (!jumbo || jumbo[0] != IPPROTO_TCP || jumbo[1] || jumbo[2] != IPV6_TLV_JUMBO)
+		return 0;
+	return sizeof(*ip6h) + sizeof(buf);
+}
+
+/**
  * onramp_tcp_headers() - return the length of the headers of a TCP connection's data
  * @skb: a packet in a qdisc
  *
- * Packets in a tunnel, encrypted ones, and those with extension headers do not count: their
+ * Packets in a tunnel, encrypted ones, and those with other extension headers do not count: their
  * outermost headers are not the connection's own. The receiver would not see them either.
  *
  * Return: bytes before its payload; 0: it is no such packet, or has no payload.
  */
 static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 {
-	u32 transport = skb->network_header, headers;
+	u32 transport = skb->network_header, headers, ipv6;
 
 	if (skb->encapsulation || !skb_transport_header_was_set(skb))
 		return 0;
@@ -789,9 +814,10 @@ static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 		transport += ip_hdrlen(skb);
 		break;
 	case htons(ETH_P_IPV6):
-		if (ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
+		ipv6 = onramp_ipv6_headers(skb);
+		if (!ipv6)
 			return 0;
-		transport += sizeof(struct ipv6hdr);
+		transport += ipv6;
 		break;
 	default:
 		return 0;

@@ -434,6 +434,7 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 	const struct ipv6hdr *ip6h;
 	const struct iphdr *iph;
 	unsigned int i;
+	u32 ipv6;
 
 	p->key.via = 0;
 	switch (skb_protocol(skb, true)) {
@@ -452,12 +453,13 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 		break;
 	case htons(ETH_P_IPV6):
 		ip6h = ipv6_hdr(skb);
-		if (ip6h->nexthdr != IPPROTO_TCP)
+		ipv6 = onramp_ipv6_headers(skb);
+		if (!ipv6)
 			return false;
 		p->key.family = AF_INET6;
 		memcpy(p->key.saddr, &ip6h->saddr, sizeof(p->key.saddr));
 		memcpy(p->key.daddr, &ip6h->daddr, sizeof(p->key.daddr));
-		offset += sizeof(*ip6h);
+		offset += ipv6;
 		break;
 	default:
 		return false;
@@ -1201,7 +1203,7 @@ static bool onramp_forward_in6(struct onramp_net *onet, struct sk_buff *skb,
 	if (!IS_ENABLED(CONFIG_IPV6) || !onramp_forward_pull(skb, sizeof(*ip6h)))
 		return false;
 	ip6h = ipv6_hdr(skb);
-	if (ip6h->nexthdr == IPPROTO_TCP && atomic_read(&onet->n_timed))
+	if (atomic_read(&onet->n_timed) && onramp_ipv6_headers(skb))
 		onramp_forward_acked(onet, skb, dev);
 	if (ip6h->nexthdr != IPPROTO_UDP || !onramp_forward_is_port(skb, sizeof(*ip6h)))
 		return false;

@@ -178,6 +178,42 @@ unsubscribes() {
 	fresh
 }
 
+# big: the largest batch that is recorded, bytes.
+big() {
+	local tracing=/sys/kernel/tracing
+
+	echo >$tracing/trace
+	echo 1 >$tracing/events/onramp/onramp_sent/enable
+	load_until acks $(($(stat acks) + 40)) --to "$1" --flows 1
+	echo 0 >$tracing/events/onramp/onramp_sent/enable
+	awk '/onramp_sent: / {
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^start=/) start = substr($i, 7)
+			if ($i ~ /^end=/) end = substr($i, 5)
+		}
+		if (end - start > most) most = end - start
+	} END { print most + 0 }' $tracing/trace
+	echo >$tracing/trace
+}
+
+# Batches of more than 64 KB, for whose length a header of IP has no room.
+big_tcp() {
+	local name
+
+	for name in a b; do
+		ip -n "$(host $name)" link set ${name}0 gso_max_size 185000 gro_max_size 185000
+		ns_set "$(host $name)" ipv4/tcp_wmem '4096 4000000 16000000' \
+			ipv4/tcp_rmem '4096 4000000 16000000'
+	done
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	expect "bytes of the largest batch" "$(big $B6)" -gt 65535
+	expect "OR-ACKs that found no record" "$(stat acks_not_in_flight)" -lt "$(stat acks)"
+	for name in a b; do
+		ip -n "$(host $name)" link set ${name}0 gso_max_size 65536 gro_max_size 65536
+	done
+}
+
 # The two hosts are on a wire as well, with a VLAN and a VXLAN on it. That is made with its device, and
 # has its speed.
 wires() {
@@ -284,7 +320,7 @@ hypervisor() {
 	expect "rate of the wire, with line_rate" "$(wire_rate 10.77.23.2)" -eq 12500000
 }
 
-ksft_plan 11
+ksft_plan 12
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -304,6 +340,7 @@ ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes
 ksft_case "data that On-Ramp follows no longer has no OR-ACKs" unsubscribes
+ksft_case "BIG TCP, IPv6" big_tcp
 wires
 ksft_case "the wire of a NIC" wire a1 10.77.20.2 0
 ksft_case "the wire of a VLAN" wire vlan1 10.77.21.2 0
