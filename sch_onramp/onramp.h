@@ -186,6 +186,7 @@ struct onramp_leaving {
  * @marks: there is a threshold for marks
  * @rough: a packet without an EDT need not read it when it comes
  * @forwards: On-Ramp follows connections without a socket here
+ * @follows: ONRAMP_FOLLOWS_*, by its settings
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @part: of this queue, in the model of @link
@@ -216,6 +217,7 @@ struct onramp_sched {
 	bool			marks;
 	bool			rough;
 	bool			forwards;
+	u8			follows;
 	struct onramp_qref	*qref;
 	struct onramp_link	*link;
 	u64			line_bps;

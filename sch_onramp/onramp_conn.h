@@ -182,11 +182,18 @@ struct onramp_net_stats {
 	u64			n[ONRAMP_N_STATS];
 };
 
+/* Connections that a qdisc follows. */
+#define ONRAMP_FOLLOWS_SOCKETS		1U	/* of sockets of its namespace */
+#define ONRAMP_FOLLOWS_FORWARDED	2U	/* all others */
+
 /**
  * struct onramp_link - a device, shared by all its qdiscs
  * @list: in the list of all links
  * @dev: the device; a qdisc on it holds it
  * @users: qdiscs
+ * @follows: qdiscs that follow connections: their mode is not off
+ * @follows_forwarded: those of them with "forward on"
+ * @below: ONRAMP_FOLLOWS_* of the devices below it that its packets leave by
  * @auto_bps: speed of its wire, bytes/s; 0: it has none, or does not report one
  * @tunnel: the wire is that of a device below, which has a queue of its own before it
  * @fifo_q: when the last packet that left will be on the wire, see onramp_fifo.h
@@ -194,16 +201,19 @@ struct onramp_net_stats {
  * @forwards: qdiscs with "forward on"
  * @hook: of packets that come in by the device; while @forwards
  *
- * RTNL, except for @auto_bps, @tunnel, @fifo_q and @checked, which packets read and write.
+ * RTNL, except for @below, @auto_bps, @tunnel, @fifo_q and @checked, which packets read and write.
  */
 struct onramp_link {
 	struct list_head	list;
 	struct net_device	*dev;
 	unsigned int		users;
+	unsigned int		follows;
+	unsigned int		follows_forwarded;
 	unsigned int		forwards;
 	struct onramp_hook	*hook;
 	u64			auto_bps;
 	bool			tunnel;
+	u8			below;
 	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
 	u32			checked;
 };
@@ -737,6 +747,7 @@ int onramp_link_module_init(void);
 void onramp_link_module_exit(void);
 struct onramp_link *onramp_link_find_or_create(struct net_device *dev);
 void onramp_link_put(struct onramp_link *link);
+void onramp_link_follow(struct onramp_link *link, u8 was, u8 is);
 void onramp_link_restart(struct onramp_link *link);
 bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
 

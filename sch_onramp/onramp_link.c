@@ -15,6 +15,14 @@
  *	the model begins anew when the rate changes
  *	the model is never further ahead than the time that the bytes take on the wire which
  *	the driver has been given and has not completed (BQL)
+ *
+ * A packet may pass several qdiscs: that of a VLAN, and then that of the NIC. Only one may follow
+ * its connection, or each would record its data, as if it were sent twice. It is the lowest one: it
+ * knows the wire, packets leave it for that, and it sees those of all devices on top of it. The
+ * ones above only pace. So
+ *
+ *	a qdisc that follows connections comes or goes, or a device is put on another:
+ *	  each device above: is there one below that the packets leave by as they are?
  */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -110,6 +118,89 @@ static struct onramp_link *onramp_link_find(const struct net_device *dev)
 	return NULL;
 }
 
+/* Devices whose packets go on to one below as they are, but for a tag or a MAC address. */
+static bool onramp_link_passes(const struct net_device *dev)
+{
+	static const char * const kinds[] = {
+		"vlan", "bond", "team", "bridge", "macvlan", "macvtap", "ipvlan", "ipvtap", "vrf",
+	};
+	unsigned int i;
+
+	for (i = 0; dev->rtnl_link_ops && i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(dev->rtnl_link_ops->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+/* The ONRAMP_FOLLOWS_* of the devices below @dev, in its namespace, that its packets leave by. */
+static u8 onramp_link_below(struct net_device *dev)
+{
+	const struct onramp_link *link;
+	struct net_device *lower;
+	struct list_head *iter;
+	u8 below = 0;
+
+	if (!onramp_link_passes(dev))
+		return 0;
+	netdev_for_each_lower_dev(dev, lower, iter) {
+		if (!net_eq(dev_net(lower), dev_net(dev)))
+			continue;
+		link = onramp_link_find(lower);
+		if (link && link->follows)
+			below |= ONRAMP_FOLLOWS_SOCKETS;
+		if (link && link->follows_forwarded)
+			below |= ONRAMP_FOLLOWS_FORWARDED;
+		below |= onramp_link_below(lower);
+	}
+	return below;
+}
+
+/* Look again at the devices below @dev. */
+static void onramp_link_restack(struct net_device *dev)
+{
+	struct onramp_link *link = onramp_link_find(dev);
+
+	/* Qdiscs read it without a lock: one packet more or less is recorded twice. */
+	if (link)
+		WRITE_ONCE(link->below, onramp_link_below(dev));
+}
+
+static int onramp_upper_restack(struct net_device *upper, struct netdev_nested_priv *priv)
+{
+	onramp_link_restack(upper);
+	return 0;
+}
+
+/* The same for each device above @dev. */
+static void onramp_links_restack(struct net_device *dev)
+{
+	struct netdev_nested_priv priv = {};
+
+	rcu_read_lock();
+	netdev_walk_all_upper_dev_rcu(dev, onramp_upper_restack, &priv);
+	rcu_read_unlock();
+}
+
+/**
+ * onramp_link_follow() - note that a qdisc follows other connections than before
+ * @link: of its device
+ * @was: ONRAMP_FOLLOWS_* before
+ * @is: from now on
+ *
+ * Context: RTNL.
+ */
+void onramp_link_follow(struct onramp_link *link, u8 was, u8 is)
+{
+	bool followed = link->follows, forwarded = link->follows_forwarded;
+
+	ASSERT_RTNL();
+	link->follows += !!(is & ONRAMP_FOLLOWS_SOCKETS) - !!(was & ONRAMP_FOLLOWS_SOCKETS);
+	link->follows_forwarded += !!(is & ONRAMP_FOLLOWS_FORWARDED) -
+				   !!(was & ONRAMP_FOLLOWS_FORWARDED);
+	if (followed != !!link->follows || forwarded != !!link->follows_forwarded)
+		onramp_links_restack(link->dev);
+}
+
 /**
  * onramp_link_find_or_create() - find or create the link of a new qdisc's device
  * @dev: on this device, which it holds
@@ -128,6 +219,7 @@ struct onramp_link *onramp_link_find_or_create(struct net_device *dev)
 		link->dev = dev;
 		onramp_link_speed(link);
 		list_add(&link->list, &onramp_links);
+		onramp_link_restack(dev);
 	}
 	link->users++;
 	return link;
@@ -145,8 +237,18 @@ void onramp_link_put(struct onramp_link *link)
 
 static int onramp_link_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
-	struct onramp_link *link = onramp_link_find(netdev_notifier_info_to_dev(ptr));
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct onramp_link *link;
 
+	/* @dev has a device on top of it that it had not, or the reverse. */
+	if (event == NETDEV_CHANGEUPPER) {
+		const struct netdev_notifier_changeupper_info *info = ptr;
+
+		onramp_link_restack(info->upper_dev);
+		onramp_links_restack(info->upper_dev);
+		return NOTIFY_DONE;
+	}
+	link = onramp_link_find(dev);
 	if (link && (event == NETDEV_UP || event == NETDEV_CHANGE))
 		onramp_link_speed(link);
 	return NOTIFY_DONE;

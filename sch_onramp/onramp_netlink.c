@@ -214,6 +214,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct rb_root *table = NULL;
 	u64 peers, forward;
+	u8 followed;
 	int err;
 
 	if (!settings) {
@@ -260,6 +261,10 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	WRITE_ONCE(sch->limit, cfg->limit);
 	onramp_trim(sch);
 	sch_tree_unlock(sch);
+	followed = q->follows;
+	q->follows = (cfg->mode != ONRAMP_MODE_OFF ? ONRAMP_FOLLOWS_SOCKETS : 0) |
+		     (q->forwards ? ONRAMP_FOLLOWS_FORWARDED : 0);
+	onramp_link_follow(q->link, followed, q->follows);
 	if (forward && !cfg->forward)
 		onramp_forward_stop(q->qref->onet, q->link);
 	onramp_table_free(table);

@@ -790,6 +790,16 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	return f;
 }
 
+/* Does the qdisc of a device below follow the connection of a socket? Its data comes to it next. */
+static noinline bool onramp_is_stacked(struct Qdisc *sch, const struct sock *sk)
+{
+	const struct onramp_sched *q = qdisc_priv(sch);
+	bool away = !net_eq(sock_net(sk), dev_net(qdisc_dev(sch)));
+
+	return READ_ONCE(q->link->below) &
+	       (away ? ONRAMP_FOLLOWS_FORWARDED : ONRAMP_FOLLOWS_SOCKETS);
+}
+
 /*
  * Return the flow of a packet without data of a connection that On-Ramp follows; @f: that of its
  * data.
@@ -830,7 +840,8 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	struct sock *sk;
 
 	sk = onramp_flow_sk(skb);
-	if (unlikely(q->forwards) && !sk) {
+	if (unlikely(q->forwards) && !sk &&
+	    !(READ_ONCE(q->link->below) & ONRAMP_FOLLOWS_FORWARDED)) {
 		/* The flow of a forwarded ACK may hold data that came before. */
 		if (onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_about_now(q),
 					    &seen))
@@ -842,6 +853,10 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
 	if (sk && q->cfg.mode != ONRAMP_MODE_OFF && sk_is_tcp(sk))
 		headers = onramp_tcp_headers(skb);
+	if (unlikely(headers && READ_ONCE(q->link->below)) && onramp_is_stacked(sch, sk)) {
+		headers = 0;
+		q->stats[ONRAMP_STATS_STACKED]++;
+	}
 	if (!onramp_busy(sch) && onramp_may_be_fast(sch, skb, headers)) {
 		q->stats[ONRAMP_STATS_FASTPATH]++;
 		return &q->fast;
@@ -1331,6 +1346,8 @@ static void onramp_destroy(struct Qdisc *sch)
 	if (q->cfg.forward)
 		onramp_forward_stop(q->qref->onet, q->link);
 	onramp_qref_close(q->qref);
+	if (q->follows)
+		onramp_link_follow(q->link, q->follows, 0);
 	onramp_link_put(q->link);
 }
 

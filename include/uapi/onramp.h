@@ -283,7 +283,9 @@ ONRAMP_X(FORWARD_STRAYS, forward_strays, COUNT, \
 ONRAMP_X(FORWARD_SMALL, forward_small, COUNT, \
 	 "packets of the namespace that got no entry there: small connections, of many") \
 ONRAMP_X(ACKS_LONGER, acks_longer, COUNT, \
-	 "valid OR-ACKs whose delay counted less: the path has become longer, both ways at once")
+	 "valid OR-ACKs whose delay counted less: the path has become longer, both ways at once") \
+ONRAMP_X(STACKED, stacked, COUNT, \
+	 "data packets left to the onramp of a device below, by which they leave next")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -178,6 +178,132 @@ unsubscribes() {
 	fresh
 }
 
+# of DEVICE STATISTIC: that of its qdisc.
+of() {
+	local DEV=$1
+
+	stat "$2"
+}
+
+# on DEVICE [WORD VALUE]...: it has a qdisc of its own.
+on() {
+	local DEV=$1
+	shift
+
+	# shellcheck disable=SC2086
+	fresh $unpaused "$@"
+}
+
+# follows DEVICE: 20 more OR-ACKs count there.
+follows() {
+	local DEV=$1
+
+	wait_for 100 stats_reach acks $(($(stat acks) + 20))
+}
+
+# Data goes on meanwhile: that of UPPER is left to the qdisc of LOWER while that follows connections.
+one_of_two() {
+	local upper=$1 lower=$2 acks left
+
+	follows "$lower"
+	expect "OR-ACKs about data that was recorded twice" "$(of "$lower" acks_ambiguous)" -eq 0
+	expect "OR-ACKs of $upper" "$(of "$upper" acks)" -eq 0
+	expect "packets left" "$(of "$upper" stacked)" -ge 20
+	expect "packets left by $lower" "$(of "$lower" stacked)" -eq 0
+	tc -n "$A" qdisc change dev "$lower" root onramp mode off
+	follows "$upper"
+	left=$(of "$upper" stacked)
+	tc -n "$A" qdisc change dev "$lower" root onramp mode final
+	follows "$lower"
+	expect "packets left" "$(of "$upper" stacked)" -gt "$left"
+	tc -n "$A" qdisc del dev "$lower" root
+	follows "$upper"
+	on "$lower"
+	acks=$(of "$upper" acks)
+	follows "$lower"
+	expect "OR-ACKs of $upper" "$(of "$upper" acks)" -le $((acks + 2))
+}
+
+# steady ADDRESS: data goes there.
+steady() {
+	spawn dcload client --netns "$A" --to "$1" --flows 2 --rate-limit 20mbit \
+		--rtt-sample-us 0 --duration 600
+}
+
+stacked_vlan() {
+	local name
+
+	for name in a b; do
+		ip -n "$(host $name)" link add link ${name}0 name vlan8 up type vlan id 8
+	done
+	ip -n "$A" addr add 10.77.8.1/24 dev vlan8
+	ip -n "$B" addr add 10.77.8.2/24 dev vlan8
+	on a0
+	on vlan8
+	steady 10.77.8.2
+	one_of_two vlan8 a0
+	stop "$SPAWNED" KILL
+	ip -n "$A" link del vlan8
+}
+
+stacked_macvlan() {
+	ip -n "$A" link add link a0 name mv0 type macvlan mode bridge
+	ip -n "$A" addr add 10.77.9.1/24 dev mv0
+	ip -n "$A" link set mv0 up
+	ip -n "$B" addr add 10.77.9.2/24 dev b0
+	on a0
+	on mv0
+	steady 10.77.9.2
+	one_of_two mv0 a0
+	stop "$SPAWNED" KILL
+	ip -n "$A" link del mv0
+}
+
+# active NUMBER: of the devices of both bonds.
+active() {
+	ip -n "$A" link set bond0 type bond active_slave a$1
+	ip -n "$B" link set bond0 type bond active_slave b$1
+}
+
+# A bond has its qdisc, and gets its devices later. Connections move to the other one, and back.
+stacked_bond() {
+	local name i
+
+	for name in "$A" "$B"; do
+		ip -n "$name" link add bond0 type bond mode active-backup
+	done
+	for i in 3 4; do
+		ip link add a$i netns "$A" type veth peer name b$i netns "$B"
+	done
+	on bond0
+	on a3
+	on a4
+	for i in a3 a4 b3 b4; do
+		ip -n "$(host ${i%?})" link set $i master bond0
+	done
+	ip -n "$A" addr add 10.77.10.1/24 dev bond0
+	ip -n "$B" addr add 10.77.10.2/24 dev bond0
+	ip -n "$A" link set bond0 up
+	ip -n "$B" link set bond0 up
+	steady 10.77.10.2
+	for i in 3 4 3 4; do
+		active $i
+		follows a$i
+	done
+	expect "OR-ACKs of bond0" "$(of bond0 acks)" -eq 0
+	# It has none below, and then one.
+	tc -n "$A" qdisc del dev a4 root
+	ip -n "$A" link set a3 nomaster
+	follows bond0
+	ip -n "$A" link set a3 down
+	ip -n "$A" link set a3 master bond0
+	active 3
+	follows a3
+	stop "$SPAWNED" KILL
+	ip -n "$A" link del bond0
+	ip -n "$B" link del bond0
+}
+
 # big: the largest batch that is recorded, bytes.
 big() {
 	local tracing=/sys/kernel/tracing
@@ -320,7 +446,7 @@ hypervisor() {
 	expect "rate of the wire, with line_rate" "$(wire_rate 10.77.23.2)" -eq 12500000
 }
 
-ksft_plan 12
+ksft_plan 15
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -341,6 +467,9 @@ ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes
 ksft_case "data that On-Ramp follows no longer has no OR-ACKs" unsubscribes
 ksft_case "BIG TCP, IPv6" big_tcp
+ksft_case "a VLAN and its device" stacked_vlan
+ksft_case "a macvlan and its device" stacked_macvlan
+ksft_case "a bond and its devices" stacked_bond
 wires
 ksft_case "the wire of a NIC" wire a1 10.77.20.2 0
 ksft_case "the wire of a VLAN" wire vlan1 10.77.21.2 0
