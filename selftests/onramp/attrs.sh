@@ -255,6 +255,11 @@ garbage() {
 	says "not supported" change offload_horizon 10ms
 	says "expected a rate" change defrate x
 	says "Usage: ... onramp" change help
+	# A number alone is of one unit here and of another there, as in fq: tc says which.
+	change threshold 100 max_pause 5ms timer_slack 100 horizon 3s 2>"$KSFT_TMP/said"
+	expect_same said "$(cat "$KSFT_TMP/said")" \
+		"onramp: threshold 100: no unit, taken as 100us
+onramp: timer_slack 100: no unit, taken as 100ns"
 }
 
 # The text of tc has what the JSON has, in a form that tc takes.

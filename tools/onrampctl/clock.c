@@ -266,8 +266,12 @@ static int clock_wait(const struct ctl *ctl, int argc, char **argv)
 
 int cmd_clock(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char * const names[] = { "status", "sources", "feed", "waitsync" };
 	const char *what = argc ? argv[0] : "";
+	size_t i = word_among("clock", what, names, ARRAY_SIZE(names));
 
+	if (i < ARRAY_SIZE(names))
+		what = names[i];
 	if (ctl->facts || *ctl->root)
 		unknown("daemons are not among the facts: use clock without --facts and --root");
 	if (!strcmp(what, "feed"))

@@ -13,6 +13,7 @@ _onrampctl() {
 	COMPREPLY=()
 	case $last in
 	--color)	_onrampctl_words 'always never auto'; return ;;
+	--sort)		_onrampctl_words 'rate rtt queue paused retrans'; return ;;
 	-n|--netns)	_onrampctl_words "$(ip netns list 2>/dev/null | cut -d ' ' -f 1)"; return ;;
 	-i|--interval|--count|--duration|--timeout)	return ;;
 	-o|--output|--facts|--state)
@@ -29,18 +30,19 @@ _onrampctl() {
 		word=${COMP_WORDS[i]}
 		case $word in
 		-n|-i|-o|--netns|--interval|--count|--duration|--timeout|--output|--facts|--state|\
-		--root|--color) i=$((i + 1)) ;;
+		--root|--color|--sort) i=$((i + 1)) ;;
 		-*) ;;
 		*) words+=("$word") ;;
 		esac
 	done
 	if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-		_onrampctl_words '--json --netns --verbose --interval --count --duration --timeout --output --facts --http --root
+		_onrampctl_words '--json --netns --verbose --interval --count --sort --duration --timeout --output --facts --http --root
 			--state --color --version --help'
 		return
 	fi
 	case ${words[*]} in
-	'')		_onrampctl_words 'doctor status show clock monitor why top trace prometheus facts' ;;
+	'')		_onrampctl_words 'doctor status show clock monitor why top trace prometheus facts help' ;;
+	help)		_onrampctl_words 'doctor status show clock monitor why top trace prometheus facts' ;;
 	doctor)		_onrampctl_words 'mute unmute codes' ;;
 	'doctor mute'|'doctor unmute')
 		_onrampctl_words "$(onrampctl doctor codes 2>/dev/null | cut -d ' ' -f 1)" ;;

@@ -26,6 +26,7 @@ _onrampctl() {
 		'trace:write what one connection does, as CSV, and its plot'
 		'prometheus:write metrics for Prometheus'
 		'facts:write all that doctor looks at, as JSON'
+		'help:print the commands and options, or those of a command'
 	)
 	_arguments -C -s \
 		'(-j --json)'{-j,--json}'[write JSON]' \
@@ -34,6 +35,7 @@ _onrampctl() {
 		'(-i --interval)'{-i,--interval}'[time between two looks]:seconds: ' \
 		'(-o --output)'{-o,--output}'[file to write]:file:_files' \
 		'--count[events or screens after which it ends]:number: ' \
+		'--sort[key that top sorts by]:key:(rate rtt queue paused retrans)' \
 		'--duration[for how long trace goes on]:seconds: ' \
 		'--timeout[time after which clock waitsync gives up]:seconds: ' \
 		'--facts[look at what facts wrote]:file:_files' \

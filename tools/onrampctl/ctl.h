@@ -43,6 +43,7 @@ enum ctl_status {
  * @duration_ns: length of a trace, ns
  * @timeout_ns:	clock waitsync: time after which it gives up; 0: never
  * @count:	monitor: events, top: screens, clock feed: maps, after which it ends; 0: none
+ * @sort:	top: key to sort by, or NULL
  * @interval_set: the command line has an interval
  * @http:	prometheus answers a request of HTTP on stdin
  * @json:	write JSON
@@ -54,6 +55,7 @@ struct ctl {
 	const char *state;
 	const char *netns;
 	const char *output;
+	const char *sort;
 	uint64_t interval_ns, duration_ns, timeout_ns, count;
 	bool interval_set;
 	bool http;
@@ -63,6 +65,7 @@ struct ctl {
 
 /* die() with status 3: it is not known how this host is. */
 _Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
+size_t word_among(const char *what, const char *word, const char * const *names, size_t n);
 
 /* term.c: colours of a terminal. */
 enum term_style { TERM_PLAIN, TERM_TITLE, TERM_CRITICAL, TERM_WARNING, TERM_NOTE };

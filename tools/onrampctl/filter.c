@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,8 +205,67 @@ static bool address(struct filter *f, const char *word)
 	return true;
 }
 
+/* Set by the program; without it names are unknown. */
+struct addrinfo *(*filter_lookup)(const char *name);
+
+/* One of the addresses of a host. */
+static struct filter *host_address(const struct addrinfo *a, bool remote, uint16_t port)
+{
+	struct filter *f = node(ADDRESS, NULL, NULL);
+
+	f->remote = remote;
+	f->port = port;
+	f->family = a->ai_family;
+	if (a->ai_family == AF_INET) {
+		f->bits = 32;
+		memcpy(f->address, &((const struct sockaddr_in *)a->ai_addr)->sin_addr, 4);
+	} else {
+		f->bits = 128;
+		memcpy(f->address, &((const struct sockaddr_in6 *)a->ai_addr)->sin6_addr, 16);
+	}
+	return f;
+}
+
+/*
+ * "db1.example.org" or "db1:443": any address of that host. Words that cannot be a name are not
+ * looked up. NULL: it is unknown.
+ */
+static struct filter *host(const char *word, bool remote, enum relation relation)
+{
+	struct addrinfo *list, *a;
+	struct filter *f = NULL, *one;
+	char name[MAX_WORD], *colon;
+	uint64_t port = 0;
+	size_t i;
+
+	snprintf(name, sizeof(name), "%s", word);
+	colon = strchr(name, ':');
+	if (colon) {
+		*colon++ = '\0';
+		if (!parse_u64(colon, 1, 65535, &port))
+			return NULL;
+	}
+	for (i = 0; name[i]; i++)
+		if (!isalnum((unsigned char)name[i]) && (!i || !strchr("-._", name[i])))
+			return NULL;
+	if (!name[strspn(name, "0123456789.")])
+		return NULL;
+	list = filter_lookup ? filter_lookup(name) : NULL;
+	if (!list)
+		return NULL;
+	for (a = list; a; a = a->ai_next) {
+		if (a->ai_family != AF_INET && a->ai_family != AF_INET6)
+			continue;
+		one = host_address(a, remote, (uint16_t)port);
+		f = f ? node(OR, f, one) : one;
+	}
+	freeaddrinfo(list);
+	return f && relation == REL_NE ? node(NOT, f, NULL) : f;
+}
+
 static struct filter *condition(struct parser *p)
 {
+	struct filter *named;
 	struct filter *f;
 	uint64_t v;
 
@@ -216,9 +277,14 @@ static struct filter *condition(struct parser *p)
 		next(p);
 		f->relation = relation(p);
 		if (f->relation > REL_NE || !address(f, p->word)) {
-			fail(p, "filter: address '%s': expected one such as 10.0.0.0/8, 10.0.0.1:443, [2001:db8::1]:443 or :443, behind = or != or nothing",
-			     p->word);
-			goto failed;
+			named = f->relation > REL_NE ? NULL : host(p->word, f->remote, f->relation);
+			if (!named) {
+				fail(p, "filter: address '%s': expected one such as 10.0.0.0/8, 10.0.0.1:443, [2001:db8::1]:443 or :443, or a known host, behind = or != or nothing",
+				     p->word);
+				goto failed;
+			}
+			filter_free(f);
+			f = named;
 		}
 	} else if (is(p, "sport", "dport")) {
 		f = node(PORT, NULL, NULL);

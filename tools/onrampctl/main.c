@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <netdb.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "filter.h"
 #include "monitor.h"
 #include "nic_ts.h"
 #include "parse.h"
@@ -67,35 +69,137 @@ static const struct {
 	{ "facts", cmd_facts, "", "write the facts that doctor uses, as JSON" },
 };
 
-static void print_help(FILE *f)
+/* Options, and the commands that they are for; NULL: all. */
+static const struct {
+	const char *of, *text;
+} option_help[] = {
+	{ NULL, "  -j, --json		write JSON\n" },
+	{ NULL, "  -n, --netns NAME	look at this network namespace of ip-netns(8)\n" },
+	{ NULL, "  -v, --verbose		write more\n" },
+	{ NULL,
+	  "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n" },
+	{ "prometheus trace",
+	  "  -o, --output FILE	prometheus: replace this file at once; trace: write this\n"
+	  "			file, and FILE.gp for gnuplot\n" },
+	{ "monitor top clock",
+	  "      --count N		end after N events (monitor), screens (top) or maps\n"
+	  "			(clock feed)\n" },
+	{ "top", "      --sort KEY	top: rate (default), rtt, queue, paused or retrans\n" },
+	{ "trace", "      --duration S	trace: length, 0.001 to 86400 (default: 10)\n" },
+	{ "clock",
+	  "      --timeout S	clock waitsync: give up after this time, 0.1 to 86400 (default:\n"
+	  "			never)\n" },
+	{ "prometheus",
+	  "      --http		prometheus: answer one HTTP request on stdin, for systemd\n" },
+	{ NULL,
+	  "      --facts FILE	read facts that 'onrampctl facts' wrote, not this host's\n" },
+	{ NULL, "      --root DIR	read /proc and /sys below DIR, and nothing else\n" },
+	{ "doctor status prometheus",
+	  "      --state FILE	muted checks (default: " STATE_FILE ")\n" },
+	{ NULL,
+	  "      --color WHEN	always, never, or auto (default): on a terminal, unless\n"
+	  "			NO_COLOR is set\n" },
+	{ NULL, "  -h, --help		print this text; behind a command: its own\n" },
+	{ NULL, "  -V, --version		print the version\n" },
+};
+
+static const char filter_help[] =
+	"\n"
+	"FILTER and FLOW are conditions on connections, in the words of ss(8):\n"
+	"\tsrc|dst [= | !=] ADDRESS[/LENGTH][:PORT]   or the name of a host, or :PORT\n"
+	"\tsport|dport [= | != | > | < | >= | <=] PORT\n"
+	"\tcc [= | !=] NAME                           congestion control\n"
+	"\tnot, and, or, ( )\n"
+	"such as: dst 10.0.3.9:443 and cc timely\n";
+
+static const char top_help[] =
+	"\n"
+	"Keys: q ends it; r, t, d, p and x sort by rate, RTT, queue, paused and retransmissions.\n";
+
+/* Is @word one of the @words, which have blanks between them? */
+static bool among(const char *words, const char *word)
 {
+	size_t n = strlen(word);
+	const char *at = words;
+
+	while ((at = strstr(at, word))) {
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* The help of a command, or of all of them. */
+static void print_help(FILE *f, const char *command)
+{
+	bool filters = !command;
 	size_t i;
 
-	fputs("usage: onrampctl [OPTION]... COMMAND\n\n", f);
+	if (!command)
+		fputs("usage: onrampctl [OPTION]... COMMAND\n\n", f);
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (command && strcmp(command, commands[i].name))
+			continue;
+		fprintf(f, "%s%s%s%s\n\t%s\n", command ? "usage: onrampctl [OPTION]... " : "  ",
+			commands[i].name, *commands[i].words ? " " : "", commands[i].words,
+			commands[i].what);
+		filters |= strstr(commands[i].words, "FILTER") || strstr(commands[i].words, "FLOW");
+	}
+	if (!command)
+		fputs("  help [COMMAND]\n\tprint this text, or that of a command\n", f);
+	fputc('\n', f);
+	for (i = 0; i < ARRAY_SIZE(option_help); i++)
+		if (!command || !option_help[i].of || among(option_help[i].of, command))
+			fputs(option_help[i].text, f);
+	if (filters)
+		fputs(filter_help, f);
+	if (command && !strcmp(command, "top"))
+		fputs(top_help, f);
+	fputs(command ? "" : "\nWords of commands may be shortened while they are unique.\n", f);
+	fputs("\nExit status: 0 all is well, 1 warning, 2 critical, 3 unknown, as of wrong arguments.\n",
+	      f);
+}
+
+/**
+ * word_among() - find a word that may be shortened
+ * @what: of what it is a word, for the error
+ * @word: as typed
+ * @names: the words
+ * @n: number of them
+ *
+ * Return: its index, @n if none begins so. Exits if several do.
+ */
+size_t word_among(const char *what, const char *word, const char * const *names, size_t n)
+{
+	size_t i, found = n;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(word, names[i]))
+			return i;
+	for (i = 0; i < n && *word; i++) {
+		if (strncmp(word, names[i], strlen(word)))
+			continue;
+		if (found < n)
+			unknown("%s '%s' is ambiguous: %s or %s", what, word, names[found],
+				names[i]);
+		found = i;
+	}
+	return found;
+}
+
+/* The index of a command; exits if there is none. */
+static size_t command_named(const char *word)
+{
+	const char *names[ARRAY_SIZE(commands)];
+	size_t i;
+
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(f, "  %s%s%s\n\t%s\n", commands[i].name, *commands[i].words ? " " : "",
-			commands[i].words, commands[i].what);
-	fputs("\n"
-	      "  -j, --json		write JSON\n"
-	      "  -n, --netns NAME	look at this network namespace of ip-netns(8)\n"
-	      "  -v, --verbose		write more\n"
-	      "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n"
-	      "  -o, --output FILE	prometheus: replace this file at once; trace: write this\n"
-	      "			file, and FILE.gp for gnuplot\n"
-	      "      --count N		end after N events (monitor), screens (top) or maps\n"
-	      "			(clock feed)\n"
-	      "      --duration S	trace: length, 0.001 to 86400 (default: 10)\n"
-	      "      --timeout S	clock waitsync: give up after this time, 0.1 to 86400 (default: never)\n"
-	      "      --http		prometheus: answer one HTTP request on stdin, for systemd\n"
-	      "      --facts FILE	read facts that 'onrampctl facts' wrote, not this host's\n"
-	      "      --root DIR	read /proc and /sys below DIR, and nothing else\n"
-	      "      --state FILE	muted checks (default: " STATE_FILE ")\n"
-	      "      --color WHEN	always, never, or auto (default): on a terminal, unless\n"
-	      "			NO_COLOR is set\n"
-	      "  -h, --help		print this text\n"
-	      "  -V, --version		print the version\n"
-	      "\n"
-	      "Exit status: 0 all is well, 1 warning, 2 critical, 3 unknown.\n", f);
+		names[i] = commands[i].name;
+	i = word_among("command", word, names, ARRAY_SIZE(commands));
+	if (i == ARRAY_SIZE(commands))
+		unknown("unknown command '%s': 'onrampctl --help' lists them", word);
+	return i;
 }
 
 /* Return the name of a check in capitals. Exits if no check has it. */
@@ -237,7 +341,7 @@ static void join_netns(const char *name)
 }
 
 /* Options without a letter. */
-enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP, TIMEOUT, COLOR };
+enum { FACTS = 256, ROOT, STATE, COUNT, DURATION, HTTP, TIMEOUT, COLOR, SORT };
 
 static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
@@ -246,6 +350,7 @@ static const struct option options[] = {
 	{ "interval", required_argument, NULL, 'i' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "count", required_argument, NULL, COUNT },
+	{ "sort", required_argument, NULL, SORT },
 	{ "duration", required_argument, NULL, DURATION },
 	{ "timeout", required_argument, NULL, TIMEOUT },
 	{ "color", required_argument, NULL, COLOR },
@@ -286,9 +391,17 @@ static void read_number(int c, struct ctl *ctl)
 	}
 }
 
+static struct addrinfo *lookup(const char *name)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+
+	return getaddrinfo(name, NULL, &hints, &list) ? NULL : list;
+}
+
 /* Read the options into @ctl. Returns -1, or the status with which to exit. */
 static int read_options(int argc, char **argv, struct ctl *ctl)
 {
+	bool help = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "jn:vi:o:Vh", options, NULL)) != -1)
@@ -315,6 +428,9 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 			if (!term_init(optarg))
 				unknown("color '%s': expected always, never or auto", optarg);
 			break;
+		case SORT:
+			ctl->sort = optarg;
+			break;
 		case FACTS:
 			ctl->facts = optarg;
 			break;
@@ -331,15 +447,25 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 			puts("onrampctl " ONRAMPCTL_VERSION);
 			return CTL_OK;
 		case 'h':
-			print_help(stdout);
-			return CTL_OK;
+			help = true;
+			break;
 		default:
 			fputs("'onrampctl --help' shows what is allowed\n", stderr);
 			return CTL_UNKNOWN;
 		}
+	/* help, help COMMAND, COMMAND -h */
+	if (optind < argc && !strcmp(argv[optind], "help")) {
+		help = true;
+		optind++;
+	}
+	if (help) {
+		print_help(stdout, optind < argc ? commands[command_named(argv[optind])].name :
+			   NULL);
+		return CTL_OK;
+	}
 	if (optind < argc)
 		return -1;
-	print_help(stderr);
+	print_help(stderr, NULL);
 	return CTL_UNKNOWN;
 }
 
@@ -357,14 +483,11 @@ int main(int argc, char **argv)
 	if (!strcmp(name ? name + 1 : argv[0] ? argv[0] : "", "nic_ts"))
 		return nic_ts_main(argc, argv);
 	term_init("auto");
+	filter_lookup = lookup;
 	status = read_options(argc, argv, &ctl);
 	if (status >= 0)
 		return status;
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[optind], commands[i].name))
-			break;
-	if (i == ARRAY_SIZE(commands))
-		unknown("unknown command '%s': 'onrampctl --help' lists them", argv[optind]);
+	i = command_named(argv[optind]);
 	if (ctl.netns && (ctl.facts || *ctl.root))
 		unknown("a network namespace is of this host: use --netns without --facts and --root");
 	if (ctl.netns)

@@ -64,6 +64,60 @@ void show_value(char *s, size_t size, const json_t *v, enum look_as look)
 }
 
 /**
+ * show_rate() - write a rate with its unit, or "-" if it is not known
+ * @s: room for @size bytes
+ * @size: of it
+ * @v: bit/s, or NULL
+ */
+const char *show_rate(char *s, size_t size, const json_t *v)
+{
+	char number[32];
+
+	show_value(number, sizeof(number), v, LOOK_RATE);
+	snprintf(s, size, "%s%s", number, json_is_number(v) ? "bit/s" : "");
+	return s;
+}
+
+/* table_widths() - how wide each column is; the sum with two blanks between */
+static size_t table_widths(const json_t *rows, const struct column *columns, size_t n,
+			   size_t *width)
+{
+	size_t i, k, sum = 0;
+	const json_t *row;
+	char s[128];
+
+	for (i = 0; i < n; i++) {
+		width[i] = strlen(columns[i].title);
+		json_array_foreach((json_t *)rows, k, row) {
+			show_value(s, sizeof(s), j_get(row, columns[i].key), columns[i].look);
+			if (strlen(s) > width[i])
+				width[i] = strlen(s);
+		}
+		sum += width[i] + (i ? 2 : 0);
+	}
+	return sum;
+}
+
+/**
+ * show_fitting() - how many of the columns of a table fit
+ * @rows: array of objects
+ * @columns: the most important ones first
+ * @n: number of columns
+ * @least: this many are shown, whether they fit or not
+ * @room: characters in a line
+ */
+size_t show_fitting(const json_t *rows, const struct column *columns, size_t n, size_t least,
+		    size_t room)
+{
+	size_t *width = xcalloc(n, sizeof(*width));
+
+	while (n > least && table_widths(rows, columns, n, width) > room)
+		n--;
+	free(width);
+	return n;
+}
+
+/**
  * show_table() - write rows to stdout, columns as wide as they need
  * @rows: array of objects
  * @columns: keys of @rows, their titles and formats
@@ -75,14 +129,7 @@ void show_table(const json_t *rows, const struct column *columns, size_t n)
 	const json_t *row;
 	char s[128];
 
-	for (i = 0; i < n; i++)
-		width[i] = strlen(columns[i].title);
-	json_array_foreach((json_t *)rows, k, row)
-		for (i = 0; i < n; i++) {
-			show_value(s, sizeof(s), j_get(row, columns[i].key), columns[i].look);
-			if (strlen(s) > width[i])
-				width[i] = strlen(s);
-		}
+	table_widths(rows, columns, n, width);
 	for (k = 0; k <= json_array_size(rows); k++) {
 		row = k ? json_array_get(rows, k - 1) : NULL;
 		fputs(k ? "" : term(TERM_TITLE), stdout);
@@ -396,8 +443,10 @@ json_t *row_flow(const struct flow *f)
 	/* All bits set is no limit. */
 	if (t->tcpi_pacing_rate && t->tcpi_pacing_rate < UINT64_MAX / 8)
 		j_set_u64(row, "pacing_bit_s", t->tcpi_pacing_rate * 8);
-	j_set_u64(row, "rtt_us", f->rtt_count ? f->rtt_us : t->tcpi_rtt);
-	if (t->tcpi_min_rtt != UINT32_MAX)
+	/* 0: none was measured yet. */
+	if (f->rtt_count ? f->rtt_us : t->tcpi_rtt)
+		j_set_u64(row, "rtt_us", f->rtt_count ? f->rtt_us : t->tcpi_rtt);
+	if (f->rtt_count ? f->min_rtt_us : t->tcpi_min_rtt && t->tcpi_min_rtt != UINT32_MAX)
 		j_set_u64(row, "min_rtt_us", f->rtt_count ? f->min_rtt_us : t->tcpi_min_rtt);
 	j_set_u64(row, "cwnd_packets", t->tcpi_snd_cwnd);
 	j_set_u64(row, "unacked_packets", t->tcpi_unacked);

@@ -268,7 +268,7 @@ static int show_flows(const struct ctl *ctl, int argc, char **argv)
 	};
 
 	return put(ctl, list_flows(ctl, argc, argv), columns, ARRAY_SIZE(columns),
-		   "unknown connection");
+		   argc ? "no connection matches" : "no connections");
 }
 
 /* Connections of timely, with its own state. */
@@ -294,37 +294,40 @@ static int show_timely_flows(const struct ctl *ctl, int argc, char **argv)
 		if (j_get(row, "timely"))
 			json_array_append(mine, row);
 	json_decref(rows);
-	return put(ctl, mine, columns, ARRAY_SIZE(columns), "unknown connection of timely");
+	return put(ctl, mine, columns, ARRAY_SIZE(columns),
+		   argc ? "no connection of timely matches" : "no connections of timely");
 }
 
 int cmd_show(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char * const names[] = {
+		"devices", "paths", "flows", "subscribers", "timely", "clocks",
+	};
 	/* Those with rates look twice. */
 	static const struct {
-		const char *name;
 		int (*run)(const struct ctl *ctl);
 		bool twice;
-	} what[] = {
-		{ "devices", show_devices }, { "paths", show_paths, true },
-		{ "subscribers", show_subscribers, true }, { "timely", show_timely, true },
-		{ "clocks", show_clocks },
+	} what[ARRAY_SIZE(names)] = {
+		{ show_devices }, { show_paths, true }, {}, { show_subscribers, true },
+		{ show_timely, true }, { show_clocks },
 	};
+	static const char * const flows = "flows";
 	struct ctl looks = *ctl;
-	size_t i;
+	size_t i = ARRAY_SIZE(names);
 
-	if (argc && !strcmp(argv[0], "flows"))
+	if (argc)
+		i = word_among("show", argv[0], names, ARRAY_SIZE(names));
+	if (i == ARRAY_SIZE(names))
+		unknown("show '%s': expected devices, paths, flows, subscribers, timely or clocks",
+			argc ? argv[0] : "");
+	if (!what[i].run)
 		return show_flows(ctl, argc - 1, argv + 1);
-	if (argc > 1 && !strcmp(argv[0], "timely") && !strcmp(argv[1], "flows"))
+	if (argc > 1 && what[i].run == show_timely &&
+	    !word_among("show timely", argv[1], &flows, 1))
 		return show_timely_flows(ctl, argc - 2, argv + 2);
-	for (i = 0; argc && i < ARRAY_SIZE(what); i++) {
-		if (strcmp(argv[0], what[i].name))
-			continue;
-		if (argc > 1)
-			unknown("show %s '%s': expected nothing more", argv[0], argv[1]);
-		if (!what[i].twice)
-			looks.interval_ns = 0;
-		return what[i].run(&looks);
-	}
-	unknown("show '%s': expected devices, paths, flows, subscribers, timely or clocks",
-		argc ? argv[0] : "");
+	if (argc > 1)
+		unknown("show %s '%s': expected nothing more", names[i], argv[1]);
+	if (!what[i].twice)
+		looks.interval_ns = 0;
+	return what[i].run(&looks);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* onrampctl top: the busiest connections, again and again. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "collect.h"
@@ -25,6 +27,68 @@ static void on_signal(int number)
 {
 	(void)number;
 	stopped = true;
+}
+
+/* Keys, if both ends are a terminal. */
+static const char key_letters[] = {
+	[TOP_RATE] = 'r', [TOP_RTT] = 't', [TOP_QUEUE] = 'd', [TOP_PAUSED] = 'p',
+	[TOP_RETRANS] = 'x',
+};
+
+static struct termios before_keys;
+static bool keys;
+
+/* Get keys at once, and do not show them. */
+static void keys_on(void)
+{
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+	    tcgetattr(STDIN_FILENO, &before_keys))
+		return;
+	raw = before_keys;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	/* In the background, this would stop us. */
+	keys = tcgetpgrp(STDIN_FILENO) == getpgrp() && !tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+}
+
+static void keys_off(void)
+{
+	if (keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before_keys);
+	keys = false;
+}
+
+/* Wait until @end_ns, or for a key that asks for something else. */
+static void wait_for_key(uint64_t end_ns, enum top_key *sort)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+	uint64_t now;
+	char key;
+	size_t i;
+
+	while (!stopped && (now = now_ns()) < end_ns) {
+		if (!keys) {
+			look_sleep(end_ns - now);
+			return;
+		}
+		if (poll(&fd, 1, (int)((end_ns - now) / NSEC_PER_MSEC) + 1) <= 0)
+			continue;
+		/* The terminal is gone. */
+		if (read(STDIN_FILENO, &key, 1) != 1) {
+			stopped = true;
+			return;
+		}
+		if (key == 'q')
+			stopped = true;
+		for (i = 0; i < TOP_KEYS; i++)
+			if (key == key_letters[i]) {
+				*sort = (enum top_key)i;
+				return;
+			}
+	}
 }
 
 struct reading {
@@ -171,26 +235,48 @@ static void print_devices(const json_t *rows)
 	json_array_foreach((json_t *)rows, i, row) {
 		if (!j_int_or(row, "onramp_qdiscs", 0))
 			continue;
-		printf("%s %s/%sbit/s  held %s  pauses %s/s  delay p99 %s (T %s)\n",
-		       j_str(row, "device"), value(a, sizeof(a), row, "rate_bit_s", LOOK_RATE),
-		       value(b, sizeof(b), row, "speed_bit_s", LOOK_RATE),
+		printf("%s %s", j_str(row, "device"),
+		       show_rate(a, sizeof(a), j_get(row, "rate_bit_s")));
+		/* A virtual device has no speed. */
+		if (j_get(row, "speed_bit_s"))
+			printf(" of %s", show_rate(b, sizeof(b), j_get(row, "speed_bit_s")));
+		printf("  held %s  pauses %s%s  delay p99 %s (T %s)\n",
 		       value(c, sizeof(c), row, "held", LOOK_COUNT),
 		       value(d, sizeof(d), row, "pauses_per_s", LOOK_COUNT),
+		       j_get(row, "pauses_per_s") ? "/s" : "",
 		       value(e, sizeof(e), row, "delay_p99_ns", LOOK_NS),
 		       value(t, sizeof(t), row, "threshold_ns", LOOK_NS));
 	}
 }
 
-static void print_flows(const json_t *rows)
+/* Columns that a line of 80 characters has, and those for which there is room beside them. */
+#define COLUMNS_LEAST	7
+
+static void print_flows(const json_t *rows, size_t room)
 {
 	static const struct column columns[] = {
 		{ "FLOW", "from", LOOK_TEXT }, { "TO", "to", LOOK_TEXT },
 		{ "RATE", "rate_bit_s", LOOK_RATE }, { "RTT", "rtt_us", LOOK_US },
 		{ "QUEUE", "delay_ns", LOOK_NS }, { "PAUSED", "paused_share", LOOK_SHARE },
 		{ "HELD-BY", "held_by", LOOK_TEXT },
+		{ "CC", "congestion_control", LOOK_TEXT }, { "MIN-RTT", "min_rtt_us", LOOK_US },
+		{ "RETRANS", "retransmitted_packets", LOOK_COUNT },
+		{ "CWND", "cwnd_packets", LOOK_COUNT }, { "PACING", "pacing_bit_s", LOOK_RATE },
+		{ "DELIVERY", "delivery_bit_s", LOOK_RATE },
+		{ "UNSENT", "unsent_bytes", LOOK_COUNT },
 	};
 
-	show_table(rows, columns, ARRAY_SIZE(columns));
+	show_table(rows, columns,
+		   show_fitting(rows, columns, ARRAY_SIZE(columns), COLUMNS_LEAST, room));
+}
+
+/* Characters in a line of this terminal; 0 in a pipe, which gets the least columns. */
+static size_t line_room(bool terminal)
+{
+	struct winsize size;
+
+	return terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col :
+	       0;
 }
 
 /* Rows for connections on this terminal, or in a pipe. */
@@ -205,7 +291,7 @@ static size_t rows_for_flows(bool terminal, size_t used)
 }
 
 static void put_screen(const struct ctl *ctl, const struct table *before, const struct table *now,
-		       const json_t *devices, bool terminal)
+		       enum top_key sort, const json_t *devices, bool terminal)
 {
 	json_t *rows = json_array(), *row, *screen;
 	struct busy busiest[ROWS_MAX];
@@ -213,7 +299,7 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 
 	json_array_foreach((json_t *)devices, i, row)
 		lines += j_int_or(row, "onramp_qdiscs", 0) > 0;
-	n = table_busiest(before, now, busiest, rows_for_flows(terminal, lines));
+	n = table_busiest(before, now, sort, busiest, rows_for_flows(terminal, lines));
 	for (i = 0; i < n; i++)
 		json_array_append_new(rows, busy_row(&busiest[i]));
 	if (ctl->json) {
@@ -229,10 +315,11 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 		if (terminal)
 			fputs("\033[H\033[J\033[?7l", stdout);
 		print_devices(devices);
-		printf("%zu connection%s%s\n", now->n, now->n == 1 ? "" : "s",
-		       now->hidden ? "; pauses are for root to see" : "");
+		printf("%zu connection%s by %s%s%s\n", now->n, now->n == 1 ? "" : "s",
+		       top_keys[sort], now->hidden ? "; pauses are for root to see" : "",
+		       keys ? "; q ends, r t d p x sort" : "");
 		if (json_array_size(rows))
-			print_flows(rows);
+			print_flows(rows, line_room(terminal));
 		fputs(terminal ? "\033[?7h" : "\n", stdout);
 	}
 	json_decref(rows);
@@ -247,9 +334,14 @@ int cmd_top(const struct ctl *ctl, int argc, char **argv)
 	struct table tables[2] = { 0 };
 	json_t *devices = NULL, *next;
 	struct filter *filter = NULL;
+	enum top_key sort = TOP_RATE;
 	char error[FILTER_ERROR];
 	uint64_t seen = 0;
 
+	if (ctl->sort)
+		sort = (enum top_key)word_among("sort", ctl->sort, top_keys, TOP_KEYS);
+	if (sort == TOP_KEYS)
+		unknown("sort '%s': expected rate, rtt, queue, paused or retrans", ctl->sort);
 	if (ctl->facts || *ctl->root)
 		unknown("connections are not among the facts: use it without --facts and --root");
 	if (ctl->interval_ns < 100 * NSEC_PER_MSEC)
@@ -263,19 +355,23 @@ int cmd_top(const struct ctl *ctl, int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	read_table(&tables[0], filter);
 	devices = read_devices(NULL, 0);
+	if (terminal)
+		keys_on();
+	atexit(keys_off);
 	while (!stopped && (!ctl->count || seen < ctl->count)) {
 		struct table *before = &tables[seen % 2], *now = &tables[(seen + 1) % 2];
 
-		look_sleep(ctl->interval_ns);
+		wait_for_key(before->time_ns + ctl->interval_ns, &sort);
 		if (stopped)
 			break;
 		read_table(now, filter);
 		next = read_devices(devices, (double)(now->time_ns - before->time_ns) / 1e9);
 		json_decref(devices);
 		devices = next;
-		put_screen(ctl, before, now, devices, terminal);
+		put_screen(ctl, before, now, sort, devices, terminal);
 		seen++;
 	}
+	keys_off();
 	json_decref(devices);
 	filter_free(filter);
 	free(tables[0].looks);

@@ -20,21 +20,27 @@ struct table {
 	bool hidden;
 };
 
+/* What connections can be sorted by. */
+enum top_key { TOP_RATE, TOP_RTT, TOP_QUEUE, TOP_PAUSED, TOP_RETRANS, TOP_KEYS };
+
+extern const char * const top_keys[TOP_KEYS];
+
 /**
  * struct busy - a connection between two tables
  * @look:	the newer look
  * @before:	the older one, or NULL: it is new
  * @rate:	bytes/s sent
+ * @key:	by which it was sorted
  */
 struct busy {
 	const struct look *look, *before;
-	double rate;
+	double rate, key;
 };
 
 void table_add(struct table *t, const struct flow *f);
 void table_sort(struct table *t);
-size_t table_busiest(const struct table *before, const struct table *now, struct busy *out,
-		     size_t n);
+size_t table_busiest(const struct table *before, const struct table *now, enum top_key key,
+		     struct busy *out, size_t n);
 json_t *busy_row(const struct busy *b);
 
 int cmd_top(const struct ctl *ctl, int argc, char **argv);

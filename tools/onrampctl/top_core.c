@@ -30,25 +30,70 @@ void table_sort(struct table *t)
 		qsort(t->looks, t->n, sizeof(*t->looks), by_cookie);
 }
 
-/* The largest rate first; of equals, the one with the larger cookie last. */
+const char * const top_keys[TOP_KEYS] = {
+	[TOP_RATE] = "rate", [TOP_RTT] = "rtt", [TOP_QUEUE] = "queue", [TOP_PAUSED] = "paused",
+	[TOP_RETRANS] = "retrans",
+};
+
+/* Share of the time between both looks for which it was paused; -1: not known. */
+static double paused_share(const struct busy *b)
+{
+	double held;
+
+	if (!b->before || !b->before->onramp || !b->look->onramp ||
+	    b->look->pauses.paused_ns < b->before->pauses.paused_ns ||
+	    b->look->time_ns <= b->before->time_ns)
+		return -1;
+	held = (double)(b->look->pauses.paused_ns - b->before->pauses.paused_ns) /
+	       (double)(b->look->time_ns - b->before->time_ns);
+	return held < 1 ? held : 1;
+}
+
+/* What connections are sorted by, the largest first; -1: not known, so last. */
+static double key_of(const struct busy *b, enum top_key key)
+{
+	const struct flow *f = &b->look->flow;
+	uint32_t before;
+
+	switch (key) {
+	case TOP_RTT:
+		return f->rtt_count ? f->rtt_us : f->info.tcpi_rtt ?: -1.0;
+	case TOP_QUEUE:
+		return b->look->onramp && b->look->pauses.has_delay ?
+		       (double)b->look->pauses.delay_ns : -1;
+	case TOP_PAUSED:
+		return paused_share(b);
+	case TOP_RETRANS:
+		/* Since the look before. */
+		before = b->before ? b->before->flow.info.tcpi_total_retrans : 0;
+		return (double)(f->info.tcpi_total_retrans - before);
+	default:
+		return b->rate;
+	}
+}
+
+/* The largest key first, then the largest rate; of equals, the larger cookie last. */
 static bool is_busier(const struct busy *a, const struct busy *b)
 {
+	if (a->key > b->key || a->key < b->key)
+		return a->key > b->key;
 	if (a->rate > b->rate || a->rate < b->rate)
 		return a->rate > b->rate;
 	return a->look->flow.cookie < b->look->flow.cookie;
 }
 
 /**
- * table_busiest() - find those that sent most between two looks
+ * table_busiest() - find those that are first by a key
  * @before: first look, sorted; may be empty
  * @now: second one, sorted
- * @out: result, the busiest first
+ * @key: by which; TOP_RATE: those that sent most between the looks
+ * @out: result, the first one first
  * @n: room in it
  *
  * Return: how many there are.
  */
-size_t table_busiest(const struct table *before, const struct table *now, struct busy *out,
-		     size_t n)
+size_t table_busiest(const struct table *before, const struct table *now, enum top_key key,
+		     struct busy *out, size_t n)
 {
 	size_t i, k = 0, at, used = 0;
 	struct busy b;
@@ -68,6 +113,7 @@ size_t table_busiest(const struct table *before, const struct table *now, struct
 		sent = l->flow.info.tcpi_bytes_sent;
 		if (since && l->time_ns > since && sent > old)
 			b.rate = (double)(sent - old) * 1e9 / (double)(l->time_ns - since);
+		b.key = key_of(&b, key);
 		if (used == n && !is_busier(&b, &out[n - 1]))
 			continue;
 		at = used < n ? used++ : n - 1;
@@ -96,14 +142,8 @@ json_t *busy_row(const struct busy *b)
 		j_set_u64(row, "delay_ns", b->look->pauses.delay_ns);
 	if (!b->before)
 		return row;
-	if (b->before->onramp && b->look->onramp &&
-	    b->look->pauses.paused_ns >= b->before->pauses.paused_ns &&
-	    b->look->time_ns > b->before->time_ns) {
-		double held = (double)(b->look->pauses.paused_ns - b->before->pauses.paused_ns) /
-			      (double)(b->look->time_ns - b->before->time_ns);
-
-		j_set(row, "paused_share", json_real(held < 1 ? held : 1));
-	}
+	if (paused_share(b) >= 0)
+		j_set(row, "paused_share", json_real(paused_share(b)));
 	why_sample(&samples, b->look, false);
 	s = why_shares(b->before, b->look, &samples);
 	why = why_dominant(&s);

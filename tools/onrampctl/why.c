@@ -117,8 +117,9 @@ static void print_path(const json_t *o)
 	if (pauses)
 		printf(", mean %s", a);
 	if (j_str(o, "path/baseline"))
-		printf("; baseline %s, +-%s", j_str(o, "path/baseline"),
-		       shown(e, sizeof(e), o, "path/delay_error_ns", LOOK_NS));
+		printf("; baseline %s", j_str(o, "path/baseline"));
+	if (j_str(o, "path/baseline") && j_get(o, "path/delay_error_ns"))
+		printf(", +-%s", shown(e, sizeof(e), o, "path/delay_error_ns", LOOK_NS));
 	putchar('\n');
 	if (n)
 		printf("          %" PRId64 " other connection%s of this host %s to the same host, %"
@@ -135,12 +136,12 @@ static void print_report(const json_t *o, const struct why_shares *s)
 	char rate[32], pacing[32];
 
 	why_percent(s, percent);
-	printf("%s -> %s  %s%s, last %.1f s: %sbit/s, pacing rate %sbit/s\n", j_str(o, "from"),
+	printf("%s -> %s  %s%s, last %.1f s: %s, pacing rate %s\n", j_str(o, "from"),
 	       j_str(o, "to"), j_str(o, "congestion_control") ? j_str(o, "congestion_control") : "?",
 	       j_true(o, "followed_by_onramp") ? " + onramp" : "",
 	       json_real_value(j_get(o, "interval_s")),
-	       shown(rate, sizeof(rate), o, "rate_bit_s", LOOK_RATE),
-	       shown(pacing, sizeof(pacing), o, "pacing_bit_s", LOOK_RATE));
+	       show_rate(rate, sizeof(rate), j_get(o, "rate_bit_s")),
+	       show_rate(pacing, sizeof(pacing), j_get(o, "pacing_bit_s")));
 	printf("held by ");
 	/* The largest first. */
 	for (k = 0; k < WHYS; k++) {

@@ -108,6 +108,7 @@ static void explain(void)
 			 p->kind == WORD ? words : units[p->kind]);
 		fprintf(stderr, "  %-25s %s\n", text, p->help);
 	}
+	fprintf(stderr, "  TIME is a number with s, ms, us or ns; without a unit it is in us, of timer_slack in ns\n");
 	fprintf(stderr,
 		"  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n  %-25s %s\n",
 		"[no]pacing", params[TCA_ONRAMP_PACING].help,
@@ -235,6 +236,16 @@ static int parse_value(enum kind kind, const char *text, const char *dev, uint64
 	}
 }
 
+/* A number alone is in us or, as in fq, ns: say which. */
+static void note_unit(enum kind kind, const char *word, const char *text)
+{
+	char *end;
+
+	if ((kind == TIME || kind == US || kind == NS) && strtod(text, &end) > 0 && !*end)
+		fprintf(stderr, "onramp: %s %s: no unit, taken as %s%s\n", word, text, text,
+			kind == NS ? "ns" : "us");
+}
+
 static int put_u64(struct nlmsghdr *n, int attr, uint64_t value)
 {
 	return addattr_l(n, ONRAMP_REQUEST_MAX, attr, &value, sizeof(value));
@@ -291,6 +302,7 @@ static int parse_param(struct nlmsghdr *n, int attr, const char *word, const cha
 		return wrong(word, text, attr == TCA_ONRAMP_PEERS ?
 			     "expected near, all, or a time such as 5ms" :
 			     wanted[params[attr].kind]);
+	note_unit(params[attr].kind, word, text);
 	/* For fq that leaves their number as it is. */
 	if (attr == TCA_ONRAMP_BUCKETS && !value)
 		return 0;

@@ -554,6 +554,29 @@ static void filters(void)
 	CHECK(filter_match(NULL, &flows[0]));
 }
 
+/* Nothing is 0, and nothing has a unit, that is not known. */
+static void unknown_is_not_0(void)
+{
+	struct flow f = flow_of(AF_INET, "10.0.1.2", 1001, "10.0.3.9", 443, "cubic");
+	json_t *row, *rate = json_integer(89000000);
+	char s[32];
+
+	f.has_info = true;
+	row = row_flow(&f);
+	CHECK(!j_get(row, "rtt_us"));
+	CHECK(!j_get(row, "min_rtt_us"));
+	json_decref(row);
+	f.info.tcpi_rtt = 70;
+	f.info.tcpi_min_rtt = 60;
+	row = row_flow(&f);
+	CHECK_EQ(j_int_or(row, "rtt_us", 0), 70);
+	CHECK_EQ(j_int_or(row, "min_rtt_us", 0), 60);
+	json_decref(row);
+	CHECK(!strcmp(show_rate(s, sizeof(s), rate), "89Mbit/s"));
+	CHECK(!strcmp(show_rate(s, sizeof(s), NULL), "-"));
+	json_decref(rate);
+}
+
 static void wrong_filters_are_refused(void)
 {
 	static const char * const rows[] = {
@@ -562,7 +585,7 @@ static void wrong_filters_are_refused(void)
 		"src :443/8", "src */8", "sport", "sport x", "sport 65536", "sport = = 1", "cc",
 		"cc =", "cc > timely", "cc a_name_that_is_too_long", "cc timely )", "( cc timely",
 		"not", "and", "cc timely and", "cc timely or", "or cc timely", "state established",
-		"src 10.0.0.1 | ", "()", "src example.org",
+		"src 10.0.0.1 | ", "()", "src exa$mple", "src 10.0.0.1x:0", "src localhost:0",
 	};
 	char error[FILTER_ERROR], *deep = malloc(4000), *many = malloc(40000);
 	char *words;
@@ -985,7 +1008,7 @@ static void the_busiest_are_found(void)
 		}
 		table_sort(&before);
 		table_sort(&now);
-		n = table_busiest(&before, &now, out, ARRAY_SIZE(out));
+		n = table_busiest(&before, &now, TOP_RATE, out, ARRAY_SIZE(out));
 		CHECK_EQ(n, now.n < ARRAY_SIZE(out) ? now.n : ARRAY_SIZE(out));
 		for (i = 0; i < n; i++) {
 			const struct look *l = out[i].look;
@@ -998,7 +1021,16 @@ static void the_busiest_are_found(void)
 			CHECK_EQ(larger, i);
 		}
 	}
-	CHECK_EQ(table_busiest(&before, &now, out, 0), 0);
+	CHECK_EQ(table_busiest(&before, &now, TOP_RATE, out, 0), 0);
+	/* By its RTT the slowest one is last; of one that is not known, too. */
+	for (i = 0; i < now.n; i++)
+		now.looks[i].flow.info.tcpi_rtt = (uint32_t)(now.n - i - 1) * 100;
+	n = table_busiest(&before, &now, TOP_RTT, out, ARRAY_SIZE(out));
+	for (i = 1; i < n; i++)
+		CHECK(out[i - 1].look->flow.info.tcpi_rtt > out[i].look->flow.info.tcpi_rtt);
+	CHECK(n && out[0].look->flow.info.tcpi_rtt == (now.n - 1) * 100);
+	n = table_busiest(&before, &now, TOP_PAUSED, out, ARRAY_SIZE(out));
+	CHECK(n && out[0].key < 0);
 	free(before.looks);
 	free(now.looks);
 	{
@@ -1470,6 +1502,7 @@ int main(void)
 		KTAP_CASE(periods),
 		KTAP_CASE(names_are_cleaned),
 		KTAP_CASE(filters),
+		KTAP_CASE(unknown_is_not_0),
 		KTAP_CASE(wrong_filters_are_refused),
 		KTAP_CASE(random_filters_do_no_harm),
 		KTAP_CASE(values_are_written_short),
