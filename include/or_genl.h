@@ -17,6 +17,7 @@
 #include <linux/module.h>
 #include <linux/rhashtable.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/netlink.h>
 #include <uapi/onramp_genl.h>
 
@@ -31,7 +32,7 @@ struct net;
  * @raddr:	remote address, likewise
  * @lbits:	bits of @laddr that have to be equal
  * @rbits:	bits of @raddr, likewise
- * @scope:	device of a link-local address; 0: none, in a dump any
+ * @scope:	device of a link-local address, or VRF; 0: none, in a dump any
  * @lport:	local port
  * @rport:	remote port
  * @ifindex:	device
@@ -120,5 +121,21 @@ int or_genl_put_name(struct sk_buff *msg, u32 family, const __be32 *laddr, const
 bool or_genl_has_listeners(struct net *net);
 void or_genl_notify(struct net *net, u8 cmd,
 		    int (*put)(struct sk_buff *msg, const void *event), const void *event);
+
+/**
+ * or_genl_scope() - return or_addrs.scope for a request about one object
+ * @net:	namespace
+ * @filter:	of the request; its scope may name any device in the VRF of an address
+ *
+ * Context: any.
+ */
+static inline u32 or_genl_scope(struct net *net, const struct or_genl_filter *filter)
+{
+	if (!filter->scope || (filter->family == AF_INET6 &&
+			       ipv6_addr_type((const struct in6_addr *)filter->raddr) &
+			       IPV6_ADDR_LINKLOCAL))
+		return filter->scope;
+	return l3mdev_master_ifindex_by_index(net, filter->scope);
+}
 
 #endif /* _OR_GENL_H */

@@ -25,6 +25,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include <or_proto.h>
 
@@ -36,7 +37,8 @@ struct net;
  * @laddr:	address of this host; IPv4 in the first word, the rest 0
  * @raddr:	address of the peer, likewise
  * @family:	AF_INET or AF_INET6
- * @scope:	index of the device, for link-local IPv6 addresses; else 0
+ * @scope:	index of the device, for link-local IPv6 addresses; else that of the VRF in which
+ *		the peer is, 0: in none
  *
  * Addresses in network byte order. There is no padding: it is hashed and compared
  * as it lies in memory.
@@ -80,8 +82,32 @@ struct or_way {
 };
 
 /**
+ * struct or_via - the way of the data that messages are about: they take no other
+ * @oif:	device that its socket is bound to; 0: none, or unknown
+ * @ifindex:	device that the data leaves by, or the VLAN device on it; 0: unknown. Messages leave
+ *		by this one or one that is on top of it, or are not sent
+ * @mark:	of its packets; messages are routed by it, and have none themselves
+ * @uid:	of its socket's owner, for rules of routing
+ * @sport:	port of this host, likewise; 0: unknown
+ * @dport:	port of the peer, likewise
+ *
+ * All 0: the addresses and their scope are all that is known. There is no padding.
+ */
+struct or_via {
+	int	oif;
+	int	ifindex;
+	u32	mark;
+	kuid_t	uid;
+	__be16	sport;
+	__be16	dport;
+};
+
+static_assert(sizeof(struct or_via) == 20);
+
+/**
  * struct or_route - the route of the last message between two addresses of or_addrs
  * @lock:	of all that follows
+ * @via:	see or_port_route_via()
  * @tos:	type of service or traffic class that it is for
  * @cookie:	of @dst
  * @dst:	with a reference; NULL: none
@@ -91,6 +117,7 @@ struct or_way {
  */
 struct or_route {
 	spinlock_t		lock;	/* see above */
+	struct or_via		via;
 	u8			tos;
 	u32			cookie;
 	struct dst_entry	*dst;
@@ -101,7 +128,8 @@ struct or_route {
  * @type:	enum or_type
  * @owner:	module of @rcv
  * @rcv:	called for each message of the type, under RCU with BH disabled:
- *		@addrs of it; @ifindex of the device it came in on; @msg with
+ *		@addrs of it; @ifindex of the device it came in on; @mark for an answer, as
+ *		net.ipv4.fwmark_reflect says; @msg with
  *		min(@len, OR_MSG_MAX) bytes that may be read; @len as received, which
  *		may be wrong, at least 1. Its version and type are right, the UDP
  *		checksum is, and nothing else has been checked.
@@ -109,7 +137,7 @@ struct or_route {
 struct or_port_user {
 	u8		type;
 	struct module	*owner;
-	void (*rcv)(struct net *net, const struct or_addrs *addrs, int ifindex,
+	void (*rcv)(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 		    const u8 *msg, unsigned int len);
 };
 
@@ -119,11 +147,12 @@ int or_port_guard(struct net *net);
 void or_port_unguard(struct net *net);
 int or_port_open(struct net *net);
 void or_port_close(struct net *net);
-int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
-		 unsigned int len, u8 tos, u32 priority, u32 mark);
+int or_port_send(struct net *net, const struct or_addrs *addrs, const struct or_via *via,
+		 bool foreign, const u8 *msg, unsigned int len, u8 tos, u32 priority);
 int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_route *route,
 		    const u8 *msg, unsigned int len, u8 tos, u32 priority);
 void or_port_route_init(struct or_route *route);
+void or_port_route_via(struct or_route *route, const struct or_via *via);
 void or_port_route_put(struct or_route *route);
 int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
 		    const u8 *msg, unsigned int len);

@@ -212,7 +212,7 @@ struct or_acker_conf {
  * @all_keyed:	@all_key is set
  * @all_key:	of OR-ACKs in mode all without a subscription, or_acker_sub_all_key()
  * @path:	knowledge of the sender about its path; read locklessly
- * @scope:	device of a link-local address, else 0; constant
+ * @scope:	device of a link-local address, else that of its VRF or 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @acks:	OR-ACKs to it; under @lock
  * @ref:	one for the table, one for each flow
@@ -410,6 +410,7 @@ struct or_acker_walk {
  * @sub_walk:	of @subs, by @age_work
  * @flow_walk:	of @flows, likewise
  * @nsubs:	in @subs; under @lock, read locklessly
+ * @nscoped:	those of @nsubs with a scope, likewise
  * @nflows:	in @flows, likewise
  * @unused:	subscribers without flows, oldest first; under @lock
  * @secret:	of cookies and of first counts; constant
@@ -442,6 +443,7 @@ struct or_acker_net {
 	struct or_acker_walk		sub_walk;
 	struct or_acker_walk		flow_walk;
 	unsigned int			nsubs;
+	unsigned int			nscoped;
 	unsigned int			nflows;
 	struct list_head		unused;
 	siphash_key_t			secret;
@@ -471,10 +473,10 @@ static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
 /**
  * or_acker_pair() - return the key of the subscriber of a connection
  * @key:	a connection, or a pair of addresses
- * @scope:	index of the device of a link-local address, else 0
+ * @scope:	index of the device of a link-local address; else of the VRF that it is in, or 0
  *
- * Hosts have the same link-local addresses on each VLAN of a device. So the index is part
- * of the key, in the place of the ports.
+ * Hosts have the same link-local addresses on each VLAN of a device, and any in each VRF. So the
+ * index is part of the key, in the place of the ports.
  */
 static inline struct nic_ts_key or_acker_pair(const struct nic_ts_key *key, u32 scope)
 {
@@ -575,7 +577,7 @@ int or_acker_flow_init(void);
 void or_acker_flow_exit(void);
 
 /* or_acker_sub.c */
-void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
+void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 			const u8 *msg, unsigned int len);
 u64 or_acker_now_s(void);
 struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,

@@ -387,12 +387,29 @@ static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
 	return sub->scope ?: READ_ONCE(sub->ifindex) ?: ifindex;
 }
 
+/* The way of OR-ACKs to the other end of a socket: that of its ACKs. */
+static void or_acker_via(const struct sock *sk, const struct nic_ts_key *key, struct or_via *via)
+{
+	*via = (struct or_via) {
+		.uid = sock_net_uid(sock_net(sk), NULL), .sport = key->lport, .dport = key->rport,
+	};
+	if (sk->sk_state == TCP_NEW_SYN_RECV) {
+		via->oif = inet_rsk(inet_reqsk(sk))->ir_iif;
+		via->mark = inet_rsk(inet_reqsk(sk))->ir_mark;
+		return;
+	}
+	via->oif = READ_ONCE(sk->sk_bound_dev_if);
+	via->mark = READ_ONCE(sk->sk_mark);
+	via->uid = sock_net_uid(sock_net(sk), sk);
+}
+
 /* The owner of a packet, for or_acker_owner_find(). */
 struct or_acker_owner {
 	struct or_acker_net	*an;
 	const struct nic_ts_key	*key;	/* the connection */
 	bool			all;	/* mode all: it needs no subscriber */
 	bool			known;	/* there is a subscriber, or it needs none */
+	bool			link;	/* its addresses are link-local ones */
 	struct nic_ts_key	pair;	/* key of the subscriber */
 	struct sock		*sk;	/* with a reference; NULL: it has none here */
 	struct or_acker_window	window;
@@ -415,21 +432,25 @@ static int or_acker_owner_above(struct net_device *dev, struct netdev_nested_pri
 {
 	struct or_acker_owner *o = priv->data;
 
-	return net_eq(dev_net(dev), o->an->net) &&
+	return net_eq(dev_net(dev), o->an->net) && (o->link || netif_is_l3_master(dev)) &&
 	       or_acker_owner_try(o, dev->ifindex, dev->ifindex);
 }
 
 /*
- * A link-local address belongs to @dev, or to a VLAN, bridge, bond or macvlan on top of it:
- * to the one that has both a subscriber and a socket.
+ * A link-local address belongs to @dev, or to a VLAN, bridge, bond or macvlan on top of it; any
+ * other may belong to a VRF of one of these. It is that which has both a subscriber and a socket.
  */
 static bool or_acker_owner_find(struct or_acker_owner *o, struct net_device *dev)
 {
 	struct netdev_nested_priv priv = { .data = o };
 
-	if (o->key->family == AF_INET ||
-	    !(ipv6_addr_type((const struct in6_addr *)o->key->raddr) & IPV6_ADDR_LINKLOCAL))
-		return or_acker_owner_try(o, 0, dev->ifindex);
+	o->link = o->key->family == AF_INET6 &&
+		  ipv6_addr_type((const struct in6_addr *)o->key->raddr) & IPV6_ADDR_LINKLOCAL;
+	if (!o->link && or_acker_owner_try(o, 0, dev->ifindex))
+		return true;
+	/* Nobody has subscribed in a VRF. */
+	if (!o->link && !o->all && !READ_ONCE(o->an->nscoped))
+		return false;
 	return or_acker_owner_above(dev, &priv) ||
 	       netdev_walk_all_upper_dev_rcu(dev, or_acker_owner_above, &priv);
 }
@@ -574,10 +595,13 @@ or_acker_flow_add(const struct or_acker_dev *ad, const struct or_acker_conf *con
 	struct or_acker_net *an = ad->an;
 	struct or_acker_owner owner = { .an = an, .key = &packet->key, .all = conf->all };
 	struct or_acker_flow *f, *found;
+	struct or_via via;
 
 	if (!or_acker_owner_get(&owner, ad, skb, packet))
 		return NULL;
 	f = or_acker_flow_make(an, &owner);
+	if (owner.sk)
+		or_acker_via(owner.sk, owner.key, &via);
 	or_acker_sock_put(owner.sk);
 	if (!f) {
 		or_acker_flow_refused(an, &packet->key, -ENOMEM);
@@ -588,7 +612,9 @@ or_acker_flow_add(const struct or_acker_dev *ad, const struct or_acker_conf *con
 	spin_unlock(&an->lock);
 	if (found == f) {
 		or_acker_count(an, OR_ACKER_FLOW_NEW);
-		if (!owner.sk)
+		if (owner.sk)
+			or_port_route_via(&f->sub->route, &via);
+		else
 			or_acker_count(an, OR_ACKER_FLOW_FORWARD);
 		trace_or_acker_flow(&f->key, OR_ACKER_FLOW_IS_NEW, READ_ONCE(an->nflows));
 		return f;

@@ -61,7 +61,7 @@ static const void *or_acker_genl_find(struct net *net, const struct or_genl_filt
 
 	memcpy(key.laddr, filter->laddr, sizeof(key.laddr));
 	memcpy(key.raddr, filter->raddr, sizeof(key.raddr));
-	key = or_acker_pair(&key, filter->scope);
+	key = or_acker_pair(&key, or_genl_scope(net, filter));
 	return or_acker_sub_find(or_acker_net(net), &key);
 }
 

@@ -69,6 +69,8 @@ static void or_acker_sub_remove(struct or_acker_net *an, struct or_acker_sub *su
 	WRITE_ONCE(sub->dead, true);
 	/* Read locklessly by the works. */
 	WRITE_ONCE(an->nsubs, an->nsubs - 1);
+	if (sub->scope)
+		WRITE_ONCE(an->nscoped, an->nscoped - 1);
 	if (!an->nsubs)
 		bitmap_zero(an->laddrs, 1 << OR_ACKER_LADDR_BITS);
 	or_acker_sub_put(sub);
@@ -126,6 +128,8 @@ struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 	list_add_tail(&sub->unused, &an->unused);
 	set_bit(or_acker_laddr_bit(key), an->laddrs);
 	WRITE_ONCE(an->nsubs, an->nsubs + 1);
+	if (sub->scope)
+		WRITE_ONCE(an->nscoped, an->nscoped + 1);
 	or_acker_count(an, OR_ACKER_SUB_NEW);
 	/*
 	 * The first one has devices captured and time looked at. That takes RTNL: not for
@@ -146,9 +150,10 @@ no_memory:
 }
 
 /* Ask the host at an address to prove that it is there: no more bytes than it sent. */
-static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *addrs,
+static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *addrs, u32 mark,
 			       const struct or_challenge *c, const u8 *key)
 {
+	const struct or_via via = { .mark = mark };
 	const struct or_acker_conf *conf = rcu_dereference(an->conf);
 	u64 now_ns = ktime_get_ns();
 	u8 msg[OR_CHALLENGE_LEN];
@@ -169,7 +174,7 @@ static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *a
 	} while (tat_ns != old_ns);
 	or_challenge_encode(c, msg);
 	or_sign(msg, sizeof(msg), key);
-	if (or_port_send(an->net, addrs, false, msg, sizeof(msg), 0, 0, 0))
+	if (or_port_send(an->net, addrs, &via, false, msg, sizeof(msg), 0, 0))
 		or_acker_count(an, OR_ACKER_CHALLENGE_FAILED);
 	else
 		or_acker_count(an, OR_ACKER_CHALLENGE);
@@ -179,8 +184,9 @@ static void or_acker_challenge(struct or_acker_net *an, const struct or_addrs *a
 static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 					 const struct nic_ts_key *pair,
 					 const struct or_subscribe *s,
-					 const u8 *key, bool proven, int ifindex)
+					 const u8 *key, bool proven, int ifindex, u32 mark)
 {
+	const struct or_via via = { .mark = mark };
 	u64 now_s = or_acker_now_s();
 	struct or_acker_sub *sub;
 	enum or_error error;
@@ -212,6 +218,9 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 			WRITE_ONCE(sub->path.told_ns, 0);
 		sub->caps = s->caps;
 		sub->ifindex = ifindex;
+		/* A flow has its socket's. */
+		if (!sub->nflows)
+			or_port_route_via(&sub->route, &via);
 	}
 	spin_unlock(&sub->lock);
 	if (error)
@@ -245,12 +254,13 @@ static bool or_acker_sub_known(struct or_acker_net *an, const struct nic_ts_key 
  * @net:	namespace
  * @addrs:	of the message
  * @ifindex:	device it came in on
+ * @mark:	for an answer
  * @msg:	its bytes
  * @len:	its length
  *
  * Context: as struct or_port_user.rcv.
  */
-void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex,
+void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 			const u8 *msg, unsigned int len)
 {
 	struct nic_ts_key key = { .family = addrs->family };
@@ -280,7 +290,7 @@ void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifind
 					     s.nonce, now_s);
 	if (proven || or_acker_sub_known(an, &owner, tag_key)) {
 		spin_lock(&an->lock);
-		error = or_acker_sub_accept(an, &owner, &s, tag_key, proven, ifindex);
+		error = or_acker_sub_accept(an, &owner, &s, tag_key, proven, ifindex, mark);
 		spin_unlock(&an->lock);
 	} else if (s.lifetime_s) {
 		error = OR_ERR_COOKIE;
@@ -291,7 +301,7 @@ void or_acker_subscribe(struct net *net, const struct or_addrs *addrs, int ifind
 		challenge.count = s.count;
 		challenge.cookie = or_cookie(&an->secret, &pair, addrs->scope, s.nonce,
 					     div_u64(now_s, OR_COOKIE_PERIOD_S));
-		or_acker_challenge(an, addrs, &challenge, tag_key);
+		or_acker_challenge(an, addrs, mark, &challenge, tag_key);
 	}
 out:
 	/* Success is counted where its effect is known. */

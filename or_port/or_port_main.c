@@ -6,7 +6,7 @@
  *
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
- *	out	message -> route -> UDP and IP headers -> the stack
+ *	out	message -> route of the data that it is about -> UDP and IP headers -> the stack
  *		message -> all headers -> device, in the name of a workload with a MAC address
  *
  * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
@@ -35,13 +35,16 @@
 #include <linux/udp.h>
 #include <net/inet_dscp.h>
 #include <net/ip.h>
+#include <net/ip_fib.h>
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/netns/generic.h>
 #include <net/route.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
+#include <net/xfrm.h>
 
 #include <or_genl.h>
 #include <or_port.h>
@@ -75,6 +78,8 @@
 			"payload of sent messages, bytes") \
 	OR_PORT_STAT(TX_ROUTE, TxNoRoute, \
 			"messages not sent: no route, or the source is no address of this host") \
+	OR_PORT_STAT(TX_VIA, TxOtherWay, \
+			"messages not sent: no route by the device that their data leaves by") \
 	OR_PORT_STAT(TX_MEMORY, TxNoMemory, \
 			"messages not sent: no memory") \
 	OR_PORT_STAT(TX_DROPPED, TxDropped, \
@@ -219,6 +224,7 @@ static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 		addrs->family = AF_INET;
 		addrs->laddr[0] = iph->daddr;
 		addrs->raddr[0] = iph->saddr;
+		addrs->scope = inet_sdif(skb) ? skb->skb_iif : 0;
 		return !ipv4_is_multicast(iph->daddr) &&
 		       !(skb_rtable(skb) &&
 			 skb_rtable(skb)->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST));
@@ -228,10 +234,19 @@ static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
 		addrs->family = AF_INET6;
 		memcpy(addrs->laddr, &ip6h->daddr, sizeof(addrs->laddr));
 		memcpy(addrs->raddr, &ip6h->saddr, sizeof(addrs->raddr));
+		/* In a VRF skb_iif is that of the VRF, and sdif that of the device. */
 		if (ipv6_addr_type(&ip6h->saddr) & IPV6_ADDR_LINKLOCAL)
-			addrs->scope = skb->skb_iif;
+			addrs->scope = inet6_sdif(skb) ?: skb->skb_iif;
+		else
+			addrs->scope = inet6_sdif(skb) ? skb->skb_iif : 0;
 		return !ipv6_addr_is_multicast(&ip6h->daddr);
 	}
+}
+
+/* The mark of an answer, as TCP and ICMP give theirs. */
+static u32 or_port_reply_mark(struct net *net, const struct sk_buff *skb, u32 family)
+{
+	return family == AF_INET ? IP4_REPLY_MARK(net, skb->mark) : IP6_REPLY_MARK(net, skb->mark);
 }
 
 /* A datagram for the port, its checksum verified. Always takes it: returns 0. */
@@ -274,7 +289,7 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 	or_port_count(pn, OR_PORT_RX);
 	or_port_add(pn, OR_PORT_RX_BYTES, len);
-	user->rcv(net, &addrs, skb->skb_iif, msg, len);
+	user->rcv(net, &addrs, skb->skb_iif, or_port_reply_mark(net, skb, addrs.family), msg, len);
 	consume_skb(skb);
 	return 0;
 
@@ -344,17 +359,50 @@ static void or_port_push6(struct sk_buff *skb, const struct in6_addr *saddr,
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/* The route of a message, with a reference, or an error. */
-static struct dst_entry *or_port_route4(struct net *net, const struct or_addrs *addrs,
-					bool foreign, u8 tos, u32 mark)
+/* A message, as or_port_send() and or_port_send_on() are given it. */
+struct or_port_out {
+	const struct or_addrs	*addrs;
+	struct or_via		via;
+	bool			about;	/* data, of which @via is the way */
+	struct or_route		*route;
+	bool			foreign;
+	const u8		*msg;
+	unsigned int		len;
+	u8			tos;
+	u32			priority;
+};
+
+/* How a route is looked up. */
+enum or_port_lookup {
+	OR_PORT_AS_MESSAGE,	/* as that of a datagram from OR_PORT to OR_PORT */
+	OR_PORT_AS_DATA,	/* as that of TCP's data: by its rules for protocols and ports */
+	OR_PORT_BY_DEVICE,	/* the same, and only if there is one by the device */
+};
+
+/*
+ * Return a route with a reference, or an error. @oif: only one by this device, or in this VRF; 0:
+ * any.
+ */
+static struct dst_entry *or_port_route4(struct net *net, const struct or_port_out *out, int oif,
+					enum or_port_lookup how)
 {
-	struct flowi4 fl4;
+	bool data = how != OR_PORT_AS_MESSAGE;
+	const struct or_addrs *addrs = out->addrs;
+	struct fib_result res;
+	struct flowi4 fl4, asked;
 	struct rtable *rt;
 
 	/* Fails if the source is no address of this host, and should be one. */
-	flowi4_init_output(&fl4, 0, mark, tos, RT_SCOPE_UNIVERSE, IPPROTO_UDP,
-			   foreign ? FLOWI_FLAG_ANYSRC : 0, addrs->raddr[0],
-			   addrs->laddr[0], htons(OR_PORT), htons(OR_PORT), GLOBAL_ROOT_UID);
+	flowi4_init_output(&fl4, oif, out->via.mark, out->tos, RT_SCOPE_UNIVERSE,
+			   data ? IPPROTO_TCP : IPPROTO_UDP,
+			   out->foreign ? FLOWI_FLAG_ANYSRC : 0, addrs->raddr[0],
+			   addrs->laddr[0], data ? out->via.dport : htons(OR_PORT),
+			   data ? out->via.sport : htons(OR_PORT), out->via.uid);
+	/* Without a route by the device, IPv4 would take the address for one on its link. */
+	asked = fl4;
+	if (how == OR_PORT_BY_DEVICE &&
+	    (fib_lookup(net, &asked, &res, 0) || res.type != RTN_UNICAST))
+		return ERR_PTR(-ENETUNREACH);
 	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
@@ -366,42 +414,183 @@ static struct dst_entry *or_port_route4(struct net *net, const struct or_addrs *
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *or_port_route6(struct net *net, const struct or_addrs *addrs, u8 tos,
-					u32 mark, u32 *cookie)
+static void or_port_flow6(const struct or_port_out *out, int oif, enum or_port_lookup how,
+			  struct flowi6 *fl6)
 {
-	struct flowi6 fl6 = {
-		.flowi6_proto = IPPROTO_UDP,
-		.flowi6_oif = addrs->scope,
-		.flowi6_mark = mark,
-		.flowlabel = ip6_make_flowinfo(tos, 0),
-		.fl6_sport = htons(OR_PORT),
-		.fl6_dport = htons(OR_PORT),
-		.flowi6_uid = GLOBAL_ROOT_UID,
-	};
-	struct dst_entry *dst;
+	bool data = how != OR_PORT_AS_MESSAGE;
 
-	memcpy(&fl6.saddr, addrs->laddr, sizeof(fl6.saddr));
-	memcpy(&fl6.daddr, addrs->raddr, sizeof(fl6.daddr));
-	dst = ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	*fl6 = (struct flowi6) {
+		.flowi6_proto = data ? IPPROTO_TCP : IPPROTO_UDP,
+		.flowi6_oif = oif,
+		.flowi6_mark = out->via.mark,
+		.flowlabel = ip6_make_flowinfo(out->tos, 0),
+		.fl6_sport = data ? out->via.sport : htons(OR_PORT),
+		.fl6_dport = data ? out->via.dport : htons(OR_PORT),
+		.flowi6_uid = out->via.uid,
+	};
+	memcpy(&fl6->saddr, out->addrs->laddr, sizeof(fl6->saddr));
+	memcpy(&fl6->daddr, out->addrs->raddr, sizeof(fl6->daddr));
+}
+
+static struct dst_entry *or_port_route6(struct net *net, const struct or_port_out *out, int oif,
+					enum or_port_lookup how)
+{
+	struct dst_entry *dst;
+	struct flowi6 fl6;
+	int err;
+
+	or_port_flow6(out, oif, how, &fl6);
+	dst = ip6_route_output_flags(net, NULL, &fl6, oif ? RT6_LOOKUP_F_IFACE : 0);
+	err = dst->error;
+	if (err) {
+		dst_release(dst);
+		return ERR_PTR(err);
+	}
+	return dst;
+}
+
+/* The same route behind IPsec, whose policies are asked for a message. */
+static struct dst_entry *or_port_xfrm6(struct net *net, const struct or_port_out *out,
+				       struct dst_entry *dst, u32 *cookie)
+{
+	struct flowi6 fl6;
+
+	or_port_flow6(out, out->via.oif ?: out->addrs->scope, OR_PORT_AS_MESSAGE, &fl6);
+	dst = xfrm_lookup_route(net, dst, flowi6_to_flowi(&fl6), NULL, 0);
 	if (!IS_ERR(dst))
 		*cookie = rt6_get_cookie(container_of(dst, struct rt6_info, dst));
 	return dst;
 }
 
 #else
-static struct dst_entry *or_port_route6(struct net *net, const struct or_addrs *addrs, u8 tos,
-					u32 mark, u32 *cookie)
+static struct dst_entry *or_port_route6(struct net *net, const struct or_port_out *out, int oif,
+					enum or_port_lookup how)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
 }
+
+static struct dst_entry *or_port_xfrm6(struct net *net, const struct or_port_out *out,
+				       struct dst_entry *dst, u32 *cookie)
+{
+	return dst;
+}
 #endif
 
-/* Return the route that is kept, if it still holds; without a reference, under RCU. */
-static struct dst_entry *or_port_route_kept(struct or_route *route, u8 tos)
+static struct dst_entry *or_port_route_by(struct net *net, const struct or_port_out *out, int oif,
+					  enum or_port_lookup how)
+{
+	return out->addrs->family == AF_INET ? or_port_route4(net, out, oif, how) :
+					       or_port_route6(net, out, oif, how);
+}
+
+/* dst_release(), unless it is an error. */
+static void or_port_dst_put(struct dst_entry *dst)
+{
+	if (!IS_ERR(dst))
+		dst_release(dst);
+}
+
+/*
+ * Return whether what is sent to @dev leaves by the device @ifindex: it is this one, or on top of
+ * it, as a VLAN, a bond or a bridge is.
+ */
+static bool or_port_leaves_by(struct net *net, struct net_device *dev, int ifindex)
+{
+	struct net_device *below;
+
+	if (dev->ifindex == ifindex)
+		return true;
+	below = dev_get_by_index_rcu(net, ifindex);
+	if (!below)
+		return false;
+	/* A VRF whose device has a qdisc has the data before the VRF's own devices. */
+	if (netif_is_l3_master(below))
+		return l3mdev_master_ifindex_rcu(dev) == ifindex;
+	return netdev_has_upper_dev_all_rcu(below, dev) ||
+	       (netif_is_ovs_port(below) && netif_is_ovs_master(dev));
+}
+
+/* The device that routes by @ifindex name: a port of a bond or a bridge has none. 0: it is gone. */
+static int or_port_routed_dev(struct net *net, int ifindex)
+{
+	struct net_device *dev = dev_get_by_index_rcu(net, ifindex), *master;
+
+	if (!dev)
+		return 0;
+	for (;;) {
+		master = netdev_master_upper_dev_get_rcu(dev);
+		if (!master || netif_is_l3_master(master))
+			return dev->ifindex;
+		dev = master;
+	}
+}
+
+/* The device of data is unknown: take the route of the data if that has another one. */
+static struct dst_entry *or_port_route_of_data(struct net *net, const struct or_port_out *out,
+					       struct dst_entry *own)
+{
+	struct dst_entry *dst = or_port_route_by(net, out, out->via.oif ?: out->addrs->scope,
+						 OR_PORT_AS_DATA);
+
+	if (IS_ERR(dst) || (!IS_ERR(own) && dst_dev(own) == dst_dev(dst))) {
+		or_port_dst_put(dst);
+		return own;
+	}
+	or_port_dst_put(own);
+	return dst;
+}
+
+/*
+ * The route of a message, by the device @ifindex of its data. A lookup for data may not find it
+ * either: rules can ask for the device that it came in by, or for a mark that it has no more. Then
+ * a message takes any route by that device. -EXDEV: there is none.
+ */
+static struct dst_entry *or_port_route_by_data(struct net *net, const struct or_port_out *out,
+					       struct dst_entry *own, int ifindex)
+{
+	static const enum or_port_lookup how[] = { OR_PORT_AS_DATA, OR_PORT_BY_DEVICE };
+	int oif[] = { out->via.oif ?: out->addrs->scope, or_port_routed_dev(net, ifindex) };
+	int err = PTR_ERR_OR_ZERO(own);
+	struct dst_entry *dst = own;
+	bool other = false;
+	unsigned int i;
+
+	for (i = 0; ; i++) {
+		if (!IS_ERR(dst)) {
+			if (or_port_leaves_by(net, dst_dev(dst), ifindex))
+				return dst;
+			other = true;
+		}
+		or_port_dst_put(dst);
+		if (i == ARRAY_SIZE(how))
+			return ERR_PTR(other ? -EXDEV : err);
+		dst = or_port_route_by(net, out, oif[i], how[i]);
+	}
+}
+
+/* The route of a message: its own, if that is the way of the data. */
+static struct dst_entry *or_port_route_find(struct net *net, const struct or_port_out *out)
+{
+	struct dst_entry *own;
+
+	own = or_port_route_by(net, out, out->via.oif ?: out->addrs->scope, OR_PORT_AS_MESSAGE);
+	/* A rule may forbid messages. */
+	if (!out->about || own == ERR_PTR(-EACCES))
+		return own;
+	return out->via.ifindex ? or_port_route_by_data(net, out, own, out->via.ifindex) :
+				  or_port_route_of_data(net, out, own);
+}
+
+/*
+ * Return the route that is kept, if it still holds; without a reference, under RCU. Otherwise @via
+ * is the way to look one up by.
+ */
+static struct dst_entry *or_port_route_kept(struct or_route *route, u8 tos, struct or_via *via)
 {
 	struct dst_entry *dst;
 
 	spin_lock(&route->lock);
+	*via = route->via;
 	dst = route->dst;
 	if (dst && (route->tos != tos ||
 		    (dst->obsolete && !dst->ops->check(dst, route->cookie))))
@@ -411,15 +600,19 @@ static struct dst_entry *or_port_route_kept(struct or_route *route, u8 tos)
 }
 
 /* Keep a route, and its reference. It may be used until the end of this RCU section. */
-static void or_port_route_keep(struct or_route *route, struct dst_entry *dst, u32 cookie, u8 tos)
+static void or_port_route_keep(struct or_route *route, const struct or_via *via,
+			       struct dst_entry *dst, u32 cookie, u8 tos)
 {
-	struct dst_entry *old;
+	struct dst_entry *old = dst;
 
 	spin_lock(&route->lock);
-	old = route->dst;
-	route->dst = dst;
-	route->cookie = cookie;
-	route->tos = tos;
+	/* The way may have changed meanwhile. */
+	if (!memcmp(&route->via, via, sizeof(*via))) {
+		old = route->dst;
+		route->dst = dst;
+		route->cookie = cookie;
+		route->tos = tos;
+	}
 	spin_unlock(&route->lock);
 	dst_release(old);
 }
@@ -431,6 +624,28 @@ void or_port_route_init(struct or_route *route)
 	spin_lock_init(&route->lock);
 }
 EXPORT_SYMBOL_GPL(or_port_route_init);
+
+/**
+ * or_port_route_via() - set the way of the messages that a route is for
+ * @route:	the route; it is looked up again if that is another way than before
+ * @via:	the way
+ *
+ * Context: BH disabled.
+ */
+void or_port_route_via(struct or_route *route, const struct or_via *via)
+{
+	struct dst_entry *old = NULL;
+
+	spin_lock(&route->lock);
+	if (memcmp(&route->via, via, sizeof(*via))) {
+		route->via = *via;
+		old = route->dst;
+		route->dst = NULL;
+	}
+	spin_unlock(&route->lock);
+	dst_release(old);
+}
+EXPORT_SYMBOL_GPL(or_port_route_via);
 
 /* or_port_route_put() - drop a route; nobody sends on it any more */
 void or_port_route_put(struct or_route *route)
@@ -454,42 +669,29 @@ static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
 	return 0;
 }
 
-/* A message, as or_port_send() and or_port_send_on() are given it. */
-struct or_port_out {
-	const struct or_addrs	*addrs;
-	struct or_route		*route;
-	bool			foreign;
-	const u8		*msg;
-	unsigned int		len;
-	u8			tos;
-	u32			priority;
-	u32			mark;
-};
-
 /* The route of a message. @owned: it has a reference for the packet. */
-static struct dst_entry *or_port_route(struct net *net, const struct or_port_out *out, bool *owned)
+static struct dst_entry *or_port_route(struct net *net, struct or_port_out *out, bool *owned)
 {
 	struct dst_entry *dst;
 	u32 cookie = 0;
 
 	*owned = false;
-	dst = out->route ? or_port_route_kept(out->route, out->tos) : NULL;
+	dst = out->route ? or_port_route_kept(out->route, out->tos, &out->via) : NULL;
 	if (dst)
 		return dst;
-	dst = out->addrs->family == AF_INET ?
-	      or_port_route4(net, out->addrs, out->foreign, out->tos, out->mark) :
-	      or_port_route6(net, out->addrs, out->tos, out->mark, &cookie);
+	dst = or_port_route_find(net, out);
+	if (!IS_ERR(dst) && out->addrs->family != AF_INET)
+		dst = or_port_xfrm6(net, out, dst, &cookie);
 	if (IS_ERR(dst))
 		return dst;
 	*owned = !out->route;
 	if (out->route)
-		or_port_route_keep(out->route, dst, cookie, out->tos);
+		or_port_route_keep(out->route, &out->via, dst, cookie, out->tos);
 	return dst;
 }
 
 /* The same as or_port_send(), under RCU with BH disabled. */
-static int or_port_send_routed(struct net *net, struct or_port_net *pn,
-			       const struct or_port_out *out)
+static int or_port_send_routed(struct net *net, struct or_port_net *pn, struct or_port_out *out)
 {
 	bool v4 = out->addrs->family == AF_INET, owned;
 	struct dst_entry *dst;
@@ -497,7 +699,7 @@ static int or_port_send_routed(struct net *net, struct or_port_net *pn,
 
 	dst = or_port_route(net, out, &owned);
 	if (IS_ERR(dst)) {
-		or_port_count(pn, OR_PORT_TX_ROUTE);
+		or_port_count(pn, PTR_ERR(dst) == -EXDEV ? OR_PORT_TX_VIA : OR_PORT_TX_ROUTE);
 		return PTR_ERR(dst);
 	}
 	skb = or_port_skb(out->msg, out->len, LL_RESERVED_SPACE(dst_dev(dst)) + dst->header_len +
@@ -508,8 +710,8 @@ static int or_port_send_routed(struct net *net, struct or_port_net *pn,
 			dst_release(dst);
 		return -ENOMEM;
 	}
+	/* No mark: it led the route, and rules for it, such as masquerading, are for the data. */
 	skb->priority = out->priority;
-	skb->mark = out->mark;
 	if (owned)
 		skb_dst_set(skb, dst);
 	else
@@ -552,28 +754,32 @@ static int or_port_send_out(struct net *net, struct or_port_out *out)
  * or_port_send() - send a message
  * @net:	namespace
  * @addrs:	from @addrs->laddr to @addrs->raddr
+ * @via:	way of the data that it is about; NULL: the addresses say enough
  * @foreign:	@addrs->laddr is of a workload that this host forwards for. Otherwise it has to be
  *		an address of this host
  * @msg:	@len bytes
  * @len:	length of the message
  * @tos:	type of service or traffic class; its ECN bits are not used
  * @priority:	skb->priority
- * @mark:	skb->mark; routing by mark uses it
  *
  * Context: BH disabled, or process. Not from ndo_start_xmit() or under a lock of a
  * qdisc: the message goes through both.
  * Return: 0; -ENOTCONN: the namespace is not open; -EAFNOSUPPORT: it is without
  * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or an error of routing, -EINVAL for
- * a source that is no address of this host.
+ * a source that is no address of this host, -EXDEV if no route leaves by the device of @via.
  */
-int or_port_send(struct net *net, const struct or_addrs *addrs, bool foreign, const u8 *msg,
-		 unsigned int len, u8 tos, u32 priority, u32 mark)
+int or_port_send(struct net *net, const struct or_addrs *addrs, const struct or_via *via,
+		 bool foreign, const u8 *msg, unsigned int len, u8 tos, u32 priority)
 {
 	struct or_port_out out = {
 		.addrs = addrs, .foreign = foreign, .msg = msg, .len = len, .tos = tos,
-		.priority = priority, .mark = mark,
+		.priority = priority,
 	};
 
+	if (via) {
+		out.via = *via;
+		out.about = true;
+	}
 	return or_port_send_out(net, &out);
 }
 EXPORT_SYMBOL_GPL(or_port_send);
@@ -594,7 +800,7 @@ int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_rou
 		    const u8 *msg, unsigned int len, u8 tos, u32 priority)
 {
 	struct or_port_out out = {
-		.addrs = addrs, .route = route, .msg = msg, .len = len, .tos = tos,
+		.addrs = addrs, .about = true, .route = route, .msg = msg, .len = len, .tos = tos,
 		.priority = priority,
 	};
 

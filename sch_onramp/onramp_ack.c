@@ -500,12 +500,13 @@ reject:
  * @net: namespace
  * @addrs: ends of the message
  * @ifindex: of the device that it came in on
+ * @mark: for an answer
  * @msg: its first OR_MSG_MAX bytes, or all if it has fewer
  * @len: its length
  *
  * Context: RCU, BH disabled.
  */
-void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 		     const u8 *msg, unsigned int len)
 {
 	onramp_conn_take(onramp_net(net), addrs, msg, len);

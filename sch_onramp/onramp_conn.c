@@ -15,11 +15,13 @@
  * onramp_ack.c changes them by OR-ACKs. This file also creates and frees onramp_qref, the
  * part of a qdisc that connections may touch.
  */
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <net/inet_hashtables.h>
+#include <net/l3mdev.h>
 #include <net/pkt_sched.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -223,34 +225,81 @@ void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn)
 
 /* Connections -------------------------------------------------------------- */
 
-/*
- * Device of a link-local address. The qdisc's can be below a VLAN or a bridge; a socket is
- * bound to the one that the address belongs to.
- */
-static int onramp_scope(const struct sk_buff *skb)
+/* The VLAN device that a packet of @dev is of, if it has a tag; else @dev. */
+static const struct net_device *onramp_vlan_dev(const struct sk_buff *skb,
+						struct net_device *dev)
 {
-	const struct sock *sk = skb->sk;
+	const struct net_device *vlan = NULL;
 
-	if (sk && sk_fullsock(sk) && sk->sk_bound_dev_if)
-		return sk->sk_bound_dev_if;
-	return skb->dev->ifindex;
+	if (skb_vlan_tag_present(skb))
+		vlan = __vlan_find_dev_deep_rcu(dev, skb->vlan_proto, skb_vlan_tag_get_id(skb));
+	return vlan && net_eq(dev_net(vlan), dev_net(dev)) ? vlan : dev;
 }
 
-/* The addresses of a packet that onramp_tcp_headers() accepts. */
-static void onramp_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
+/**
+ * onramp_scope() - return or_addrs.scope for a packet that has no socket here
+ * @skb: the packet
+ * @dev: device of the qdisc that it leaves by, or that it comes in by
+ * @addr: address of the peer, if that is IPv6; else NULL
+ *
+ * Context: RCU.
+ */
+u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr)
 {
+	const struct net_device *of = onramp_vlan_dev(skb, dev);
+
+	if (addr && ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return of->ifindex;
+	return l3mdev_master_ifindex_rcu(of);
+}
+
+/*
+ * The same for one that has. The qdisc's device can be below a VLAN or a bridge; a socket is bound
+ * to the device that a link-local address belongs to, and to that of its VRF, or one in it.
+ */
+static u32 onramp_scope_of_socket(const struct sk_buff *skb, const struct sock *sk,
+				  const struct in6_addr *addr)
+{
+	int bound = READ_ONCE(sk->sk_bound_dev_if);
+
+	if (addr && ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return bound ?: skb->dev->ifindex;
+	return bound ? l3mdev_master_ifindex_by_index(sock_net(sk), bound) : 0;
+}
+
+/* The way of a packet. @sk: its socket, of this namespace, or NULL. RCU. */
+static void onramp_via(const struct sk_buff *skb, const struct sock *sk, struct or_via *via)
+{
+	*via = (struct or_via) {
+		.mark = skb->mark, .sport = tcp_hdr(skb)->source, .dport = tcp_hdr(skb)->dest,
+	};
+	if (sk) {
+		via->oif = READ_ONCE(sk->sk_bound_dev_if);
+		via->uid = sock_net_uid(sock_net(sk), sk);
+	}
+	/* tc may have taken it here from the device that it was routed to. */
+	if (!skb_is_redirected(skb))
+		via->ifindex = onramp_vlan_dev(skb, skb->dev)->ifindex;
+}
+
+/* The addresses of a packet that onramp_tcp_headers() accepts. @sk: as above. */
+static void onramp_addrs(const struct sk_buff *skb, const struct sock *sk, struct or_addrs *addrs)
+{
+	const struct in6_addr *peer = NULL;
+
 	memset(addrs, 0, sizeof(*addrs));
 	if (ip_hdr(skb)->version == 4) {
 		addrs->family = AF_INET;
 		addrs->laddr[0] = ip_hdr(skb)->saddr;
 		addrs->raddr[0] = ip_hdr(skb)->daddr;
-		return;
+	} else {
+		addrs->family = AF_INET6;
+		memcpy(addrs->laddr, &ipv6_hdr(skb)->saddr, sizeof(addrs->laddr));
+		memcpy(addrs->raddr, &ipv6_hdr(skb)->daddr, sizeof(addrs->raddr));
+		peer = &ipv6_hdr(skb)->daddr;
 	}
-	addrs->family = AF_INET6;
-	memcpy(addrs->laddr, &ipv6_hdr(skb)->saddr, sizeof(addrs->laddr));
-	memcpy(addrs->raddr, &ipv6_hdr(skb)->daddr, sizeof(addrs->raddr));
-	if (ipv6_addr_type(&ipv6_hdr(skb)->daddr) & IPV6_ADDR_LINKLOCAL)
-		addrs->scope = onramp_scope(skb);
+	addrs->scope = sk ? onramp_scope_of_socket(skb, sk, peer) :
+			    onramp_scope(skb, skb->dev, peer);
 }
 
 static struct onramp_conn_key onramp_conn_key(const struct onramp_peer *peer, u16 sport,
@@ -321,9 +370,16 @@ void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref)
 	lockdep_assert_held(&conn->lock);
 	if (conn->qref == qref)
 		return;
+	spin_lock(&conn->peer->lock);
+	if (conn->ifindex != qref->ifindex) {
+		conn->ifindex = qref->ifindex;
+		conn->via.ifindex = qref->ifindex;
+	}
+	spin_unlock(&conn->peer->lock);
 	refcount_inc(&qref->refs);
 	onramp_qref_put(conn->qref);
-	conn->qref = qref;
+	/* onramp_conn_sent() compares it without the lock. */
+	WRITE_ONCE(conn->qref, qref);
 	conn->waits = false;
 	WRITE_ONCE(conn->waiter, 0);
 }
@@ -402,6 +458,7 @@ static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 	}
 	conn->key = onramp_conn_key(peer, sport, dport);
 	refcount_set(&conn->refs, 1);
+	INIT_LIST_HEAD(&conn->of_peer);
 	conn->peer = peer;
 	spin_lock_init(&conn->lock);
 	onramp_ctrl_init(&conn->ctrl);
@@ -429,6 +486,18 @@ uncount:
 	return NULL;
 }
 
+/* Have messages about the connection's peer take the way of its data. */
+static void onramp_conn_via(struct onramp_conn *conn, const struct or_via *via, int ifindex)
+{
+	struct onramp_peer *peer = conn->peer;
+
+	spin_lock(&peer->lock);
+	conn->via = *via;
+	conn->ifindex = ifindex;
+	list_move(&conn->of_peer, &peer->conns);
+	spin_unlock(&peer->lock);
+}
+
 /**
  * onramp_conn_find_or_create() - find or create the connection of a packet
  * @qref: of the qdisc
@@ -450,22 +519,27 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 {
 	struct onramp_net *onet = qref->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
-	struct onramp_peer *peer;
+	struct sock *payer = onramp_payer(skb);
+	/* Of this namespace. */
+	const struct sock *sk = way ? NULL : payer;
 	struct onramp_conn *conn;
+	struct onramp_peer *peer;
 	struct or_addrs addrs;
-	struct sock *payer;
+	struct or_via via;
 
 	/* When the table is full, do not look up each connection. */
 	if (atomic_read(&onet->n_conns) >= ONRAMP_CONNS_MAX) {
 		onramp_net_count(onet, ONRAMP_N_FULL);
 		return NULL;
 	}
-	onramp_addrs(skb, &addrs);
-	payer = onramp_payer(skb);
-	peer = onramp_peer_find_or_create(onet, &addrs, way, payer, rtt_us, near_ns);
-	if (!peer)
-		return NULL;
 	rcu_read_lock();
+	onramp_addrs(skb, sk, &addrs);
+	onramp_via(skb, sk, &via);
+	peer = onramp_peer_find_or_create(onet, &addrs, way, &via, payer, rtt_us, near_ns);
+	if (!peer) {
+		rcu_read_unlock();
+		return NULL;
+	}
 	conn = onramp_conn_find(onet, peer, sport, dport);
 	if (conn && !refcount_inc_not_zero(&conn->refs))
 		conn = NULL;
@@ -473,6 +547,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 		onramp_peer_put(peer);
 	else
 		conn = onramp_conn_create(peer, qref, payer, sport, dport, now);
+	if (conn)
+		onramp_conn_via(conn, &via, qref->ifindex);
 	rcu_read_unlock();
 	if (!conn)
 		onramp_peer_put(peer);
@@ -560,9 +636,10 @@ void onramp_conn_put(struct onramp_conn *conn)
 	onramp_conn_account(conn, ktime_get_ns());
 	spin_lock(&conn->peer->lock);
 	conn->peer->paused_ns += conn->accounted_ns - conn->peer_ns;
+	list_del_init(&conn->of_peer);
 	spin_unlock(&conn->peer->lock);
 	onramp_qref_put(conn->qref);
-	conn->qref = NULL;
+	WRITE_ONCE(conn->qref, NULL);
 	spin_unlock_bh(&conn->lock);
 	onramp_peer_put(conn->peer);
 	call_rcu(&conn->rcu, onramp_conn_free);

@@ -373,6 +373,8 @@ enum onramp_peer_flag {
  * @acks: OR-ACKs with the right tag
  * @acks_counted: OR-ACKs with a delay that a decision used
  * @way: of those connections: how their packets leave
+ * @conns: its connections, that which began last first
+ * @via: way of the data of the first of them, as of the last SUBSCRIBE
  * @paused_ns: sum of the pauses of its connections
  * @owds: delays of those by class, the last ones
  * @n_owds: sum of @owds
@@ -430,6 +432,8 @@ struct onramp_peer {
 	u64			acks;
 	u64			acks_counted;
 	struct or_way		way;
+	struct list_head	conns;
+	struct or_via		via;
 	u64			paused_ns;
 	u64			line_bps;
 	struct onramp_owd	owd;
@@ -504,6 +508,9 @@ struct onramp_conn_key {
  * @pause_from_ns: when the pause began; 0: none, or it is in the statistics
  * @pauses: number of pauses
  * @verdicts: number of OR-ACKs by verdict
+ * @of_peer: in onramp_peer.conns, under the peer's lock
+ * @via: way of its data, likewise
+ * @ifindex: device of the qdisc that @via is of, likewise
  * @recheck: in onramp_qref.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
@@ -553,6 +560,9 @@ struct onramp_conn {
 	u64			pause_from_ns;
 	u64			pauses;
 	u64			verdicts[ONRAMP_CONN_VERDICTS];
+	struct list_head	of_peer;
+	struct or_via		via;
+	int			ifindex;
 	struct llist_node	recheck;
 	unsigned long		queued;
 	struct rcu_head		rcu;
@@ -640,6 +650,7 @@ void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings)
 struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
 					       const struct or_way *way, u32 rtt_us, u64 near_ns,
 					       u64 now);
+u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr);
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away);
 void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now);
 void onramp_conn_seen(struct onramp_conn *conn, u64 now);
@@ -665,7 +676,7 @@ void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, 
 			    u64 cum_ns);
 
 /* onramp_ack.c */
-void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+void onramp_conn_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 		     const u8 *msg, unsigned int len);
 bool onramp_conn_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
 		      unsigned int len);
@@ -680,8 +691,8 @@ struct onramp_net *onramp_net(const struct net *net);
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, struct sock *sk,
-					       u32 rtt_us, u64 near_ns);
+					       const struct or_way *way, const struct or_via *via,
+					       struct sock *sk, u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 void onramp_peer_unwanted(struct onramp_peer *peer);
@@ -885,6 +896,12 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 
 	/* Without answers a record is of no use. */
 	if (READ_ONCE(conn->peer->silent)) {
+		/* But the next SUBSCRIBE has to leave by the same device. */
+		if (unlikely(READ_ONCE(conn->qref) != qref)) {
+			spin_lock(&conn->lock);
+			onramp_conn_move(conn, qref);
+			spin_unlock(&conn->lock);
+		}
 		/* onramp_conn_lives() reads it without a lock. */
 		if (!tp)
 			WRITE_ONCE(conn->seen_ns, now);

@@ -686,6 +686,12 @@ static bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offse
 	return ports && ports[0] == htons(OR_PORT) && ports[1] == htons(OR_PORT);
 }
 
+/* The peer's address, as onramp_scope() wants it. */
+static const struct in6_addr *onramp_forward_addr6(const struct or_addrs *addrs)
+{
+	return addrs->family == AF_INET6 ? (const struct in6_addr *)addrs->raddr : NULL;
+}
+
 /*
  * A SUBSCRIBE that a workload sends itself: leave the subscription to it. The IP header is in one
  * piece.
@@ -727,6 +733,7 @@ static noinline void onramp_forward_asks(struct onramp_net *onet, const struct s
 	if (!msg || or_subscribe_decode(msg, sizeof(buf), &s))
 		return;
 	rcu_read_lock();
+	out.scope = onramp_scope(skb, dev, onramp_forward_addr6(&out));
 	peer = onramp_peer_find(onet, &out);
 	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
 	    onramp_forward_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
@@ -1137,7 +1144,7 @@ static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset
 /* A datagram to a workload's address or to a host's: return whether it is a message to take. */
 static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
 				   struct net_device *dev, unsigned int offset, u8 pf,
-				   const struct or_addrs *back)
+				   struct or_addrs *back)
 {
 	struct onramp_peer *peer;
 	u8 buf[OR_MSG_MAX];
@@ -1145,6 +1152,7 @@ static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
 	struct or_way way;
 	const u8 *msg;
 
+	back->scope = onramp_scope(skb, dev, onramp_forward_addr6(back));
 	peer = onramp_peer_find(onet, back);
 	/* With that flag it is an answer to the workload's own. */
 	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))

@@ -26,9 +26,12 @@ static u32 onramp_ppm(u32 fraction)
 	return ((u64)fraction * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 
-static void onramp_filter_addrs(const struct or_genl_filter *filter, struct or_addrs *addrs)
+static void onramp_filter_addrs(struct net *net, const struct or_genl_filter *filter,
+				struct or_addrs *addrs)
 {
-	*addrs = (struct or_addrs) { .family = filter->family, .scope = filter->scope };
+	*addrs = (struct or_addrs) {
+		.family = filter->family, .scope = or_genl_scope(net, filter),
+	};
 	memcpy(addrs->laddr, filter->laddr, sizeof(addrs->laddr));
 	memcpy(addrs->raddr, filter->raddr, sizeof(addrs->raddr));
 }
@@ -167,7 +170,7 @@ static const void *onramp_genl_find_peer(struct net *net, const struct or_genl_f
 {
 	struct or_addrs addrs;
 
-	onramp_filter_addrs(filter, &addrs);
+	onramp_filter_addrs(net, filter, &addrs);
 	return onramp_peer_find(onramp_net(net), &addrs);
 }
 

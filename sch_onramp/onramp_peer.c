@@ -15,6 +15,8 @@
  *	    OR-ACKs came since the last one: in 20 s
  *	    else: in 0.1 s, then twice as long each time, up to 30 s
  *	  five without an OR-ACK: the peer is silent, nothing is recorded for it
+ *	  each goes by the way of the data: device, VRF and mark of the peer's connection that began
+ *	  last. If no route leads there, none is sent
  *	CHALLENGE, with the right tag, to the last SUBSCRIBE:
  *	  work: the same again with the cookie, at once; but only once for each SUBSCRIBE
  *	  that goes out by time, so that no peer can make this host send at its rate
@@ -155,6 +157,7 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 {
 	struct net *net = peer->onet->net;
 	bool foreign = READ_ONCE(peer->forwards) && onramp_addrs_foreign(net, &peer->addrs);
+	const struct onramp_conn *conn;
 	struct or_subscribe s = {
 		.count = ++peer->count,
 		.lifetime_s = lifetime_s,
@@ -162,6 +165,7 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	};
 	u8 msg[OR_SUBSCRIBE_LEN];
 	struct or_way way;
+	struct or_via via;
 	int err;
 
 	memcpy(s.nonce, peer->nonce, sizeof(s.nonce));
@@ -173,13 +177,18 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	or_subscribe_encode(&s, msg);
 	or_sign(msg, sizeof(msg), peer->key);
 	way = peer->way;
+	/* Without one, to end the subscription, as before. */
+	conn = list_first_entry_or_null(&peer->conns, struct onramp_conn, of_peer);
+	if (conn)
+		peer->via = conn->via;
+	via = peer->via;
 	spin_unlock(&peer->lock);
 	/* The answer may come at once. */
 	WRITE_ONCE(peer->foreign, foreign);
 	if (foreign && way.ifindex)
 		err = or_port_send_by(net, &peer->addrs, &way, msg, sizeof(msg));
 	else
-		err = or_port_send(net, &peer->addrs, foreign, msg, sizeof(msg), 0, 0, 0);
+		err = or_port_send(net, &peer->addrs, &via, foreign, msg, sizeof(msg), 0, 0);
 	onramp_net_count(peer->onet, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
 	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, s.count, s.lifetime_s, peer->tries, err);
@@ -422,7 +431,8 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_ad
 /* The cgroup of the first connection pays, as with pages of a file; @sk: of that, or NULL. */
 static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 					      const struct or_addrs *addrs,
-					      const struct or_way *way, struct sock *sk,
+					      const struct or_way *way,
+					      const struct or_via *via, struct sock *sk,
 					      u32 rtt_us)
 {
 	struct onramp_peer *peer;
@@ -446,6 +456,9 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 		peer->way = *way;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
+	INIT_LIST_HEAD(&peer->conns);
+	/* The work may run before its first connection is there. */
+	peer->via = *via;
 	get_random_bytes(peer->nonce, sizeof(peer->nonce));
 	peer->nonce_at = jiffies;
 	peer->next = jiffies;
@@ -511,6 +524,7 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  * @onet: namespace
  * @addrs: the addresses
  * @way: of a connection without a socket of this namespace: how its packets leave; else NULL
+ * @via: way of its data, for a new peer
  * @sk: socket whose cgroup a new peer is charged to; NULL: nobody's
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
  * @near_ns: only a host with a connection below this RTT becomes a peer, 0: any does
@@ -520,8 +534,8 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  */
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, struct sock *sk,
-					       u32 rtt_us, u64 near_ns)
+					       const struct or_way *way, const struct or_via *via,
+					       struct sock *sk, u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
@@ -539,7 +553,7 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 	} else if (!peer) {
-		peer = onramp_peer_create(onet, addrs, way, sk, rtt_us);
+		peer = onramp_peer_create(onet, addrs, way, via, sk, rtt_us);
 	} else if (!refcount_inc_not_zero(&peer->refs)) {
 		peer = NULL;
 	} else if (READ_ONCE(peer->idle)) {
@@ -682,7 +696,7 @@ refuse:
 	return false;
 }
 
-static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 			    const u8 *msg, unsigned int len)
 {
 	onramp_peer_take(onramp_net(net), addrs, msg, len);
@@ -795,11 +809,12 @@ static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs
 	const void *addr = remote ? addrs->raddr : addrs->laddr;
 
 	if (addrs->family == AF_INET)
-		seq_printf(seq, "%pI4 ", addr);
-	else if (remote && addrs->scope)
-		seq_printf(seq, "%pI6c%%%d ", addr, addrs->scope);
+		seq_printf(seq, "%pI4", addr);
 	else
-		seq_printf(seq, "%pI6c ", addr);
+		seq_printf(seq, "%pI6c", addr);
+	if (remote && addrs->scope)
+		seq_printf(seq, "%%%u", addrs->scope);
+	seq_putc(seq, ' ');
 }
 
 /* All values are read without a lock. */

@@ -273,7 +273,7 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_take(struct net *net, const struct or_cn
 }
 
 /* Under RCU, with bottom halves off. */
-static void dcqcn_cnp_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
+static void dcqcn_cnp_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 			  const u8 *msg, unsigned int len)
 {
 	static const enum dcqcn_stat_id stats[] = {

@@ -317,7 +317,7 @@ static enum hrtimer_restart labq_cnp_timer(struct hrtimer *timer)
 		memcpy(addrs.raddr, cnp.pair.sender, sizeof(addrs.raddr));
 		len = or_cnp_encode(&cnp, msg);
 		or_sign(msg, len, key);
-		if (!keyed || or_port_send(sw->net, &addrs, true, msg, len, prio << 5, 0, 0))
+		if (!keyed || or_port_send(sw->net, &addrs, NULL, true, msg, len, prio << 5, 0))
 			sw->cnps_unsent++;
 		else
 			sw->cnps_sent++;

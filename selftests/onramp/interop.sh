@@ -446,7 +446,247 @@ hypervisor() {
 	expect "rate of the wire, with line_rate" "$(wire_rate 10.77.23.2)" -eq 12500000
 }
 
-ksft_plan 15
+# Ways of the data -----------------------------------------------------------
+#
+#	A a0 ---------- b0 B lo	10.7.0.0/24, fd77:7::/64
+#	  m0		   m0	the other network of each, which has the default route
+#
+# Each connection is to another address, so that A has not asked it yet.
+
+A6=fd77:1:2:3::a
+
+# Forget what has been; nothing leads from one to the other but a0 and b0.
+networks() {
+	local name
+
+	ns_del "$A"
+	ns_del "$B"
+	quiet_pair
+	for name in "$A" "$B"; do
+		ns_set "$name" ipv6/conf/all/disable_ipv6 0 ipv6/conf/default/disable_ipv6 0 \
+			ipv6/conf/all/keep_addr_on_down 1 ipv4/tcp_l3mdev_accept 1 \
+			ipv4/udp_l3mdev_accept 1 or_acker/busy_share 0
+		ip -n "$name" -batch - <<-END
+			link add m0 type dummy
+			link set m0 up
+			addr add 192.0.2.1/24 dev m0
+			addr add fd77:9::1/64 dev m0 nodad
+			route add default via 192.0.2.254
+			route add default via fd77:9::254
+		END
+		in_ns "$name" nft -f - <<-END
+			table inet seen {
+				counter strays { }
+				chain out {
+					type filter hook postrouting priority 0;
+					oifname "m0" udp dport 299 counter name strays
+				}
+			}
+		END
+	done
+	ns_set "$A" ipv6/conf/a0/disable_ipv6 0
+	ns_set "$B" ipv6/conf/b0/disable_ipv6 0
+	ip -n "$A" addr add $A6/64 dev a0 nodad
+	ip -n "$B" addr add $B6/64 dev b0 nodad
+	ip -n "$B" route add local 10.7.0.0/24 dev lo
+	ip -n "$B" route add local fd77:7::/64 dev lo
+	# Where a rule leads there, in place of the default route.
+	ip -n "$A" route add default via $B4 dev a0 table 100
+	ip -n "$A" route add default via $B6 dev a0 table 100
+	serve "$B"
+}
+
+# strays NAMESPACE: messages that left by its other network.
+strays() {
+	in_ns "$1" nft list counter inet seen strays | sed -n 's/.*packets \([0-9]*\).*/\1/p'
+}
+
+# goes FROM TO OPTION...: data of such a socket of A is answered, and no message leaves by another network.
+goes() {
+	spawn "$KSFT_DIR/via_helper" "$A" "$1" "$2" 5001 "${@:3}"
+	wait_for 30 stats_reach acks $(($(stat acks) + 20))
+	stop "$SPAWNED" KILL
+	wait_for 20 no_connections
+	nowhere_else
+}
+
+nowhere_else() {
+	expect "messages by another network, of A" "$(strays "$A")" -eq 0
+	expect "messages by another network, of B" "$(strays "$B")" -eq 0
+}
+
+# both HOST OPTION...: by both versions of IP, to B's addresses of that number.
+both() {
+	goes $V4_A "10.7.0.$1" "${@:2}"
+	goes $A6 "fd77:7::$1" "${@:2}"
+}
+
+# rule WORD...: for both versions.
+rule() {
+	ip -n "$A" rule "$@"
+	ip -n "$A" -6 rule "$@"
+}
+
+# remote add|del HOST: the addresses of B have a route of their own by the other network of A, and one by
+# a0 as a part of a network.
+remote() {
+	ip -n "$A" -batch - <<-END
+		route $1 10.7.0.$2/32 via 192.0.2.254
+		route $1 fd77:7::$2/128 via fd77:9::254
+		route $1 10.7.0.0/24 via $B4 dev a0
+		route $1 fd77:7::/64 via $B6 dev a0
+	END
+}
+
+marked() {
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	rule add fwmark 5 lookup 100
+	both 11 mark=5
+	# Rules of A give it the mark.
+	in_ns "$A" nft add chain inet seen marks '{ type route hook output priority mangle; }'
+	in_ns "$A" nft add rule inet seen marks tcp dport 5001 meta mark set 5
+	both 12
+	in_ns "$A" nft flush chain inet seen marks
+	in_ns "$A" nft delete chain inet seen marks
+	rule del fwmark 5 lookup 100
+}
+
+of_tcp() {
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	rule add ipproto 6 dport 5001 lookup 100
+	both 21
+	rule del ipproto 6 dport 5001 lookup 100
+}
+
+bound() {
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	remote add 31
+	both 31 device=a0
+	remote del 31
+}
+
+# The data has lost the mark that it was routed by. A message takes another route by the same device; if
+# there is none, it is not sent.
+unknown() {
+	local before to from
+
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	rule add fwmark 5 lookup 100
+	in_ns "$A" nft add chain inet seen unmark '{ type filter hook postrouting priority 0; }'
+	in_ns "$A" nft add rule inet seen unmark tcp dport 5001 meta mark set 0
+	for to in 10.7.0.41 fd77:7::41; do
+		from=$([ $to = 10.7.0.41 ] && echo $V4_A || echo $A6)
+		before=$(proc_count or_port "$A" TxOtherWay)
+		spawn "$KSFT_DIR/via_helper" "$A" "$from" $to 5001 mark=5
+		wait_for 30 not_sent_since "$before"
+		stop "$SPAWNED" KILL
+	done
+	expect "errors" "$(stat subscribe_errors)" -ge 4
+	nowhere_else
+	remote add 42
+	both 42 mark=5
+	remote del 42
+	in_ns "$A" nft flush chain inet seen unmark
+	in_ns "$A" nft delete chain inet seen unmark
+	rule del fwmark 5 lookup 100
+}
+
+not_sent_since() {
+	[ "$(proc_count or_port "$A" TxOtherWay)" -ge $(($1 + 2)) ]
+}
+
+# The mark that a CHALLENGE reflects, and that of the receiver's socket.
+reflected() {
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	rule add fwmark 5 lookup 100
+	in_ns "$B" nft add chain inet seen in '{ type filter hook prerouting priority mangle; }'
+	in_ns "$B" nft add rule inet seen in iifname b0 meta mark set 6
+	ns_set "$B" ipv4/fwmark_reflect 1 ipv6/fwmark_reflect 1 ipv4/tcp_fwmark_accept 1
+	ip -n "$B" rule add fwmark 6 lookup 200
+	ip -n "$B" -6 rule add fwmark 6 lookup 200
+	ip -n "$B" -batch - <<-END
+		route add 10.77.1.0/24 dev b0 table 200
+		route add fd77:1:2:3::/64 dev b0 table 200
+		route add $V4_A/32 via 192.0.2.254
+		route add $A6/128 via fd77:9::254
+	END
+	both 51 mark=5
+	ip -n "$B" route del $V4_A/32 via 192.0.2.254
+	ip -n "$B" route del $A6/128 via fd77:9::254
+	in_ns "$B" nft flush chain inet seen in
+	rule del fwmark 5 lookup 100
+}
+
+# a0 and b0 are in VRFs, and B's addresses as well.
+in_vrfs() {
+	ip -n "$A" -batch - <<-END
+		link add red type vrf table 10
+		link set red up
+		link set a0 master red
+		addr replace $A6/64 dev a0 nodad
+		route add 10.7.0.0/24 via $B4 dev a0 table 10
+		route add fd77:7::/64 via $B6 dev a0 table 10
+		neigh replace $B4 lladdr $MAC_B dev a0 nud permanent
+	END
+	ip -n "$B" -batch - <<-END
+		link add blue type vrf table 20
+		link set blue up
+		link set b0 master blue
+		addr replace $B6/64 dev b0 nodad
+		route add local 10.7.0.0/24 dev blue table 20
+		route add local fd77:7::/64 dev blue table 20
+		neigh replace $V4_A lladdr $MAC_A dev b0 nud permanent
+	END
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	both 61 device=red
+	expect_same "peer of the VRF" "$(peer_of 10.7.0.61 red)" subscribed
+	both 62 device=a0
+}
+
+# peer_of ADDRESS VRF: the state of A's peer with that address.
+peer_of() {
+	in_ns "$A" awk -v name="$1%$(ip -n "$A" -o link show dev "$2" | sed 's/:.*//')" \
+		'$2 == name { print $3 }' /proc/net/onramp_peers
+}
+
+# Other hosts with the same addresses, in another VRF: each has its own peer and its own subscriber.
+twins() {
+	local first
+
+	ip link add a2 netns "$A" type veth peer b2 netns "$B"
+	ip -n "$A" link add green type vrf table 11
+	ip -n "$B" link add brown type vrf table 21
+	ip -n "$A" link set green up
+	ip -n "$B" link set brown up
+	ip -n "$A" link set a2 master green
+	ip -n "$B" link set b2 master brown
+	link_up "$A" a2 "$V4_A"
+	link_up "$B" b2 $B4
+	# shellcheck disable=SC2086
+	DEV=a2 fresh $unpaused
+	# shellcheck disable=SC2086
+	fresh $unpaused
+	spawn "$KSFT_DIR/via_helper" "$A" "$V4_A" $B4 5001 device=red
+	first=$SPAWNED
+	wait_for 30 stats_reach acks 20
+	spawn "$KSFT_DIR/via_helper" "$A" "$V4_A" $B4 5001 device=green
+	DEV=a2 wait_for 30 stats_reach acks 20
+	expect_same "the peer in red" "$(peer_of $B4 red)" subscribed
+	expect_same "the peer in green" "$(peer_of $B4 green)" subscribed
+	expect "subscribers of B" "$(proc_count or_acker "$B" Subscribers)" -ge 2
+	expect "taken from each other" "$(proc_count or_acker "$B" SubscribersTaken)" -eq 0
+	stop "$SPAWNED" KILL
+	stop "$first" KILL
+	nowhere_else
+}
+
+ksft_plan 22
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -481,3 +721,11 @@ if [ "${#nics[@]}" -ge 2 ]; then
 else
 	ksft_skip "a NIC of a hypervisor has no wire" "no two vmxnet3 NICs"
 fi
+networks
+ksft_case "data by its mark" marked
+ksft_case "data by a rule for TCP" of_tcp
+ksft_case "data of a socket that is bound to a device" bound
+ksft_case "data by a way that is unknown" unknown
+ksft_case "OR-ACKs by the mark of what they answer" reflected
+ksft_case "VRFs" in_vrfs
+ksft_case "the same addresses in two VRFs" twins

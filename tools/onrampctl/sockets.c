@@ -160,8 +160,8 @@ struct flow_key flow_key(const struct flow *f)
 
 	memcpy(key.local, f->local, sizeof(key.local));
 	memcpy(key.remote, f->remote, sizeof(key.remote));
-	if (f->family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)f->remote))
-		key.scope = f->ifindex;
+	/* The device that the socket is bound to: of a link-local address, or in a VRF. */
+	key.scope = f->ifindex;
 	return key;
 }
 
