@@ -84,7 +84,7 @@ static inline int cc_pacing_shift(u32 wait_us)
 	int shift = CC_PACING_SHIFT;
 
 	wait_us = min_t(u32, wait_us, USEC_PER_MSEC) + (USEC_PER_SEC >> CC_PACING_SHIFT);
-	while (shift > CC_PACING_SHIFT_DEFAULT && USEC_PER_SEC >> shift < wait_us)
+	while (shift > CC_PACING_SHIFT_DEFAULT && (u32)(USEC_PER_SEC >> shift) < wait_us)
 		shift--;
 	return shift;
 }

@@ -40,7 +40,7 @@ flows() {
 	ctl 0 show timely flows sport "$port"
 	says "$V4_A:$port  $B4:5001"
 	ctl 0 show timely flows sport 1
-	says 'unknown connection' err
+	says 'no connection of timely matches' err
 }
 
 reasons() {

@@ -215,7 +215,8 @@ acks_pass() {
 	expect "packets held" "$held" -ge 1
 	acker segments old 500
 	wait_for 5 stats_reach packets $((packets + 500))
-	expect "packets held" "$(stat qlen)" -le "$held"
+	# TCP may have added data of its own, but none of the 500 waits.
+	expect "packets held" "$(stat qlen)" -lt $((held + 100))
 	expect "still throttled" "$(stat flows_throttled)" -ge 1
 	acker delay 0
 	stop "$SPAWNED" KILL

@@ -388,6 +388,57 @@ static void move__nothing_waits(void)
 	CHECK_EQ(tp.pacing_timer.cancelled, 0);
 }
 
+/* 2^-shift s cover the device's wait and 61 us, and are a millisecond at most. */
+static void shift__of_the_device(void)
+{
+	CHECK_EQ(cc_pacing_shift(0), 14);
+	CHECK_EQ(cc_pacing_shift(1), 13);
+	CHECK_EQ(cc_pacing_shift(61), 13);
+	CHECK_EQ(cc_pacing_shift(62), 12);
+	CHECK_EQ(cc_pacing_shift(183), 12);
+	CHECK_EQ(cc_pacing_shift(184), 11);
+	CHECK_EQ(cc_pacing_shift(256), 11);
+	CHECK_EQ(cc_pacing_shift(427), 11);
+	CHECK_EQ(cc_pacing_shift(428), 10);
+	CHECK_EQ(cc_pacing_shift(UINT32_MAX), 10);
+}
+
+static void shift__found_stays(void)
+{
+	sk->sk_pacing_shift = 12;
+	cc_set_pacing_shift(sk, 0);
+	CHECK_EQ(sk->sk_pacing_shift, 12);
+	cc_set_pacing_shift(sk, 256);
+	CHECK_EQ(sk->sk_pacing_shift, 11);
+}
+
+/* 16384000 bytes a second: 2^-14 s of it are 1000. */
+static void waits(u8 shift, int charged, u32 packets, u8 then)
+{
+	sk->sk_pacing_shift = shift;
+	sk->sk_wmem_alloc.refs = charged;
+	tp.packets_out = packets;
+	cc_check_pacing_shift(sk);
+	CHECK_EQ(sk->sk_pacing_shift, then);
+}
+
+static void shift__longer_where_completions_are_late(void)
+{
+	flow(past);
+	sk->sk_pacing_rate = 16384000;
+	/* More than twice what is not acknowledged, and more than may wait. */
+	waits(14, 2 * 1448 + 2, 1, 13);
+	waits(14, 2 * 1448 + 1, 1, 14);
+	waits(14, 1001, 0, 13);
+	waits(14, 1000, 0, 14);
+	waits(13, 2000, 0, 13);
+	waits(13, 2001, 0, 12);
+	/* The longest. */
+	waits(10, 1000000, 0, 10);
+	/* In a queue before the wire: not acknowledged. */
+	waits(14, 100 * 1448, 100, 14);
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(wait__by_the_rates),
 	KTAP_CASE(wait__bounds),
@@ -403,6 +454,9 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(repair__a_packet_in_an_rtt),
 	KTAP_CASE(segments__those_of_the_device),
 	KTAP_CASE(leave__the_data_of_a_round_trip),
+	KTAP_CASE(shift__of_the_device),
+	KTAP_CASE(shift__found_stays),
+	KTAP_CASE(shift__longer_where_completions_are_late),
 };
 
 int main(void)

@@ -10,6 +10,7 @@
 
 #define NSEC_PER_USEC	1000L
 #define USEC_PER_SEC	1000000L
+#define USEC_PER_MSEC	1000L
 #define MSEC_PER_SEC	1000L
 
 #define DIV_ROUND_UP(n, d)	({ u32 _d = (d); ((n) + _d - 1) / _d; })
@@ -44,6 +45,8 @@ struct dst_entry {
 struct sock {
 	u32 sk_gso_max_segs;
 	int sk_pacing_status;
+	u8 sk_pacing_shift;
+	unsigned long sk_pacing_rate;
 	struct refcount sk_wmem_alloc;
 	struct dst_entry *dst;
 	bool can_gso;
@@ -97,7 +100,7 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock icsk;
 	u16 tcp_header_len;
-	u32 mss_cache, srtt_us, snd_cwnd, snd_ssthresh;
+	u32 mss_cache, srtt_us, snd_cwnd, snd_ssthresh, packets_out;
 	u64 tcp_wstamp_ns, tcp_clock_cache;
 	struct hrtimer pacing_timer;
 	struct list_head tsorted_sent_queue;
@@ -112,6 +115,11 @@ struct rate_sample {
 };
 
 #define TCP_INIT_CWND	10
+
+static inline void sk_pacing_shift_update(struct sock *sk, int shift)
+{
+	sk->sk_pacing_shift = shift;
+}
 
 #define tcp_sk(sk)	((struct tcp_sock *)(sk))
 #define inet_csk(sk)	((struct inet_connection_sock *)(sk))
