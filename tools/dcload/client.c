@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -137,6 +138,21 @@ static void progress(struct timer *t)
 	timer_arm(&c->loop, t, t->at_ns + NSEC_PER_SEC);
 }
 
+/* Memory that is zero because nobody wrote to it is one page, many times. */
+static void data_init(struct client *c)
+{
+	const struct client_options *o = c->opt;
+
+	c->buf = xcalloc(o->chunk, 1);
+	memset(c->buf, 0, o->chunk);
+	if (!o->sendfile)
+		return;
+	c->file = memfd_create("dcload", MFD_CLOEXEC);
+	if (c->file < 0 || write(c->file, c->buf, o->chunk) != (ssize_t)o->chunk)
+		die("cannot make a file of %llu bytes in memory: %s",
+		    (unsigned long long)o->chunk, strerror(errno));
+}
+
 /**
  * client_run() - open the flows, measure, write the result
  * @o: options
@@ -152,7 +168,7 @@ int client_run(const struct client_options *o)
 	c->opt = o;
 	c->mode = modes[o->mode];
 	c->n_flows = o->flows;
-	c->buf = xcalloc(o->chunk, 1);
+	data_init(c);
 	hist_init(&c->rtt);
 	hist_init(&c->completion);
 	hist_init(&c->flow_completion);

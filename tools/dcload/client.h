@@ -83,6 +83,7 @@ struct client {
 	size_t n_flows;
 	size_t n_up;			/* connections made so far */
 	char *buf;			/* zeros, one chunk */
+	int file;			/* the same, with sendfile */
 
 	struct timer measure_timer;
 	struct timer end_timer;
@@ -106,6 +107,13 @@ struct client {
 	uint64_t rtt_retrans;
 	uint64_t rtt_no_tx;
 	uint64_t rtt_lost;
+
+	struct {
+		uint64_t writes;	/* with MSG_ZEROCOPY */
+		uint64_t done;		/* of these, TCP needs the memory no more */
+		uint64_t copied;	/* of these, the kernel has copied the data */
+		uint64_t refused;	/* and written again without */
+	} zerocopy;
 
 	struct hist completion;		/* ns: of a round, or of a cycle */
 	struct hist flow_completion;	/* ns: of one flow's part of a round */

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -140,6 +141,13 @@ static void flow_acked(struct flow *f, const struct rtt_event *ev)
 		c->mode->acked(f, ev->id, ev->real_ns);
 }
 
+static void flow_zerocopied(struct client *c, const struct rtt_event *ev)
+{
+	c->zerocopy.done += ev->id;
+	if (ev->type == RTT_EV_COPIED)
+		c->zerocopy.copied += ev->id;
+}
+
 /* Return: true if the queue held anything. */
 static bool flow_stamps(struct flow *f)
 {
@@ -154,8 +162,10 @@ static bool flow_stamps(struct flow *f)
 			continue;
 		if (ev.type == RTT_EV_TX)
 			rtt_transmitted(&f->tracker, &ev);
-		else
+		else if (ev.type == RTT_EV_ACK)
 			flow_acked(f, &ev);
+		else
+			flow_zerocopied(f->client, &ev);
 	}
 	return i;
 }
@@ -174,6 +184,39 @@ static bool sample_due(struct flow *f)
 	return true;
 }
 
+static long flow_send_flags(struct flow *f, uint64_t len, bool stamp, int flags)
+{
+	struct client *c = f->client;
+
+	flags |= MSG_DONTWAIT | MSG_NOSIGNAL;
+	if (stamp)
+		return tstamp_send(f->watch.fd, c->buf, len, c->opt->rtt_from_qdisc, flags);
+	return send(f->watch.fd, c->buf, len, flags);
+}
+
+/* Write once, in the way that the options say. Return: as send(2). */
+static long flow_send(struct flow *f, uint64_t len, bool stamp)
+{
+	struct client *c = f->client;
+	off_t from = 0;
+	long n;
+
+	if (c->opt->sendfile)
+		return sendfile(f->watch.fd, c->file, &from, len);
+	if (!c->opt->zerocopy)
+		return flow_send_flags(f, len, stamp, 0);
+	n = flow_send_flags(f, len, stamp, MSG_ZEROCOPY);
+	if (n >= 0)
+		c->zerocopy.writes++;
+	if (n >= 0 || errno != ENOBUFS)
+		return n;
+	/* Too many writes of this socket have not ended (net.core.optmem_max): copy. */
+	n = flow_send_flags(f, len, stamp, 0);
+	if (n >= 0)
+		c->zerocopy.refused++;
+	return n;
+}
+
 static void flow_write(struct flow *f)
 {
 	struct client *c = f->client;
@@ -188,12 +231,7 @@ static void flow_write(struct flow *f)
 			len = c->opt->chunk;
 		last = f->stamp_last && f->written + len == f->limit;
 		stamp = last || sample_due(f);
-		if (stamp)
-			n = tstamp_send(f->watch.fd, c->buf, len,
-					c->opt->rtt_from_qdisc);
-		else
-			n = send(f->watch.fd, c->buf, len,
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		n = flow_send(f, len, stamp);
 		if (n < 0) {
 			if (errno == EAGAIN || errno == EINTR)
 				break;
@@ -262,6 +300,10 @@ static void flow_connected(struct flow *f)
 	c->n_up++;
 	check_cc(f);
 	tstamp_enable(f->watch.fd);
+	if (c->opt->zerocopy)
+		set_option(f->watch.fd, SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY");
+	if (c->opt->ktls)
+		set_ktls(f->watch.fd);
 	if (!getsockname(f->watch.fd, (struct sockaddr *)&ss, &len))
 		f->local_port = ntohs(ss.ss_family == AF_INET ?
 				      ((struct sockaddr_in *)&ss)->sin_port :

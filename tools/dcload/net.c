@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <linux/tls.h>
+
 #include "dcload.h"
 #include "net.h"
 
@@ -169,6 +171,27 @@ void set_cc(int fd, const char *cc)
 	}
 	die("the kernel has no congestion control %s, or its module tcp_%s is not loaded; available: %s",
 	    cc, cc, available);
+}
+
+/**
+ * set_ktls() - have the kernel encrypt what is sent, TLS 1.2 with AES-GCM-128
+ * @fd: TCP socket, connected
+ *
+ * The key is known to everybody: the receiver discards what it gets.
+ */
+void set_ktls(int fd)
+{
+	struct tls12_crypto_info_aes_gcm_128 info = {
+		.info = {
+			.version = TLS_1_2_VERSION,
+			.cipher_type = TLS_CIPHER_AES_GCM_128,
+		},
+	};
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")))
+		die("cannot turn on kTLS: %s; is the module tls loaded?", strerror(errno));
+	if (setsockopt(fd, SOL_TLS, TLS_TX, &info, sizeof(info)))
+		die("cannot give kTLS its key: %s", strerror(errno));
 }
 
 void get_cc(int fd, char cc[CC_NAME_MAX])

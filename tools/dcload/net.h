@@ -38,6 +38,7 @@ void set_cc(int fd, const char *cc);
 void get_cc(int fd, char cc[CC_NAME_MAX]);
 bool listen_at(int fd, const struct sockaddr_storage *ss, socklen_t len);
 int accept_next(int fd, struct sockaddr_storage *peer);
+void set_ktls(int fd);
 void set_option(int fd, int level, int name, int value, const char *what);
 bool get_tcp_info(int fd, struct tcp_info *info);
 bool get_counters(int fd, struct counters *out, struct tcp_info *info);

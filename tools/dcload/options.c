@@ -96,6 +96,12 @@ static const char client_help[] =
 "  --parallel P          cycles under way at once, 1..65536 (default 1)\n"
 "  --chunk BYTES         size of one write, 1..16M (default 64K); at most one RTT\n"
 "                        sample per write\n"
+"  --zerocopy            write with MSG_ZEROCOPY; a write for which the socket has no\n"
+"                        room (net.core.optmem_max) is copied\n"
+"  --sendfile            write with sendfile(2), from a file in memory\n"
+"  --ktls                the kernel encrypts (TLS 1.2, AES-GCM-128, a fixed key): needs\n"
+"                        its module tls. These two: long flows, no RTT samples; goodput\n"
+"                        counts bytes of TCP, which are TLS's records\n"
 "  --rtt-sample-us U     mean time between a flow's RTT samples, 10..10000000, 0\n"
 "                        for none (default 1000); jittered by half\n"
 "  --rtt-origin WHERE    driver (default) or qdisc: where the RTT begins\n"
@@ -470,6 +476,9 @@ static const struct option_row client_rows[] = {
 	ROW(client_options, interval_ns, "interval-ms", ARG_U64, .min = 1,
 	    .max = 60000, .unit = NSEC_PER_MSEC),
 	ROW(client_options, seed, "seed", ARG_U64, RANGE(0, UINT64_MAX)),
+	ROW(client_options, zerocopy, "zerocopy", ARG_NONE),
+	ROW(client_options, sendfile, "sendfile", ARG_NONE),
+	ROW(client_options, ktls, "ktls", ARG_NONE),
 	ROW(client_options, csv, "csv", ARG_TEXT),
 	ROW(client_options, rtt_csv, "rtt-csv", ARG_TEXT),
 };
@@ -504,6 +513,14 @@ static void client_check(struct client_options *o)
 		die("--on-cc goes with --on-off and --cc");
 	if (o->connect_first && o->mode != MODE_BULK)
 		die("--connect-first goes with long flows only");
+	if (o->zerocopy && (o->sendfile || o->ktls))
+		die("--zerocopy excludes --sendfile and --ktls");
+	if (o->sendfile || o->ktls) {
+		if (o->mode != MODE_BULK)
+			die("--sendfile and --ktls go with long flows only");
+		/* Neither passes on a request for timestamps. */
+		o->rtt_sample_ns = 0;
+	}
 	if (o->csv && !o->interval_ns)
 		o->interval_ns = 100 * NSEC_PER_MSEC;
 	if (o->interval_ns && !o->csv)

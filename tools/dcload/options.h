@@ -47,6 +47,9 @@ struct client_options {
 	const char *on_cc;	/* NULL, or set for a moment before each ON time */
 	int dscp;		/* -1: left alone */
 	bool rtt_from_qdisc;
+	bool zerocopy;
+	bool sendfile;
+	bool ktls;
 	bool flows_given;
 	bool parallel_given;
 	bool progress;

@@ -132,6 +132,9 @@ static void put_parameters(struct json_writer *w, const struct client *c)
 	json_u64(w, "chunk_bytes", o->chunk);
 	json_double(w, "rtt_sample_us", (double)o->rtt_sample_ns / 1e3);
 	json_string(w, "rtt_origin", o->rtt_from_qdisc ? "qdisc" : "driver");
+	json_bool(w, "zerocopy", o->zerocopy);
+	json_bool(w, "sendfile", o->sendfile);
+	json_bool(w, "ktls", o->ktls);
 	json_double(w, "interval_s", (double)o->interval_ns / 1e9);
 	if (o->dscp >= 0)
 		json_u64(w, "dscp", (uint64_t)o->dscp);
@@ -221,6 +224,14 @@ static void put_result(struct json_writer *w, const struct client *c,
 	json_u64(w, "lost", c->rtt_lost);
 	json_close(w, '}');
 
+	if (c->opt->zerocopy) {
+		json_open(w, "zerocopy", '{', false);
+		json_u64(w, "writes", c->zerocopy.writes);
+		json_u64(w, "done", c->zerocopy.done);
+		json_u64(w, "copied", c->zerocopy.copied);
+		json_u64(w, "refused", c->zerocopy.refused);
+		json_close(w, '}');
+	}
 	if (c->opt->mode == MODE_ROUNDS) {
 		json_open(w, "rounds", '{', false);
 		json_u64(w, "unstamped", c->unstamped);

@@ -147,10 +147,11 @@ void tstamp_enable(int fd)
  * @buf: data
  * @len: bytes
  * @from_qdisc: timestamp at the qdisc, not at the driver
+ * @flags: of sendmsg(2)
  *
  * Return: as send(2).
  */
-long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc)
+long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc, int flags)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(uint32_t))];
@@ -163,18 +164,18 @@ long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control.buf),
 	};
-	uint32_t flags = SOF_TIMESTAMPING_TX_ACK;
+	uint32_t want = SOF_TIMESTAMPING_TX_ACK;
 	struct cmsghdr *cm;
 
-	flags |= from_qdisc ? SOF_TIMESTAMPING_TX_SCHED :
-			      SOF_TIMESTAMPING_TX_SOFTWARE;
+	want |= from_qdisc ? SOF_TIMESTAMPING_TX_SCHED :
+			     SOF_TIMESTAMPING_TX_SOFTWARE;
 	memset(&control, 0, sizeof(control));
 	cm = CMSG_FIRSTHDR(&msg);
 	cm->cmsg_level = SOL_SOCKET;
 	cm->cmsg_type = SO_TIMESTAMPING;
-	cm->cmsg_len = CMSG_LEN(sizeof(flags));
-	memcpy(CMSG_DATA(cm), &flags, sizeof(flags));
-	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	cm->cmsg_len = CMSG_LEN(sizeof(want));
+	memcpy(CMSG_DATA(cm), &want, sizeof(want));
+	return sendmsg(fd, &msg, flags);
 }
 
 /**
@@ -213,11 +214,12 @@ void rtt_read_stats(const void *attrs, size_t len, struct rtt_stats *out)
 }
 
 /**
- * tstamp_read() - take one timestamp from a socket's error queue
+ * tstamp_read() - take one message from a socket's error queue
  * @fd: socket
  * @ev: result
  *
- * Return: 1 for a timestamp, 0 for another message, -1 if the queue is empty.
+ * Return: 1 for a timestamp or the end of zero-copy writes, 0 for another message, -1 if the
+ * queue is empty.
  */
 int tstamp_read(int fd, struct rtt_event *ev)
 {
@@ -250,6 +252,13 @@ int tstamp_read(int fd, struct rtt_event *ev)
 			 (cm->cmsg_level == SOL_IPV6 &&
 			  cm->cmsg_type == IPV6_RECVERR))
 			ee = (const void *)CMSG_DATA(cm);
+	}
+	if (ee && ee->ee_origin == SO_EE_ORIGIN_ZEROCOPY) {
+		/* Of the first and the last write, inclusive; numbers wrap. */
+		ev->type = ee->ee_code & SO_EE_CODE_ZEROCOPY_COPIED ?
+			   RTT_EV_COPIED : RTT_EV_ZEROCOPY;
+		ev->id = ee->ee_data - ee->ee_info + 1;
+		return 1;
 	}
 	if (!ts || !ee || ee->ee_origin != SO_EE_ORIGIN_TIMESTAMPING)
 		return 0;

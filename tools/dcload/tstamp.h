@@ -68,7 +68,12 @@ enum rtt_verdict {
 };
 
 struct rtt_event {
-	enum rtt_event_type { RTT_EV_TX, RTT_EV_ACK } type;
+	enum rtt_event_type {
+		RTT_EV_TX,
+		RTT_EV_ACK,
+		RTT_EV_ZEROCOPY,	/* zero-copy writes ended, @id of them */
+		RTT_EV_COPIED,		/* the same, after a copy */
+	} type;
 	uint32_t id;
 	struct rtt_stats stats;
 	uint64_t real_ns;
@@ -91,7 +96,7 @@ void rtt_read_stats(const void *attrs, size_t len, struct rtt_stats *out);
 
 /* Socket side. */
 void tstamp_enable(int fd);
-long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc);
+long tstamp_send(int fd, const void *buf, unsigned long len, bool from_qdisc, int flags);
 int tstamp_read(int fd, struct rtt_event *ev);
 
 #endif /* DCLOAD_TSTAMP_H */
