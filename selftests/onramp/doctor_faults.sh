@@ -133,7 +133,7 @@ others_fill() {
 late_timers() {
 	fresh owd synced nobound threshold 500ms ack_timeout 10s max_pause 2ms noinherit
 	acker delay 3000000
-	load_on --flows 16
+	load_on --flows 16 --rate-limit 40mbit
 	wait_for 20 stats_reach held 100
 	doctor "$A" 1 LATE_TIMERS
 	load_off
