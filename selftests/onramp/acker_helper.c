@@ -11,6 +11,8 @@
  *	delay US	received so much later than it was
  *	every N		an OR-ACK for each Nth packet (1)
  *	answer 0|1	or none at all
+ *	first 0|1	whether it answers before any other process runs, as a receiver in the
+ *			kernel does (0)
  *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
  *	nic 0|1		whether it says that the NIC stamped
  *	others 0|1	whether it says that much data is of hosts without On-Ramp
@@ -38,6 +40,7 @@
 #include <netinet/ip6.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -500,6 +503,14 @@ static void forget(void)
 		connections[i].count -= 1U << 30;
 }
 
+/* On a busy CPU it else has its turn when the sender has long forgotten what left. */
+static int run_first(int first)
+{
+	struct sched_param param = { .sched_priority = first ? 1 : 0 };
+
+	return sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &param);
+}
+
 static void on_command(int listener)
 {
 	char line[256] = "", word[32] = "", kind[32] = "", reply[256] = "ok\n";
@@ -519,6 +530,8 @@ static void on_command(int listener)
 		every = atol(kind);
 	else if (!strcmp(word, "answer"))
 		answer = atoi(kind);
+	else if (!strcmp(word, "first") && run_first(atoi(kind)))
+		snprintf(reply, sizeof(reply), "%s\n", strerror(errno));
 	else if (!strcmp(word, "clock"))
 		tai = !strcmp(kind, "tai");
 	else if (!strcmp(word, "nic"))

@@ -326,7 +326,10 @@ spills_of_sockets() {
 	# shellcheck disable=SC2086
 	fresh $long_path flow_limit 20
 	acker delay 3000000
+	# So many packets that OR-ACKs would find no record of theirs.
+	acker first 1
 	load "$C" --to $B4 --flows 2 --duration 1
+	acker first 0
 	acker delay 0
 	ip -n "$C" link del v0
 	shot
