@@ -255,10 +255,22 @@ static int codes(const struct ctl *ctl)
 	return CTL_OK;
 }
 
+/* What doctor finds at @now_s, less what is muted; @found: the facts that it looked at. */
+static json_t *examine(const struct ctl *ctl, int64_t now_s, json_t **found)
+{
+	json_t *muted, *report;
+
+	*found = facts_twice(ctl);
+	muted = mute_read(ctl->state, now_s);
+	report = doctor_run(*found, muted, now_s);
+	json_decref(muted);
+	return report;
+}
+
 static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
 {
 	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
-	json_t *found, *muted, *report;
+	json_t *found, *report;
 	int status;
 
 	if (argc && (!strcmp(argv[0], "mute") || !strcmp(argv[0], "unmute")))
@@ -267,16 +279,13 @@ static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
 		return codes(ctl);
 	if (argc)
 		unknown("doctor '%s': expected mute, unmute, codes, or nothing", argv[0]);
-	found = facts_twice(ctl);
-	muted = mute_read(ctl->state, now_s);
-	report = doctor_run(found, muted, now_s);
+	report = examine(ctl, now_s, &found);
 	if (ctl->json)
 		j_print(report);
 	else
 		report_text(report, ctl->verbose);
 	status = doctor_status(report);
 	json_decref(report);
-	json_decref(muted);
 	json_decref(found);
 	return status;
 }
@@ -284,14 +293,12 @@ static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
 static int cmd_status(const struct ctl *ctl, int argc, char **argv)
 {
 	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
-	json_t *found, *muted, *report, *parts;
+	json_t *found, *report, *parts;
 	int status;
 
 	if (argc)
 		unknown("status '%s': expected nothing", argv[0]);
-	found = facts_twice(ctl);
-	muted = mute_read(ctl->state, now_s);
-	report = doctor_run(found, muted, now_s);
+	report = examine(ctl, now_s, &found);
 	parts = status_run(found, report);
 	if (ctl->json)
 		j_print(parts);
@@ -300,7 +307,6 @@ static int cmd_status(const struct ctl *ctl, int argc, char **argv)
 	status = doctor_status(parts);
 	json_decref(parts);
 	json_decref(report);
-	json_decref(muted);
 	json_decref(found);
 	return status;
 }
