@@ -91,6 +91,15 @@ enum or_type {
 /* Byte 1 of an OR-ACK: much of the receiver's data is from hosts without On-Ramp. */
 #define OR_OTHERS		0x10
 
+/*
+ * Byte 1 of an OR-ACK: the receiver has its senders drain the path. Only for senders that
+ * announce OR_CAP_DRAIN; older ones refuse the message.
+ */
+#define OR_DRAIN		0x08
+
+/* Byte 1 of an OR-ACK: OR_PROTO_*. */
+#define OR_PROTO_MASK		0x07
+
 /* Largest hold time, ns: 24 bits, 16.8 ms. It stands for all longer ones. */
 #define OR_HOLD_MAX_NS		0xffffffU
 
@@ -106,6 +115,7 @@ enum or_type {
 /* Capabilities of a sender of data; receivers ignore bits that they do not know. */
 #define OR_CAP_RELATIVE		0x0001	/* needs no synchronised clock */
 #define OR_CAP_SYNCED		0x0002	/* uses the clock error */
+#define OR_CAP_DRAIN		0x0010	/* takes OR_DRAIN */
 #define OR_CAP_ALL		0x0003
 
 /*
@@ -150,6 +160,7 @@ enum or_error {
  * @nic:	@rx_ns is by the clock of the NIC that received the packet, and not by a
  *		clock of the host; so is what @clock_error says
  * @others:	much of the data that the receiver gets is of flows that have no OR-ACKs
+ * @drain:	all senders are to be silent until the queue of the path is empty
  */
 struct or_ack {
 	u64	rx_ns;
@@ -164,6 +175,7 @@ struct or_ack {
 	u8	protocol;
 	bool	nic;
 	bool	others;
+	bool	drain;
 };
 
 /**
@@ -465,7 +477,8 @@ static inline enum or_error or_check(const u8 *msg, size_t len, enum or_type typ
 static inline void or_ack_encode(const struct or_ack *a, u8 *msg)
 {
 	msg[0] = OR_VERSION << 4 | OR_TYPE_ACK;
-	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0) | (a->others ? OR_OTHERS : 0);
+	msg[1] = a->protocol | (a->nic ? OR_STAMP_NIC : 0) | (a->others ? OR_OTHERS : 0) |
+		 (a->drain ? OR_DRAIN : 0);
 	msg[2] = a->clock_error;
 	msg[3] = a->domain;
 	or_put(msg + 4, a->sport, 2);
@@ -491,11 +504,12 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 					  struct or_ack *a)
 {
 	enum or_error error = or_check(msg, len, OR_TYPE_ACK, OR_ACK_LEN,
-				       OR_ACK_RECORD_LEN, OR_STAMP_NIC | OR_OTHERS | 15);
+				       OR_ACK_RECORD_LEN,
+				       OR_STAMP_NIC | OR_OTHERS | OR_DRAIN | OR_PROTO_MASK);
 
 	if (error)
 		return error;
-	if ((msg[1] & 15) != OR_PROTO_TCP)
+	if ((msg[1] & OR_PROTO_MASK) != OR_PROTO_TCP)
 		return OR_ERR_PROTOCOL;
 	if (msg[2] > OR_CLOCK_LAST && msg[2] != OR_CLOCK_UNSYNCED)
 		return OR_ERR_RESERVED;
@@ -505,6 +519,7 @@ static inline enum or_error or_ack_decode(const u8 *msg, size_t len,
 		.protocol = OR_PROTO_TCP,
 		.nic = msg[1] & OR_STAMP_NIC,
 		.others = msg[1] & OR_OTHERS,
+		.drain = msg[1] & OR_DRAIN,
 		.clock_error = msg[2],
 		.domain = msg[3],
 		.sport = (u16)or_get(msg + 4, 2),

@@ -93,8 +93,8 @@ static void good_ack(const struct or_ack *a, const u8 *key, bool v6)
 	or_ack_encode(a, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|2|6|%u|%u|%u|%u|", OR_ACK_LEN + 8, a->nic, a->others, a->packets,
-	       a->clock_error);
+	printf("%u|2|2|6|%u|%u|%u|%u|%u|", OR_ACK_LEN + 8, a->nic, a->others, a->drain,
+	       a->packets, a->clock_error);
 	if (a->clock_error != OR_CLOCK_UNSYNCED)
 		printf("%" PRIu64, or_clock_decode(a->clock_error));
 	printf("|%u|%u|%u|%" PRIu64 "|%u|%u|%u|||||0x%016" PRIx64 "|||||||\n", a->sport,
@@ -111,7 +111,7 @@ static void good_subscribe(const struct or_subscribe *s, const u8 *key, bool v6)
 	or_subscribe_encode(s, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|1|||||||||||||%u|0x%04x|%u|", OR_SUBSCRIBE_LEN + 8, s->count, s->caps,
+	printf("%u|2|1||||||||||||||%u|0x%04x|%u|", OR_SUBSCRIBE_LEN + 8, s->count, s->caps,
 	       s->lifetime_s);
 	for (i = 0; i < OR_NONCE_LEN; i++)
 		printf("%02x", s->nonce[i]);
@@ -126,7 +126,7 @@ static void good_challenge(const struct or_challenge *c, const u8 *key, bool v6)
 	or_challenge_encode(c, msg);
 	or_sign(msg, sizeof(msg), key);
 	frame(msg, sizeof(msg), v6);
-	printf("%u|2|3|||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|||||||\n",
+	printf("%u|2|3||||||||||||||%u|0x0000|||0x%016" PRIx64 "|0x%016" PRIx64 "|||||||\n",
 	       OR_CHALLENGE_LEN + 8, c->count, c->cookie, or_tag(msg, sizeof(msg), key));
 }
 
@@ -138,7 +138,7 @@ static void good_cnp(const struct or_cnp *c, const u8 *key, bool v6)
 
 	or_sign(msg, len, key);
 	frame(msg, len, v6);
-	printf("%u|2|4|6||||||%u|%u||||||||||0x%016" PRIx64 "||%u|%u|%u|%" PRIu64 "|", len + 8,
+	printf("%u|2|4|6|||||||%u|%u||||||||||0x%016" PRIx64 "||%u|%u|%u|%" PRIu64 "|", len + 8,
 	       c->sport, c->dport, or_tag(msg, len, key), c->from, c->window, c->hold_us,
 	       c->count);
 	if (c->pair.version == 4) {
@@ -204,7 +204,7 @@ static void random_ack(struct or_ack *a, u8 *nonce)
 		.clock_error = (u8)(r >> 48) > OR_CLOCK_LAST ?
 			       OR_CLOCK_UNSYNCED : (u8)(r >> 48),
 		.domain = (u8)(r >> 56), .protocol = OR_PROTO_TCP, .nic = r >> 37 & 1,
-		.others = r >> 36 & 1,
+		.others = r >> 36 & 1, .drain = r >> 35 & 1,
 	};
 }
 

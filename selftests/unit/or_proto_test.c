@@ -134,6 +134,21 @@ static void ack__of_others(void)
 	CHECK(!got.others);
 }
 
+static void ack__drain(void)
+{
+	struct or_ack a = ack, got;
+	u8 msg[OR_ACK_LEN];
+
+	a.drain = true;
+	or_ack_encode(&a, msg);
+	CHECK_EQ(msg[1], 0x0e);
+	CHECK_EQ(or_ack_decode(msg, OR_ACK_LEN, &got), OR_OK);
+	CHECK(got.drain && !got.others);
+	CHECK_EQ(got.protocol, OR_PROTO_TCP);
+	CHECK_EQ(or_ack_decode(ack_bytes, OR_ACK_LEN, &got), OR_OK);
+	CHECK(!got.drain);
+}
+
 static void ack__hold_saturates(void)
 {
 	struct or_ack a = ack;
@@ -202,7 +217,8 @@ static void ack__bad(void)
 		{ "type 0", 0, 0x20, 36, OR_ERR_TYPE },
 		{ "15 is no TCP", 1, 15, 36, OR_ERR_PROTOCOL },
 		{ "15, a NIC's stamp", 1, 0x80 | 15, 36, OR_ERR_PROTOCOL },
-		{ "14 is no TCP", 1, 14, 36, OR_ERR_PROTOCOL },
+		{ "5 is no TCP", 1, 5, 36, OR_ERR_PROTOCOL },
+		{ "14: TCP, and drain", 1, 14, 36, OR_OK },
 		{ "no protocol", 1, 0, 36, OR_ERR_PROTOCOL },
 		{ "TCP, a NIC's stamp", 1, 0x86, 36, OR_OK },
 		{ "two connections", -1, 0, 36 + 24, OR_ERR_UNSUPPORTED },
@@ -705,6 +721,7 @@ int main(void)
 		KTAP_CASE(ack__bytes),
 		KTAP_CASE(ack__of_a_nic),
 		KTAP_CASE(ack__of_others),
+		KTAP_CASE(ack__drain),
 		KTAP_CASE(ack__hold_saturates),
 		KTAP_CASE(ack__bad),
 		KTAP_CASE(subscribe__bytes),

@@ -37,6 +37,9 @@ local f = {
 	nic = ProtoField.uint8("onramp.nic", "Stamp of the NIC", base.DEC, nil, 0x80),
 	others = ProtoField.uint8("onramp.others", "Much data without On-Ramp", base.DEC, nil,
 		0x10),
+	drain = ProtoField.uint8("onramp.drain", "Drain the path", base.DEC, nil, 0x08),
+	ack_protocol = ProtoField.uint8("onramp.protocol", "Transport protocol", base.DEC, nil,
+		0x07),
 	protocol = ProtoField.uint8("onramp.protocol", "Transport protocol", base.DEC, nil,
 		0x0f),
 	addrs = ProtoField.uint8("onramp.addrs", "Other addresses", base.DEC,
@@ -57,6 +60,7 @@ local f = {
 		"Needs no synchronised clock", 16, nil, 0x0001),
 	cap_synced = ProtoField.bool("onramp.caps.synced", "Uses the clock error", 16,
 		nil, 0x0002),
+	cap_drain = ProtoField.bool("onramp.caps.drain", "Takes the drain bit", 16, nil, 0x0010),
 	lifetime = ProtoField.uint16("onramp.lifetime", "Lifetime (s)"),
 	reserved6 = ProtoField.uint16("onramp.reserved6", "Reserved", base.HEX),
 	nonce = ProtoField.bytes("onramp.nonce", "Nonce"),
@@ -129,7 +133,7 @@ end
 local function check_ack(buf)
 	local code = buf(2, 1):uint()
 
-	if buf(1, 1):bitfield(4, 4) ~= 6 then
+	if buf(1, 1):bitfield(5, 3) ~= 6 then
 		return "OR_ERR_PROTOCOL"
 	end
 	if code > 247 and code ~= 255 then
@@ -173,7 +177,8 @@ local function show_ack(buf, tree, info)
 	tree:add(f.nic, buf(1, 1))
 	tree:add(f.others, buf(1, 1))
 	tree:add(f.addrs, buf(1, 1))
-	tree:add(f.protocol, buf(1, 1))
+	tree:add(f.drain, buf(1, 1))
+	tree:add(f.ack_protocol, buf(1, 1))
 	tree:add(f.clock_code, buf(2, 1))
 	if ns then
 		tree:add(f.clock_error, buf(2, 1), ns)
@@ -199,6 +204,7 @@ local function show_subscribe(buf, tree, info)
 	caps = tree:add(f.caps, buf(2, 2))
 	caps:add(f.cap_relative, buf(2, 2))
 	caps:add(f.cap_synced, buf(2, 2))
+	caps:add(f.cap_drain, buf(2, 2))
 	tree:add(f.lifetime, buf(4, 2))
 	tree:add(f.reserved6, buf(6, 2))
 	tree:add(f.nonce, buf(8, 16))
