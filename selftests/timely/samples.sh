@@ -119,17 +119,22 @@ acks_lost_from() {
 	[ $(($(acks_lost) - $1)) -ge "$2" ]
 }
 
+connected() {
+	[ -n "$(in_ns "$A" ss -Htn state established dport = :5001)" ]
+}
+
 # Single packets, a millisecond apart, each with an ACK of its own, half of which are lost: an
-# ACK ends several segments, and no part of the next one, which has left since. None of the last
-# ones is lost: the helper waits for them, and each loss would double the time to the next try.
+# ACK ends several segments, and no part of the next one, which has left since. Neither those of
+# the handshake nor the last ones are lost: each loss would double the time to the next try.
 singles() {
 	local before
 
 	before=$(acks_lost)
 	ip -n "$B" route change default via 10.77.2.1 quickack 1
-	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 50% limit 100000
 	trace_on timely_update
 	spawn in_ns "$A" "$KSFT_DIR/timely_helper" trickle "$V4_B" 5001 timely 1448 1 3000 0
+	wait_for 10 connected
+	tc -n "$R" qdisc replace dev r0 root netem delay 20ms loss 50% limit 100000
 	wait_for 10 acks_lost_from "$before" 250
 	ack_delay 20
 	wait "$SPAWNED"
