@@ -130,6 +130,14 @@ enum or_acker_stamps {
 			"OR-ACKs sent because of ack_delay_ns") \
 	OR_ACKER_STAT(ACK_BY_PATH, AckByPath, \
 			"OR-ACKs sent at once, the first after path_interval_ns") \
+	OR_ACKER_STAT(ACK_BY_DRAIN, AckByDrain, \
+			"OR-ACKs sent at once, since a drain begins") \
+	OR_ACKER_STAT(ACK_BY_SILENCE, AckBySilence, \
+			"OR-ACKs sent at once, for a packet behind a silence, around a drain") \
+	OR_ACKER_STAT(ACK_DRAIN, AckDrain, \
+			"OR-ACKs that have their sender drain its path") \
+	OR_ACKER_STAT(DRAINS, Drains, \
+			"drains: all senders of data were told") \
 	OR_ACKER_STAT(ACK_NOT_AT_END, AckNotAtEnd, \
 			"OR-ACKs omitted at the end of a burst, since the sender got one lately") \
 	OR_ACKER_STAT(STAMP_SOFTWARE, AckStampSoftware, \
@@ -174,7 +182,7 @@ struct or_acker_stats {
 };
 
 /* AckBy* are in the order of enum or_acker_why. */
-static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH);
+static_assert(OR_ACKER_ACK_BY_SILENCE - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_SILENCE);
 
 /**
  * struct or_acker_conf - one immutable configuration of a namespace
@@ -187,6 +195,7 @@ static_assert(OR_ACKER_ACK_BY_PATH - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_PATH)
  * @all:		mode all
  * @hardware:		use timestamps of the NIC
  * @forward:		ask connection tracking where there is no socket
+ * @drain:		have senders drain their paths
  * @rcu:		readers are on the packet path
  */
 struct or_acker_conf {
@@ -199,6 +208,7 @@ struct or_acker_conf {
 	bool		all;
 	bool		hardware;
 	bool		forward;
+	bool		drain;
 	struct rcu_head	rcu;
 };
 
@@ -206,39 +216,41 @@ struct or_acker_conf {
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
  * @key:	the pair of addresses, of or_acker_pair()
- * @lock:	of @s, @caps, @acks, @all_key and writers of @path; inside that of a flow
+ * @lock:	of @s, @caps, @acks, @all_key; writers of @path, @newest; inside that of a flow
+ * @nflows:	flows that point here; under or_acker_net.lock, read locklessly
  * @s:		its subscription; none in mode all
- * @caps:	OR_CAP_*
+ * @caps:	OR_CAP_*; read locklessly
  * @all_keyed:	@all_key is set
  * @all_key:	of OR-ACKs in mode all without a subscription, or_acker_sub_all_key()
+ * @dead:	out of the table; written under or_acker_net.lock, read locklessly
  * @path:	knowledge of the sender about its path; read locklessly
  * @scope:	device of a link-local address, else that of its VRF or 0; constant
  * @ifindex:	device that its SUBSCRIBE came in on; 0: there was none
  * @acks:	OR-ACKs to it; under @lock
+ * @newest:	its flow that the last of these was about, as long as that lives; RCU
  * @ref:	one for the table, one for each flow
  * @route:	of OR-ACKs
- * @nflows:	flows that point here; under or_acker_net.lock, read locklessly
  * @unused:	in or_acker_net.unused while @nflows is 0
- * @dead:	out of the table; written under or_acker_net.lock, read locklessly
  * @rcu:	looked up under RCU
  */
 struct or_acker_sub {
 	struct rhash_head	node;
 	struct nic_ts_key	key;
 	spinlock_t		lock;	/* subscription and bucket */
+	u32			nflows;
 	struct or_subscription	s;
 	u16			caps;
 	bool			all_keyed;
 	u8			all_key[OR_KEY_LEN];
+	bool			dead;
 	struct or_acker_path	path;
 	u64			acks;
+	struct or_acker_flow __rcu *newest;
 	u32			scope;
 	int			ifindex;
 	refcount_t		ref;
 	struct or_route		route;
-	u32			nflows;
 	struct list_head	unused;
-	bool			dead;
 	struct rcu_head		rcu;
 };
 
@@ -418,12 +430,16 @@ struct or_acker_walk {
  *		not tell how long the host has been up; constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
+ * @drain:	when drains begin; under @lock, @until_ns of it is read locklessly
+ * @drain_able:	subscribers that take OR_DRAIN, of those that @drain_work has seen in this run
+ * @drain_told:	those of them that it has told
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
  * @incomplete:	a device is missing in @devs, most likely for lack of memory; by @sync_work,
  *		which searches again
  * @sync_work:	registers at devices after a subscription
  * @age_work:	ends flows and subscriptions
+ * @drain_work:	begins drains; while there are subscribers that take OR_DRAIN
  * @open:	the port is; by @age_work
  * @exiting:	the namespace, or the module, goes: no more devices
  * @params:	net.or_acker
@@ -450,11 +466,15 @@ struct or_acker_net {
 	u64				rx_offset_ns;
 	u8				domain_base;
 	atomic64_t			challenge_tat_ns;
+	struct or_acker_drain		drain;
+	u32				drain_able;
+	u32				drain_told;
 	struct list_head		devs;
 	unsigned int			ndevs;
 	bool				incomplete;
 	struct delayed_work		sync_work;
 	struct delayed_work		age_work;
+	struct delayed_work		drain_work;
 	bool				open;
 	bool				exiting;
 	struct net_params		params;
@@ -566,6 +586,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
+bool or_acker_tell(struct or_acker_sub *sub);
 bool or_acker_age(struct or_acker_net *an);
 struct or_acker_link *or_acker_link_alloc(void);
 void or_acker_link_put(struct or_acker_link *link);
@@ -585,13 +606,17 @@ struct or_acker_sub *or_acker_sub_find(struct or_acker_net *an,
 struct or_acker_sub *or_acker_sub_add(struct or_acker_net *an,
 				      const struct nic_ts_key *key);
 void or_acker_sub_put(struct or_acker_sub *sub);
-bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced);
+bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, u16 *caps);
 bool or_acker_sub_age(struct or_acker_net *an);
 bool or_acker_walk(struct or_acker_walk *w, struct rhashtable *table,
 		   void (*look)(struct or_acker_net *an, void *entry), struct or_acker_net *an);
 void or_acker_walk_exit(struct or_acker_walk *w);
 int or_acker_sub_init(struct or_acker_net *an);
 void or_acker_sub_exit(struct or_acker_net *an);
+
+/* or_acker_drain.c */
+void or_acker_drain_new(struct or_acker_net *an);
+void or_acker_drain_work(struct work_struct *work);
 
 /* or_acker_net.c */
 void or_acker_sync(struct or_acker_net *an);

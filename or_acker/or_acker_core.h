@@ -9,6 +9,7 @@
  *			ack_bytes since an OR-ACK was due?	 -> due
  *		the first since then, and its sender has had no OR-ACK
  *			for path_interval_ns?			 -> due
+ *		the first after a silence, around a drain?	 -> due
  *		the first since then, with PSH or FIN, no wait yet?	 -> none
  *		the flow is not waiting?			 -> wait ack_delay_ns
  *
@@ -23,6 +24,9 @@
  *		bucket of the subscriber empty?			 -> none
  *		bucket of the CPU empty?			 -> none
  *		take its bytes from the credit, a token from both buckets
+ *
+ *	a sender has come, or a drain is over:
+ *		or_acker_drain_sender(), or_acker_drain_ran()	 -> when the next one begins
  *
  * One OR-ACK for some packets is On-Ramp (Liu et al., NSDI 2021), section 4.1. The other
  * rules are not in the paper: see or_acker_main.c.
@@ -100,6 +104,31 @@
 /* OR-ACKs take at most this part of the time of a CPU, as a shift: 1/8. */
 #define OR_ACKER_TIME_SHIFT	3
 
+/*
+ * Drains, ns: from a new sender to the first one; from one to the next, at least; the age of the
+ * newest sender up to which they may be more than that apart, and how far at most.
+ */
+#define OR_ACKER_DRAIN_FIRST_NS		50000000ULL
+#define OR_ACKER_DRAIN_MIN_NS		110000000ULL
+#define OR_ACKER_DRAIN_YOUNG_NS		1000000000ULL
+#define OR_ACKER_DRAIN_MAX_NS		8000000000ULL
+
+/* From then on the next one follows after 1/8 of that age, as a shift. */
+#define OR_ACKER_DRAIN_AGE_SHIFT	3
+
+/* OR-ACKs say so for this long, ns. */
+#define OR_ACKER_DRAIN_ON_NS		5000000ULL
+
+/* Senders of data of the last 10 ms, ns, are told at once: hold times of older data are cut. */
+#define OR_ACKER_DRAIN_DATA_NS		10000000ULL
+
+/*
+ * After a drain the first packet of a flow has an OR-ACK at once, for this many of a sender.
+ * A flow whose packets are this far apart has been silent, ns.
+ */
+#define OR_ACKER_DRAIN_PROBES		8
+#define OR_ACKER_SILENCE_NS		20000ULL
+
 /* Depth of a token bucket, ns at its rate: 1 ms. */
 #define OR_ACKER_BURST_NS	1000000ULL
 
@@ -116,6 +145,8 @@ enum or_acker_why {
 	OR_ACKER_WHY_BYTES,	/* ack_bytes */
 	OR_ACKER_WHY_TIME,	/* ack_delay_ns */
 	OR_ACKER_WHY_PATH,	/* path_interval_ns */
+	OR_ACKER_WHY_DRAIN,	/* a drain begins */
+	OR_ACKER_WHY_SILENCE,	/* the first packet after a silence, around a drain */
 };
 
 /* Next step for a flow, after a packet or after its wait. */
@@ -160,6 +191,7 @@ struct or_acker_rules {
  * @tat_ns:	time at which its token bucket is full again
  * @told_ns:	time of the last OR-ACK to it; 0: none yet
  * @learned_ns:	end of the time in which it learns the delay of the path
+ * @probes:	this many more packets that follow a silence have an OR-ACK at once
  *
  * Times are CLOCK_MONOTONIC. The caller serialises writers. or_acker_track_packet() and
  * or_acker_track_waited() read beside them: one OR-ACK more or less does not matter.
@@ -168,6 +200,7 @@ struct or_acker_path {
 	u64	tat_ns;
 	u64	told_ns;
 	u64	learned_ns;
+	u8	probes;
 };
 
 /**
@@ -188,6 +221,7 @@ struct or_acker_window {
  * @headers:	bytes before its payload, at least
  * @segs:	packets that it is on the wire, > 0
  * @end:	it has PSH or FIN
+ * @train:	it is a train
  */
 struct or_acker_packet {
 	u64	stamp_ns;
@@ -196,6 +230,7 @@ struct or_acker_packet {
 	u32	headers;
 	u32	segs;
 	bool	end;
+	bool	train;
 };
 
 /**
@@ -341,6 +376,27 @@ static inline u32 or_acker_limit(const struct or_acker_path *path,
 	return r->ack_packets;
 }
 
+/**
+ * or_acker_path_drains() - the sender is told to drain its path
+ * @path:	of the sender
+ */
+static inline void or_acker_path_drains(struct or_acker_path *path)
+{
+	WRITE_ONCE(path->probes, OR_ACKER_DRAIN_PROBES);
+}
+
+/**
+ * or_acker_path_probed() - an OR-ACK is sent by OR_ACKER_WHY_SILENCE
+ * @path:	of the sender
+ */
+static inline void or_acker_path_probed(struct or_acker_path *path)
+{
+	u8 probes = READ_ONCE(path->probes);
+
+	if (probes)
+		WRITE_ONCE(path->probes, probes - 1);
+}
+
 /* Flows -------------------------------------------------------------------- */
 
 /**
@@ -403,6 +459,7 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 						       const struct or_acker_path *path,
 						       const struct or_acker_packet *p)
 {
+	bool silence = !p->train && p->stamp_ns >= t->stamp_ns + OR_ACKER_SILENCE_NS;
 	bool first = !t->since || t->quiet;
 	bool was_due = t->due;
 
@@ -427,6 +484,9 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 	} else if (first && r->path_interval_ns && !or_acker_told(path, r, p->stamp_ns)) {
 		t->due = true;
 		t->why = OR_ACKER_WHY_PATH;
+	} else if (silence && READ_ONCE(path->probes)) {
+		t->due = true;
+		t->why = OR_ACKER_WHY_SILENCE;
 	}
 	if (t->due)
 		return was_due ? OR_ACKER_NEXT_NOTHING : OR_ACKER_NEXT_SEND;
@@ -640,7 +700,97 @@ static inline struct or_acker_packet or_acker_train_packet(const struct or_acker
 		.headers = train->segs * headers,
 		.segs = train->segs,
 		.end = newest ? train->end : t->end,
+		.train = true,
 	};
+}
+
+/* Drains ------------------------------------------------------------------- */
+
+/**
+ * struct or_acker_drain - when a receiver has its senders drain their paths
+ * @new_ns:	when a sender last came that knows nothing
+ * @last_ns:	when the last drain began; 0: there was none
+ * @next_ns:	when the next one is to begin; 0: none is
+ * @until_ns:	OR-ACKs say so before that; read locklessly
+ *
+ * Times are CLOCK_MONOTONIC. The caller serialises all calls but or_acker_drain_on().
+ */
+struct or_acker_drain {
+	u64	new_ns;
+	u64	last_ns;
+	u64	next_ns;
+	u64	until_ns;
+};
+
+/* Have the next drain begin at that time, if that is earlier. Return whether it is. */
+static inline bool or_acker_drain_at(struct or_acker_drain *d, u64 at_ns)
+{
+	if (d->next_ns && d->next_ns <= at_ns)
+		return false;
+	d->next_ns = at_ns;
+	return true;
+}
+
+/**
+ * or_acker_drain_sender() - a sender has come that does not know its path
+ * @d:		drains
+ * @now_ns:	current time, > 0
+ *
+ * Return: @d->next_ns is another time now: the caller calls or_acker_drain_run() then.
+ */
+static inline bool or_acker_drain_sender(struct or_acker_drain *d, u64 now_ns)
+{
+	d->new_ns = now_ns;
+	return or_acker_drain_at(d, max_t(u64, now_ns + OR_ACKER_DRAIN_FIRST_NS,
+					  d->last_ns + OR_ACKER_DRAIN_MIN_NS));
+}
+
+/**
+ * or_acker_drain_run() - the time of a drain has come
+ * @d:		drains
+ * @now_ns:	current time
+ * @on:		drains are on; else there are no more until or_acker_drain_sender()
+ */
+static inline void or_acker_drain_run(struct or_acker_drain *d, u64 now_ns, bool on)
+{
+	d->next_ns = 0;
+	WRITE_ONCE(d->until_ns, on ? now_ns + OR_ACKER_DRAIN_ON_NS : 0);
+}
+
+/**
+ * or_acker_drain_ran() - all senders were told
+ * @d:		drains
+ * @from_ns:	@now_ns of or_acker_drain_run()
+ * @able:	number of senders that take OR_DRAIN; 0: there are no more drains until
+ *		or_acker_drain_sender()
+ * @told:	those of them that were told; 0: none has data, and no drain has begun
+ *
+ * While senders are new the gaps double. A sender then knows the rate of its clock against the
+ * receiver's by the time for which it has measured it: with an error e in each drain it is wrong by
+ * e / 8 if it extrapolates by an eighth of that time.
+ *
+ * Return: as or_acker_drain_sender().
+ */
+static inline bool or_acker_drain_ran(struct or_acker_drain *d, u64 from_ns, u32 able, u32 told)
+{
+	u64 age_ns = from_ns > d->new_ns ? from_ns - d->new_ns : 0;
+	u64 gap_ns = clamp_t(u64, age_ns, OR_ACKER_DRAIN_MIN_NS, OR_ACKER_DRAIN_YOUNG_NS);
+
+	gap_ns = max_t(u64, gap_ns, age_ns >> OR_ACKER_DRAIN_AGE_SHIFT);
+	if (told) {
+		d->last_ns = from_ns;
+		/* Of a sender that came meanwhile: too early. */
+		d->next_ns = 0;
+	} else {
+		WRITE_ONCE(d->until_ns, 0);
+	}
+	return able && or_acker_drain_at(d, from_ns + min_t(u64, gap_ns, OR_ACKER_DRAIN_MAX_NS));
+}
+
+/* or_acker_drain_on() - return whether OR-ACKs have senders drain their paths; any context */
+static inline bool or_acker_drain_on(const struct or_acker_drain *d, u64 now_ns)
+{
+	return now_ns < READ_ONCE(d->until_ns);
 }
 
 /* Load of a CPU ------------------------------------------------------------ */

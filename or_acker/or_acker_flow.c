@@ -636,8 +636,13 @@ static void or_acker_flow_end(struct or_acker_flow *f, enum or_acker_stat_id id,
 
 	spin_lock_bh(&f->lock);
 	busy = f->dead || f->track.due || f->track.waiting;
-	if (!busy)
+	if (!busy) {
 		f->dead = true;
+		spin_lock(&sub->lock);
+		if (rcu_access_pointer(sub->newest) == f)
+			RCU_INIT_POINTER(sub->newest, NULL);
+		spin_unlock(&sub->lock);
+	}
 	spin_unlock_bh(&f->lock);
 	if (busy)
 		return;
@@ -995,14 +1000,22 @@ static __always_inline bool or_acker_train_take(struct nic_ts_receiver *receiver
 
 /* OR-ACKs ------------------------------------------------------------------ */
 
+/* What has an OR-ACK decided on. */
+enum or_acker_how {
+	OR_ACKER_HOW_DUE,	/* the flow was in the list of flows that are due */
+	OR_ACKER_HOW_WAITED,	/* its time has come */
+	OR_ACKER_HOW_TELL,	/* a drain begins */
+};
+
 /*
  * Decide whether the flow may have an OR-ACK. If so, its tokens are taken, and @key and
- * @synced are set by or_acker_sub_key().
+ * @caps are set by or_acker_sub_key().
  */
 static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 					     struct or_acker_flow *f,
 					     const struct or_acker_conf *conf,
-					     u64 now_ns, u8 *key, bool *synced)
+					     enum or_acker_why why, u64 now_ns, u8 *key,
+					     u16 *caps)
 {
 	u32 cost = f->key.family == AF_INET ? OR_ACKER_COST4 : OR_ACKER_COST6;
 	enum or_acker_verdict verdict = OR_ACKER_NO_SUB;
@@ -1016,12 +1029,16 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 	    or_acker_value(conf, OR_ACKER_P_BUSY_SHARE))
 		return OR_ACKER_HELD_TIME;
 	spin_lock(&sub->lock);
-	if (or_acker_sub_key(sub, conf->all, key, synced)) {
+	if (or_acker_sub_key(sub, conf->all, key, caps)) {
 		spin_lock(&ac->lock);
 		verdict = or_acker_admit(&f->track, &sub->path, &conf->rules, &ac->tat_ns,
 					 or_acker_cpu_interval_ns(conf), cost, now_ns);
 		spin_unlock(&ac->lock);
 		sub->acks += verdict == OR_ACKER_ADMITTED;
+		if (verdict == OR_ACKER_ADMITTED && rcu_access_pointer(sub->newest) != f)
+			rcu_assign_pointer(sub->newest, f);
+		if (verdict == OR_ACKER_ADMITTED && why == OR_ACKER_WHY_SILENCE)
+			or_acker_path_probed(&sub->path);
 	}
 	spin_unlock(&sub->lock);
 	return verdict;
@@ -1109,21 +1126,38 @@ static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack 
 	return or_port_send_on(f->an->net, &addrs, &f->sub->route, msg, sizeof(msg), tos, priority);
 }
 
+/*
+ * Return whether the sender of a flow is told to drain its path. If others fill the queue, its
+ * silence would only leave the link to them.
+ */
+static bool or_acker_drains(struct or_acker_flow *f, u64 now_ns)
+{
+	lockdep_assert_held(&f->lock);
+	return !f->dead && f->link && now_ns <= f->track.stamp_ns + OR_ACKER_DRAIN_DATA_NS &&
+	       !or_acker_others(f->link, f->class, now_ns);
+}
+
 /* The OR-ACK of a flow that may be sent. */
 static void or_acker_fill(struct or_acker_net *an, const struct or_acker_conf *conf,
-			  struct or_acker_flow *f, bool synced, u32 packets,
+			  struct or_acker_flow *f, u16 caps, u32 packets,
 			  u64 now_ns, struct or_ack *ack, struct or_acker_report *report)
 {
 	lockdep_assert_held(&f->lock);
-	or_acker_stamp(an, conf, f, synced, ack);
+	or_acker_stamp(an, conf, f, caps & OR_CAP_SYNCED, ack);
 	*report = or_acker_track_report(&f->track, now_ns);
 	ack->hold_ns = report->hold_ns;
 	ack->count = report->count;
-	ack->packets = min_t(u32, packets, 255);
+	/* One that tells of a drain may cover none, but not say so. */
+	ack->packets = clamp_t(u32, packets, 1, 255);
 	ack->sport = ntohs(f->key.rport);
 	ack->dport = ntohs(f->key.lport);
 	ack->protocol = OR_PROTO_TCP;
 	ack->others = f->link && or_acker_others(f->link, f->class, now_ns);
+	ack->drain = or_acker_drain_on(&an->drain, now_ns) && caps & OR_CAP_DRAIN &&
+		     or_acker_drains(f, now_ns);
+	/* Beside a writer: one packet more or less does not matter. */
+	if (ack->drain)
+		or_acker_path_drains(&f->sub->path);
 }
 
 /* An OR-ACK to be sent, with the values of the flow that need its lock. */
@@ -1139,29 +1173,31 @@ struct or_acker_out {
 	u8			key[OR_KEY_LEN];
 };
 
-/*
- * Decide on an OR-ACK for the packets since the last one. False: there are none. @queued: the flow
- * was in the list of flows that are due; otherwise its time has come.
- */
+/* Decide on an OR-ACK for the packets since the last one. False: there are none. */
 static bool or_acker_decide(struct or_acker_cpu *ac, struct or_acker_flow *f,
-			    const struct or_acker_conf *conf, bool queued, u64 now_ns,
+			    const struct or_acker_conf *conf, enum or_acker_how how, u64 now_ns,
 			    struct or_acker_out *out, enum or_acker_verdict *verdict)
 {
 	struct or_acker_track *t = &f->track;
-	bool synced = false, any;
+	u16 caps = 0;
+	bool any;
 
 	spin_lock(&f->lock);
-	if (queued)
+	out->why = how == OR_ACKER_HOW_DUE ? t->why :
+		   how == OR_ACKER_HOW_WAITED ? OR_ACKER_WHY_TIME : OR_ACKER_WHY_DRAIN;
+	if (how == OR_ACKER_HOW_DUE)
 		t->due = false;
-	out->why = queued ? t->why : OR_ACKER_WHY_TIME;
-	any = or_acker_track_take(t);
+	any = how != OR_ACKER_HOW_TELL || or_acker_drains(f, now_ns);
+	/* A drain is told of without packets, too. */
+	if (any)
+		any = or_acker_track_take(t) || how == OR_ACKER_HOW_TELL;
 	if (!any)
 		goto unlock;
 	out->ack.seq = t->seq;
 	out->packets = t->packets;
-	*verdict = or_acker_allows(ac, f, conf, now_ns, out->key, &synced);
+	*verdict = or_acker_allows(ac, f, conf, out->why, now_ns, out->key, &caps);
 	if (*verdict == OR_ACKER_ADMITTED)
-		or_acker_fill(f->an, conf, f, synced, out->packets, now_ns, &out->ack,
+		or_acker_fill(f->an, conf, f, caps, out->packets, now_ns, &out->ack,
 			      &out->report);
 	out->tos = f->tos;
 	out->priority = f->priority;
@@ -1185,6 +1221,8 @@ static int or_acker_send(const struct or_acker_flow *f, const struct or_acker_ou
 	}
 	or_acker_count(an, OR_ACKER_ACK);
 	or_acker_count(an, OR_ACKER_ACK_BY_COUNT + out->why);
+	if (out->ack.drain)
+		or_acker_count(an, OR_ACKER_ACK_DRAIN);
 	or_acker_add(an, OR_ACKER_ACK_PACKETS, out->packets);
 	or_acker_add(an, OR_ACKER_ACK_IN_BYTES, out->report.bytes);
 	or_acker_add(an, OR_ACKER_ACK_OUT_BYTES,
@@ -1192,8 +1230,8 @@ static int or_acker_send(const struct or_acker_flow *f, const struct or_acker_ou
 	return 0;
 }
 
-/* Send an OR-ACK for the packets since the last one, if one may be sent; see or_acker_decide(). */
-static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool queued)
+/* Send an OR-ACK for the packets since the last one, if one may be sent. Return whether it was. */
+static bool or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, enum or_acker_how how)
 {
 	static const enum or_acker_stat_id held[] = {
 		[OR_ACKER_HELD_CREDIT]	= OR_ACKER_NO_CREDIT,
@@ -1208,8 +1246,8 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 	int err = 0;
 
 	or_acker_train_end_of(f);
-	if (!or_acker_decide(ac, f, conf, queued, now_ns, &out, &verdict))
-		return;
+	if (!or_acker_decide(ac, f, conf, how, now_ns, &out, &verdict))
+		return false;
 	switch (verdict) {
 	case OR_ACKER_ADMITTED:
 		err = or_acker_send(f, &out);
@@ -1224,6 +1262,29 @@ static void or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, bool 
 		break;
 	}
 	trace_or_acker_ack(&f->key, &out.ack, verdict, out.packets, out.credit, err);
+	return verdict == OR_ACKER_SENT;
+}
+
+/**
+ * or_acker_tell() - tell a sender of data that a drain has begun
+ * @sub:	subscriber that takes OR_DRAIN
+ *
+ * It has an OR-ACK about its flow that had the last one, if that had data lately.
+ *
+ * Context: process, RCU.
+ * Return: it was sent.
+ */
+bool or_acker_tell(struct or_acker_sub *sub)
+{
+	struct or_acker_flow *f = rcu_dereference(sub->newest);
+	bool sent;
+
+	if (!f)
+		return false;
+	local_bh_disable();
+	sent = or_acker_ack(this_cpu_ptr(f->an->cpus), f, OR_ACKER_HOW_TELL);
+	local_bh_enable();
+	return sent;
 }
 
 /* Sends for all that is due; nothing gets due on this CPU meanwhile. */
@@ -1241,7 +1302,7 @@ static void or_acker_tasklet(struct tasklet_struct *t)
 		spin_unlock(&ac->lock);
 		if (!f)
 			break;
-		or_acker_ack(ac, f, true);
+		or_acker_ack(ac, f, OR_ACKER_HOW_DUE);
 	}
 	rcu_read_unlock();
 }
@@ -1260,7 +1321,7 @@ static bool or_acker_waited(struct or_acker_cpu *ac, struct or_acker_flow *f, u6
 	if (next == OR_ACKER_NEXT_QUIET)
 		or_acker_count(f->an, OR_ACKER_ACK_NOT_AT_END);
 	if (next == OR_ACKER_NEXT_SEND)
-		or_acker_ack(ac, f, false);
+		or_acker_ack(ac, f, OR_ACKER_HOW_WAITED);
 	return next == OR_ACKER_NEXT_WAIT;
 }
 

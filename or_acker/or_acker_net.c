@@ -92,6 +92,7 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 	conf->all = raw[OR_ACKER_P_MODE] == OR_ACKER_MODE_ALL;
 	conf->hardware = raw[OR_ACKER_P_STAMPS] == OR_ACKER_STAMPS_HARDWARE;
 	conf->forward = raw[OR_ACKER_P_FORWARD];
+	conf->drain = raw[OR_ACKER_P_DRAIN];
 }
 
 /* The initial namespace's values are those of the host. */
@@ -152,6 +153,12 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 	if (id == OR_ACKER_P_MODE || id == OR_ACKER_P_STAMPS)
 		or_acker_sync_soon(an);
 	mod_delayed_work(system_percpu_wq, &an->age_work, 0);
+	/* Senders that have come while it was off know nothing. */
+	if (id == OR_ACKER_P_DRAIN) {
+		spin_lock_bh(&an->lock);
+		or_acker_drain_new(an);
+		spin_unlock_bh(&an->lock);
+	}
 	return 0;
 }
 
@@ -599,6 +606,7 @@ static int __net_init or_acker_net_init(struct net *net)
 	INIT_LIST_HEAD(&an->devs);
 	INIT_DELAYED_WORK(&an->sync_work, or_acker_sync_work);
 	INIT_DELAYED_WORK(&an->age_work, or_acker_age_work);
+	INIT_DELAYED_WORK(&an->drain_work, or_acker_drain_work);
 
 	conf = or_acker_conf_default(net);
 	if (!conf)
@@ -664,6 +672,7 @@ static void __net_exit or_acker_net_exit(struct net *net)
 	flush_delayed_work(&an->sync_work);
 	cancel_delayed_work_sync(&an->age_work);
 	cancel_delayed_work_sync(&an->sync_work);
+	cancel_delayed_work_sync(&an->drain_work);
 	if (an->open)
 		or_port_close(net);
 }

@@ -51,6 +51,9 @@ OR_ACKER_PARAM(BUSY_SHARE, busy_share, 0, 65536, 512, "1/n", \
 	       "not in the paper") \
 OR_ACKER_PARAM(FORWARD, forward, 0, 1, 0, "off|on", \
 	       "OR-ACKs also about connections that this host translates (NAT): off or on", \
+	       "not in the paper") \
+OR_ACKER_PARAM(DRAIN, drain, 0, 1, 1, "", \
+	       "1: have senders drain their paths now and then, so that they know the empty path", \
 	       "not in the paper")
 
 enum or_acker_param_id {

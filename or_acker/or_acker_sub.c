@@ -216,7 +216,7 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 		/* A sender that begins anew knows nothing. */
 		if (!renewal)
 			WRITE_ONCE(sub->path.told_ns, 0);
-		sub->caps = s->caps;
+		WRITE_ONCE(sub->caps, s->caps);
 		sub->ifindex = ifindex;
 		/* A flow has its socket's. */
 		if (!sub->nflows)
@@ -228,6 +228,8 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	or_acker_count(an, OR_ACKER_SUBSCRIBE_OK);
 	if (!s->lifetime_s)
 		or_acker_sub_remove(an, sub);
+	else if (!renewal && s->caps & OR_CAP_DRAIN)
+		or_acker_drain_new(an);
 	return OR_OK;
 }
 
@@ -333,22 +335,22 @@ static const u8 *or_acker_sub_all_key(struct or_acker_sub *sub)
  * @sub:	subscriber
  * @all:	mode all: a subscription is not needed
  * @key:	OR_KEY_LEN bytes, set if the subscriber may have OR-ACKs
- * @synced:	the subscriber has a use for a synchronised clock; set likewise
+ * @caps:	OR_CAP_* of the subscriber; set likewise
  *
  * Context: or_acker_sub.lock.
  * Return: whether it may have OR-ACKs.
  */
-bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, bool *synced)
+bool or_acker_sub_key(struct or_acker_sub *sub, bool all, u8 *key, u16 *caps)
 {
 	lockdep_assert_held(&sub->lock);
 	if (or_acker_now_s() < sub->s.until_s) {
 		memcpy(key, sub->s.key, OR_KEY_LEN);
-		*synced = sub->caps & OR_CAP_SYNCED;
+		*caps = sub->caps;
 		return true;
 	}
 	if (all) {
 		memcpy(key, or_acker_sub_all_key(sub), OR_KEY_LEN);
-		*synced = true;
+		*caps = OR_CAP_SYNCED;
 	}
 	return all;
 }

@@ -176,6 +176,7 @@ TRACE_EVENT(or_acker_ack,
 		__field(u32, packets)
 		__field(u32, credit)
 		__field(u8, domain)
+		__field(bool, drain)
 		__field(int, verdict)
 		__field(int, err)
 	),
@@ -189,15 +190,44 @@ TRACE_EVENT(or_acker_ack,
 		__entry->packets = packets;
 		__entry->credit = credit;
 		__entry->domain = ack->domain;
+		__entry->drain = ack->drain;
 		__entry->verdict = verdict;
 		__entry->err = err;
 	),
 
-	TP_printk("local=%pISpc remote=%pISpc seq=%u rx=%llu hold=%u domain=%u packets=%u count=%u credit=%u verdict=%s err=%d",
+	TP_printk("local=%pISpc remote=%pISpc seq=%u rx=%llu hold=%u domain=%u packets=%u count=%u credit=%u drain=%d verdict=%s err=%d",
 		  __entry->local, __entry->remote, __entry->seq, __entry->rx_ns,
 		  __entry->hold_ns, __entry->domain, __entry->packets,
-		  __entry->count, __entry->credit,
+		  __entry->count, __entry->credit, __entry->drain,
 		  or_acker_show_verdict(__entry->verdict), __entry->err)
+);
+
+/* All senders of data were told to drain their paths; or none, then no drain has begun. */
+TRACE_EVENT(or_acker_drain,
+
+	TP_PROTO(const struct or_acker_drain *d, u32 able, u32 told, u64 from_ns),
+
+	TP_ARGS(d, able, told, from_ns),
+
+	TP_STRUCT__entry(
+		__field(u64, from_ns)
+		__field(u64, new_ns)
+		__field(u64, next_ns)
+		__field(u32, able)
+		__field(u32, told)
+	),
+
+	TP_fast_assign(
+		__entry->from_ns = from_ns;
+		__entry->new_ns = d->new_ns;
+		__entry->next_ns = d->next_ns;
+		__entry->able = able;
+		__entry->told = told;
+	),
+
+	TP_printk("from=%llu new=%llu next=%llu able=%u told=%u",
+		  __entry->from_ns, __entry->new_ns, __entry->next_ns,
+		  __entry->able, __entry->told)
 );
 
 #endif /* _OR_ACKER_TRACE_H */

@@ -600,7 +600,7 @@ static struct flow *find_flow(struct flow *flows, const struct or_ack *a)
 
 static void listen_acks(void)
 {
-	unsigned long others = 0;
+	unsigned long others = 0, drains = 0;
 	unsigned long acks = 0, packets = 0, bad = 0, tags = 0, replays = 0, backward = 0;
 	unsigned long nflows = 0, domains = 0, gaps = 0, most = 0, synced = 0;
 	static struct flow flows[FLOWS];
@@ -672,6 +672,7 @@ static void listen_acks(void)
 		packets += a.packets;
 		most += a.packets == 255;
 		others += a.others;
+		drains += a.drain;
 	}
 	for (i = 0; i < FLOWS && flows[i].sport; i++) {
 		gaps += flows[i].last - flows[i].first + 1 - flows[i].acks;
@@ -679,7 +680,7 @@ static void listen_acks(void)
 	}
 	printf("acks %lu\npackets %lu\nflows %lu\n", acks, packets, nflows);
 	printf("bad %lu\nbad_tag %lu\nreplays %lu\n", bad, tags, replays);
-	printf("others %lu\n", others);
+	printf("others %lu\ndrains %lu\n", others, drains);
 	printf("backward %lu\ndomains %lu\ngaps %lu\n", backward, domains, gaps);
 	/* Of the first two flows. */
 	printf("rx_ns %llu\ncount0 %u\ncount1 %u\n", (unsigned long long)flows[0].rx_ns,

@@ -719,6 +719,113 @@ static void train__while_due(void)
 	CHECK_EQ(train.payload, 255 * 65535);
 }
 
+/* A sender comes at NOW, all have data: drains until the age of 30 s. */
+static void drain__schedule(void)
+{
+	static const u32 at_ms[] = {
+		50, 160, 320, 640, 1280, 2280, 3280, 4280, 5280, 6280, 7280, 8280, 9315,
+		10479, 11789, 13262, 14920, 16785, 18884, 21244, 23900, 26887, 30248,
+	};
+	struct or_acker_drain d = {};
+	u64 from;
+	size_t i;
+
+	CHECK(or_acker_drain_sender(&d, NOW));
+	for (i = 0; i < ARRAY_SIZE(at_ms); i++) {
+		CHECK_EQ((d.next_ns - NOW) / MS, at_ms[i]);
+		from = d.next_ns;
+		or_acker_drain_run(&d, from, true);
+		CHECK(or_acker_drain_ran(&d, from, 2, 2));
+	}
+	/* 8 s at most. */
+	or_acker_drain_run(&d, NOW + 3600 * SEC, true);
+	CHECK(or_acker_drain_ran(&d, NOW + 3600 * SEC, 2, 2));
+	CHECK_EQ(d.next_ns, NOW + 3608 * SEC);
+	/* The next sender does not wait for that. */
+	CHECK(or_acker_drain_sender(&d, NOW + 3601 * SEC));
+	CHECK_EQ(d.next_ns, NOW + 3601 * SEC + 50 * MS);
+}
+
+/* A sender each ms for ten seconds: neither more often than each 110 ms, nor never. */
+static void drain__senders_without_end(void)
+{
+	struct or_acker_drain d = {};
+	u64 now, last = 0;
+	int drains = 0;
+
+	for (now = NOW; now < NOW + 10 * SEC; now += MS) {
+		if (d.next_ns && now >= d.next_ns) {
+			CHECK(!last || now >= last + 110 * MS);
+			last = now;
+			drains++;
+			or_acker_drain_run(&d, now, true);
+			/* One comes meanwhile. */
+			or_acker_drain_sender(&d, now);
+			CHECK(or_acker_drain_ran(&d, now, 1, 1));
+		}
+		or_acker_drain_sender(&d, now);
+	}
+	CHECK_EQ(drains, 91);
+}
+
+static void drain__on(void)
+{
+	struct or_acker_drain d = {};
+
+	CHECK(!or_acker_drain_on(&d, NOW));
+	or_acker_drain_sender(&d, NOW);
+	CHECK(!or_acker_drain_on(&d, NOW));
+	or_acker_drain_run(&d, NOW, true);
+	CHECK(or_acker_drain_on(&d, NOW));
+	CHECK(or_acker_drain_ran(&d, NOW, 3, 1));
+	CHECK(or_acker_drain_on(&d, NOW + 5 * MS - 1));
+	CHECK(!or_acker_drain_on(&d, NOW + 5 * MS));
+	/* Nobody has data: none has begun, and the next one is not later for it. */
+	or_acker_drain_run(&d, NOW + SEC, true);
+	CHECK(or_acker_drain_ran(&d, NOW + SEC, 3, 0));
+	CHECK(!or_acker_drain_on(&d, NOW + SEC));
+	CHECK_EQ(d.last_ns, NOW);
+	/* Nobody would take it, or they are off: no more, until a sender comes. */
+	or_acker_drain_run(&d, NOW + 2 * SEC, true);
+	CHECK(!or_acker_drain_ran(&d, NOW + 2 * SEC, 0, 0));
+	CHECK(or_acker_drain_sender(&d, NOW + 3 * SEC));
+	or_acker_drain_run(&d, NOW + 4 * SEC, false);
+	CHECK(!or_acker_drain_on(&d, NOW + 4 * SEC));
+	CHECK(or_acker_drain_sender(&d, NOW + 5 * SEC));
+}
+
+/* After a drain the first packet behind a silence has an OR-ACK at once, a few times. */
+static void drain__silence(void)
+{
+	struct or_acker_packet train = {
+		.stamp_ns = NOW + 100000, .payload = 100, .headers = 40, .segs = 1, .train = true,
+	};
+	int i;
+
+	start();
+	packet_at(NOW, 100, false);
+	CHECK_EQ(packet_at(NOW + 20000, 100, false), OR_ACKER_NEXT_NOTHING);
+	or_acker_path_drains(&path);
+	CHECK_EQ(packet_at(NOW + 39999, 100, false), OR_ACKER_NEXT_NOTHING);
+	/* In a train there was none. */
+	CHECK_EQ(or_acker_track_packet(&track, &rules, &path, &train), OR_ACKER_NEXT_NOTHING);
+	CHECK_EQ(packet_at(NOW + 120000, 100, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_SILENCE);
+	/* Also of a flow that has waited in vain: its packets before it have none yet. */
+	CHECK(or_acker_track_take(&track));
+	CHECK_EQ(track.packets, 5);
+	track.due = false;
+	for (i = 0; i < 8; i++) {
+		CHECK_EQ(packet_at(NOW + (i + 1) * MS, 100, false), OR_ACKER_NEXT_SEND);
+		or_acker_path_probed(&path);
+		track.due = false;
+		or_acker_track_take(&track);
+	}
+	CHECK_EQ(packet_at(NOW + 9 * MS, 100, false), OR_ACKER_NEXT_NOTHING);
+	or_acker_path_probed(&path);
+	CHECK_EQ(path.probes, 0);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -751,6 +858,10 @@ int main(void)
 		KTAP_CASE(time__an_eighth),
 		KTAP_CASE(load__namespaces),
 		KTAP_CASE(load__ages),
+		KTAP_CASE(drain__schedule),
+		KTAP_CASE(drain__senders_without_end),
+		KTAP_CASE(drain__on),
+		KTAP_CASE(drain__silence),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
