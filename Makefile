@@ -151,6 +151,10 @@ lab: ## Run an experiment in virtual time: EXP=name [DEBUG=1] [SEED=n]
 matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are wrong [CASES="slew-*"]
 	@MAKEFLAGS= lab/matrix $(CASES)
 
+.PHONY: matrix-benefit
+matrix-benefit: ## Compare On-Ramp with fq, and with the paper's equations and perfect clocks [CASES="rtt-*"] [SEEDS=3]
+	@MAKEFLAGS= lab/benefit $(if $(SEEDS),--seeds '$(SEEDS)') $(CASES)
+
 .PHONY: matrix-random
 matrix-random: ## The same in the closed loop of the unit tests, where several things are wrong at a time [CASES=1000] [FIRST=1]
 	@$(SETUP) build
