@@ -29,6 +29,15 @@ THOROUGH=${THOROUGH:-$((SLOW > 1))}
 # nothing. For selftests/mutate/run.
 KSFT_ONLY=${KSFT_ONLY:-}
 
+# Of a script that the file "cases" beside the collections names, these cases alone are there, "_"
+# being any character; each has to be in the script once. See selftests/run-check.
+KSFT_CASES=()
+if [ -e "$KSFT_DIR/../cases" ]; then
+	while IFS=/ read -r KSFT_SCRIPT KSFT_PATTERN; do
+		[ "$KSFT_SCRIPT" != "${KSFT_DIR##*/}:${0##*/}" ] || KSFT_CASES+=("$KSFT_PATTERN")
+	done <"$KSFT_DIR/../cases"
+fi
+
 # What a helper starts or makes in a subshell has to be known out here.
 : >"$KSFT_TMP/pids"
 : >"$KSFT_TMP/namespaces"
@@ -83,7 +92,20 @@ ksft_plan() {
 		exit "$KSFT_SKIP_STATUS"
 	}
 	KSFT_PLAN=$1
+	[ "${#KSFT_CASES[@]}" -eq 0 ] || KSFT_PLAN=${#KSFT_CASES[@]}
 	echo "1..$KSFT_PLAN"
+}
+
+# ksft_is_there DESCRIPTION: see KSFT_CASES.
+ksft_is_there() {
+	local pattern
+
+	[ "${#KSFT_CASES[@]}" -gt 0 ] || return 0
+	for pattern in "${KSFT_CASES[@]}"; do
+		# shellcheck disable=SC2053
+		[[ $1 != ${pattern//_/?} ]] || return 0
+	done
+	return 1
 }
 
 # ksft_case DESCRIPTION FUNCTION [ARG...]
@@ -91,6 +113,7 @@ ksft_case() {
 	local what=$1 status
 	shift
 
+	ksft_is_there "$what" || return 0
 	# shellcheck disable=SC2053
 	if [ -n "$KSFT_ONLY" ] && [[ $what != ${KSFT_ONLY//_/?} ]]; then
 		KSFT_RAN=$((KSFT_RAN + 1))
@@ -118,6 +141,7 @@ ksft_case() {
 
 # ksft_skip DESCRIPTION WHY: count a case that cannot run here.
 ksft_skip() {
+	ksft_is_there "$1" || return 0
 	KSFT_RAN=$((KSFT_RAN + 1))
 	echo "ok $KSFT_RAN $1 # SKIP $2"
 }
