@@ -10,7 +10,7 @@
  *	trace	a stack
  *	oops	write through a null pointer
  *	bug	BUG()
- *	spin	every CPU loops with interrupts off, for ever
+ *	spin	every CPU waits with interrupts off, for ever
  *	pin	takes a reference on this module that nobody gives back
  *	leave	a /proc directory stays when the module goes
  *	end	ends QEMU as the runner's init does after its verdict
@@ -31,8 +31,14 @@
 
 static int spin(void *unused)
 {
-	for (;;)
+	for (;;) {
+#ifdef CONFIG_X86
+		/* What is emulated takes no CPU of the host. */
+		native_halt();
+#else
 		cpu_relax();
+#endif
+	}
 	return 0;
 }
 
