@@ -13,8 +13,6 @@ unpaused='threshold 10s line_rate 400gbit'
 
 # OR-ACKs about flows to an address count, and none is refused.
 understood() {
-	local why
-
 	# shellcheck disable=SC2086
 	fresh $unpaused
 	spawn dcload client --netns "$A" --to "$1" --flows 2 --duration 600
@@ -22,18 +20,17 @@ understood() {
 	stop "$SPAWNED" KILL
 	shot
 	expect pauses "$(shown pauses)" -eq 0
-	for why in short long version type reserved protocol value tag no_peer replay \
-			implausible unsynced; do
-		expect "refused, $why" "$(shown "acks_$why")" -eq 0
-	done
+	none_refused
 }
 
-# offloads FUNCTION...: with and without what cuts and merges packets.
+# offloads FUNCTION...: with and without what cuts and merges packets. CORNERS=1: with all of it, and
+# with none, unless THOROUGH.
 offloads() {
 	local tso gro
 
 	for tso in on off; do
 		for gro in on off; do
+			[ -z "${CORNERS:-}" ] || [ "$THOROUGH" -eq 1 ] || [ $tso = $gro ] || continue
 			echo "tso $tso gro $gro"
 			in_ns "$A" ethtool -K a0 tso $tso gso $tso
 			in_ns "$B" ethtool -K b0 gro $gro
@@ -50,7 +47,7 @@ vlan() {
 	done
 	ip -n "$A" addr add 10.77.7.1/24 dev a0.7
 	ip -n "$B" addr add $BV/24 dev b0.7
-	offloads understood $BV
+	CORNERS=1 offloads understood $BV
 }
 
 # The qdisc is on the device below the VLAN that a link-local address belongs to.
@@ -707,7 +704,7 @@ ip -n "$A" addr add fd77:1:2:3::a/64 dev a0 nodad
 ip -n "$B" addr add $B6/64 dev b0 nodad
 serve "$B"
 ksft_case "IPv4" offloads understood "$B4"
-ksft_case "IPv6" offloads understood "$B6"
+CORNERS=1 ksft_case "IPv6" offloads understood "$B6"
 ksft_case "VLANs" vlan
 ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways

@@ -115,6 +115,17 @@ stat() {
 	"$KSFT_DIR/stat_helper" "$A" "$DEV" "$@"
 }
 
+# none_refused: of the OR-ACKs, as tc said it at the last shot.
+none_refused() {
+	local names=(short long version type reserved protocol value tag no_peer replay implausible
+		unsynced) counts i
+
+	read -ra counts <<<"$(shown_all onramp "${names[@]/#/acks_}")"
+	for i in "${!names[@]}"; do
+		expect "refused, ${names[i]}" "${counts[i]:-unknown}" -eq 0
+	done
+}
+
 # setting NAME: of the first onramp, at this moment.
 setting() {
 	tc -n "$A" -j qdisc show dev $DEV >"$KSFT_TMP/shot"

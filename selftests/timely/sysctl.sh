@@ -293,12 +293,12 @@ profiles() {
 	# Connections follow from one profile to the other.
 	serve "$B"
 	spawn in_shell "$A" 'for i in 1 2 3 4 5 6; do
-		sleep 0.3
+		sleep 0.1
 		echo paper >profile
-		sleep 0.3
+		sleep 0.1
 		echo auto >profile
 	done'
-	load "$A" --to "$V4_B" --cc timely --flows 4 --duration 3
+	load "$A" --to "$V4_B" --cc timely --flows 4 --duration 1
 	wait "$SPAWNED"
 	expect "bytes acknowledged" "$(loaded counters.bytes_acked)" -gt 1000000
 	reset "$A"
