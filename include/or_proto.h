@@ -116,7 +116,7 @@ enum or_type {
 #define OR_CAP_RELATIVE		0x0001	/* needs no synchronised clock */
 #define OR_CAP_SYNCED		0x0002	/* uses the clock error */
 #define OR_CAP_DRAIN		0x0010	/* takes OR_DRAIN */
-#define OR_CAP_ALL		0x0003
+#define OR_CAP_ALL		0x0013
 
 /*
  * Clock error: bound on |clock - true time|, one byte. Below 8: ns. Otherwise

@@ -86,14 +86,46 @@ static void onramp_peer_baseline(struct onramp_peer *peer, u64 t_ns)
 	WRITE_ONCE(peer->events, events);
 }
 
+/* Count a step of a drain, and trace it; the path's lock. */
+static void onramp_drain_note(struct onramp_conn *conn, u64 now_ns, u8 says, s64 d_ns,
+			      s64 before_ns)
+{
+	static const u8 stats[] = {
+		[ONRAMP_DRAIN_NOTHING] = ONRAMP_Q_DRAINS,
+		[ONRAMP_DRAIN_PROOF] = ONRAMP_Q_PROOFS,
+		[ONRAMP_DRAIN_VOID] = ONRAMP_Q_VOIDS,
+	};
+
+	lockdep_assert_held(&conn->peer->lock);
+	onramp_qref_add(conn->qref, stats[says], 1);
+	trace_onramp_drain(conn, now_ns, says, d_ns, before_ns,
+			   onramp_owd_baseline(&conn->peer->owd, now_ns));
+}
+
+/* The first packet after a drain, or one that claims to be: does it show the empty path? */
+static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_delay *d, s64 d_ns,
+			      u32 payload)
+{
+	struct onramp_peer *peer = conn->peer;
+	u64 tx_ns = d->trip.tx_ns;
+	s64 before_ns = onramp_owd_baseline(&peer->owd, tx_ns);
+	bool proof = onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+
+	/* Also while the baseline is learned, when no other round trip counts. */
+	onramp_drain_end(&peer->drain, proof ? (u64)onramp_path_trip(&peer->path, &d->trip) : 0);
+	onramp_drain_note(conn, d->trip.now_ns, proof ? ONRAMP_DRAIN_PROOF : ONRAMP_DRAIN_VOID,
+			  d_ns, before_ns);
+}
+
 /*
  * Give a delay to the filter of the empty path. Return ONRAMP_UNDECIDED and the excess over that,
  * or the reason for which there is none.
  */
 static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 payload,
-		       u64 tx_ns, s64 *excess_ns)
+		       const struct onramp_delay *d, s64 *excess_ns)
 {
 	struct onramp_peer *peer = conn->peer;
+	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
 
 	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
@@ -111,6 +143,8 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 		onramp_ctrl_forget(&conn->ctrl);
 		onramp_view_forget(&conn->view);
 	}
+	if (unlikely(d->proof))
+		onramp_conn_proof(conn, d, d_ns, payload);
 	return onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns) ?
 	       ONRAMP_UNDECIDED : ONRAMP_Q_LEARNING;
 }
@@ -124,7 +158,7 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 {
 	struct onramp_peer *peer = conn->peer;
 	u64 tx_ns = d->trip.tx_ns;
-	u8 verdict = onramp_learn(conn, ack, payload, tx_ns, &d->owd_ns);
+	u8 verdict = onramp_learn(conn, ack, payload, d, &d->owd_ns);
 
 	if (verdict != ONRAMP_IMPLAUSIBLE)
 		onramp_peer_baseline(peer, tx_ns);
@@ -178,7 +212,7 @@ static void onramp_delay_learned(struct onramp_conn *conn, const struct or_ack *
 	u64 tx_ns = d->trip.tx_ns;
 
 	d->learned = conn->line_bps == conn->peer->line_bps &&
-		     onramp_learn(conn, ack, payload, tx_ns, &d->learned_ns) == ONRAMP_UNDECIDED &&
+		     onramp_learn(conn, ack, payload, d, &d->learned_ns) == ONRAMP_UNDECIDED &&
 		     onramp_owd_state(&conn->peer->owd, tx_ns, ONRAMP_BASELINE_UNKNOWN) ==
 		     ONRAMP_BASELINE_SUPPORTED;
 }
@@ -227,6 +261,62 @@ static void onramp_conn_window(struct onramp_conn *conn, const struct onramp_del
 }
 
 /*
+ * The receiver has its senders drain the path: from now on all data to it is silent. Not if nobody
+ * uses the delay of the empty path: pauses are off, or a threshold set by hand applies to the whole
+ * delay. The path's lock.
+ */
+static void onramp_conn_drain(struct onramp_conn *conn, const struct onramp_settings *settings,
+			      u64 now_ns)
+{
+	struct onramp_peer *peer = conn->peer;
+	bool awaits = peer->drain.awaits;
+
+	lockdep_assert_held(&peer->lock);
+	if (settings->core.mode == ONRAMP_MODE_OFF ||
+	    (settings->owd == ONRAMP_OWD_SYNCED && !settings->bound &&
+	     settings->core.threshold_ns) || !onramp_drain_begin(&peer->drain, now_ns))
+		return;
+	/*
+	 * A qdisc reads it before each packet, so that no flow has to be told. Pairs with
+	 * onramp_conn_probe(), which reads the length of the rest after it.
+	 */
+	atomic64_set_release(&peer->drained, (s64)peer->drain.probe_ns);
+	/* No OR-ACK about data after the last one ever came. */
+	if (awaits) {
+		onramp_drain_end(&peer->drain, 0);
+		onramp_qref_add(conn->qref, ONRAMP_Q_VOIDS, 1);
+	}
+	onramp_drain_note(conn, now_ns, ONRAMP_DRAIN_NOTHING, 0,
+			  onramp_owd_baseline(&peer->owd, now_ns));
+}
+
+/*
+ * What the OR-ACK has to do with a drain. Delays of before are no part of what a pause has done,
+ * and a pause for those would be for a queue that is gone.
+ */
+static void onramp_conn_drained(struct onramp_conn *conn, const struct onramp_settings *settings,
+				const struct or_ack *ack, struct onramp_sample *s,
+				struct onramp_delay *d)
+{
+	struct onramp_drain *drain = &conn->peer->drain;
+	u8 says = onramp_drain_acked(drain, s->tx_ns);
+
+	lockdep_assert_held(&conn->peer->lock);
+	d->proof = says == ONRAMP_DRAIN_PROOF;
+	if (unlikely(says))
+		conn->peer->epoch++;
+	if (unlikely(says == ONRAMP_DRAIN_VOID)) {
+		onramp_drain_end(drain, 0);
+		onramp_drain_note(conn, s->now_ns, says, 0,
+				  onramp_owd_baseline(&conn->peer->owd, s->tx_ns));
+	}
+	drain->rtt_ns = onramp_trip_rtt_ns(&d->trip);
+	if (unlikely(ack->drain))
+		onramp_conn_drain(conn, settings, s->now_ns);
+	s->idle_ns = max(s->idle_ns, onramp_drain_after_ns(drain, s->tx_ns));
+}
+
+/*
  * Compute the delay and decide for the connection; return an enum onramp_verdict, or the reason
  * for which there is no delay. The path is locked all the time: the effect of a pause is
  * compared with the packets that have left since.
@@ -242,6 +332,7 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	lockdep_assert_held(&peer->lock);
 	if (!onramp_trip_possible(&d->trip))
 		return ONRAMP_IMPLAUSIBLE;
+	onramp_conn_drained(conn, settings, ack, s, d);
 	if (d->absolute)
 		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
 	else if (conn->line_bps != peer->line_bps)
@@ -363,6 +454,12 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	if (!tx || !tx->tx_ns) {
 		verdict = tx ? ONRAMP_Q_AMBIGUOUS : ONRAMP_Q_NOT_IN_FLIGHT;
 		s.now_ns = ktime_get_ns();
+		/* Its data has been ACKed, but what it says of the path is news. */
+		if (unlikely(ack->drain)) {
+			spin_lock(&conn->peer->lock);
+			onramp_conn_drain(conn, settings, s.now_ns);
+			spin_unlock(&conn->peer->lock);
+		}
 		goto out;
 	}
 	d.absolute = settings->owd == ONRAMP_OWD_SYNCED;

@@ -814,16 +814,15 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
  * onramp_conn_held() - account for a packet that leaves after it waited for the end of a pause
  * @conn: its connection
  * @qref: of its qdisc
+ * @until_ns: the end
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now)
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 until_ns, u64 now)
 {
-	u64 until_ns = atomic64_read(&conn->until), late_ns;
+	u64 late_ns = onramp_since_ns(now, until_ns);
 
-	/* The end may have changed by now. */
-	late_ns = now > until_ns ? now - until_ns : 0;
 	onramp_qref_add(qref, ONRAMP_Q_HELD, 1);
 	onramp_qref_add(qref, ONRAMP_Q_HELD_LATE_NS, late_ns);
 	onramp_stats_max(&qref->stats.held_late_max_ns, late_ns);

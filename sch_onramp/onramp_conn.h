@@ -45,6 +45,7 @@
 #include <uapi/onramp_genl.h>
 
 #include "onramp_core.h"
+#include "onramp_drain.h"
 #include "onramp_fifo.h"
 #include "onramp_fwd.h"
 #include "onramp_owd.h"
@@ -100,7 +101,10 @@ DECLARE_TRACEPOINT(onramp_sent);
 	ONRAMP_QREF_STAT(PAUSE_ENDS, PAUSE_ENDS) \
 	ONRAMP_QREF_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
 	ONRAMP_QREF_STAT(LET_GO, ACKS_LET_GO) \
-	ONRAMP_QREF_STAT(LONGER, ACKS_LONGER)
+	ONRAMP_QREF_STAT(LONGER, ACKS_LONGER) \
+	ONRAMP_QREF_STAT(DRAINS, DRAINS) \
+	ONRAMP_QREF_STAT(PROOFS, DRAIN_PROOFS) \
+	ONRAMP_QREF_STAT(VOIDS, DRAIN_VOIDS)
 
 enum onramp_qref_stat {
 	ONRAMP_Q_VERDICTS = ONRAMP_VERDICTS - 1,
@@ -346,6 +350,8 @@ enum onramp_peer_flag {
  * @foreign: the local address is not of this host, as of the last SUBSCRIBE
  * @yields_until: jiffies, with ONRAMP_PEER_YIELDS
  * @rtt_us: shortest RTT of its connections when On-Ramp met them; U32_MAX: unknown
+ * @drained: until when data waits for the last drain, see ONRAMP_DRAIN_PROBED; to read without
+ *	@lock. The qdisc that changes it has the probe
  * @heard_at: jiffies of the last message with the right tag, if it has @answered
  * @flags: enum onramp_peer_flag, atomic
  * @lock: of all below, except for what only @work uses
@@ -360,6 +366,7 @@ enum onramp_peer_flag {
  * @epoch: changes when delays can't be compared with earlier ones
  * @line_bps: of the link that @owd is of, bytes/s; 0: unknown
  * @owd: baseline
+ * @drain: drains, that a proof for @owd comes from
  * @last_owd_ns: the path's last delay, for new connections; a decision may not have used it
  * @last_owd_at_ns: when its OR-ACK came; 0: none has
  * @last_owd_tx_ns: when its packet was sent
@@ -405,6 +412,7 @@ struct onramp_peer {
 	bool			forwards;
 	bool			foreign;
 	u32			rtt_us;
+	atomic64_t		drained;
 	unsigned long		yields_until;
 	unsigned long		heard_at;
 	unsigned long		flags;
@@ -437,6 +445,7 @@ struct onramp_peer {
 	u64			paused_ns;
 	u64			line_bps;
 	struct onramp_owd	owd;
+	struct onramp_drain	drain;
 	struct onramp_path	path;
 	struct onramp_window	window;
 	u32			n_owds;
@@ -664,7 +673,7 @@ void onramp_conn_publish(struct onramp_conn *conn, u64 now);
 void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn);
 void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsigned long key,
 		      u64 now);
-void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 now);
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 until_ns, u64 now);
 void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref);
 void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_bps);
 u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u64 most_ns,
@@ -850,6 +859,46 @@ static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 	return skb->len > headers ? headers : 0;
 }
 
+/* Return until when data of a connection waits: for the end of its pause, and for a drain. */
+static inline u64 onramp_conn_until(const struct onramp_conn *conn)
+{
+	return max_t(u64, atomic64_read(&conn->until), atomic64_read(&conn->peer->drained));
+}
+
+/* Return whether a drain has begun, and no data has left since. */
+static inline bool onramp_conn_probes(const struct onramp_conn *conn)
+{
+	return unlikely(!(atomic64_read(&conn->peer->drained) & ONRAMP_DRAIN_PROBED));
+}
+
+/* Return whether a packet that leaves now is the probe; all others wait on, on all CPUs. */
+static inline bool onramp_conn_probe(const struct onramp_conn *conn, u64 now)
+{
+	struct onramp_peer *peer = conn->peer;
+	/* Pairs with onramp_conn_drain(). */
+	s64 probe_ns = atomic64_read_acquire(&peer->drained);
+
+	return !(probe_ns & ONRAMP_DRAIN_PROBED) && (s64)now >= probe_ns &&
+	       atomic64_try_cmpxchg(&peer->drained, &probe_ns,
+				    (probe_ns + READ_ONCE(peer->drain.rest_ns)) |
+				    ONRAMP_DRAIN_PROBED);
+}
+
+/**
+ * onramp_conn_drained_ns() - return the part of the last time in which all data to the host was
+ *			      silent
+ * @conn: a connection to the host
+ * @now: CLOCK_MONOTONIC, ns
+ * @ns: length of that time
+ *
+ * Context: any. Beside an OR-ACK that begins a silence it may be wrong, by that.
+ */
+static inline u64 onramp_conn_drained_ns(const struct onramp_conn *conn, u64 now, u64 ns)
+{
+	return onramp_drain_part_ns(atomic64_read(&conn->peer->drained),
+				    READ_ONCE(conn->peer->drain.silent_ns), now, ns);
+}
+
 /* onramp_cum_ns() - call onramp_ctrl_cum_pause() for a connection; its lock */
 static inline u64 onramp_cum_ns(const struct onramp_conn *conn, u64 now)
 {
@@ -927,8 +976,10 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	if (likely(tp)) {
 		una = &tp->snd_una;
 	} else {
+		/* The time of a silence says nothing of the rate either. */
 		if (unlikely(onramp_fwd_is_break(queued_ns, conn->ring.sent_ns,
-						 conn->trip_ns)))
+						 conn->trip_ns) ||
+			     conn->ring.sent_ns < (u64)atomic64_read(&conn->peer->drained)))
 			onramp_fwd_meter_break(&conn->meter);
 		onramp_fwd_meter_add(&conn->meter, skb->len, now);
 		/* Once in a while is enough for what has lines of its own. */

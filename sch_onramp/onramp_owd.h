@@ -33,6 +33,12 @@
  *	where most buckets have large packets, smaller ones do not count: they take less
  *	time on each link that stores and forwards
  *
+ *	a proof, the first packet after all senders have drained the path (onramp_drain.h):
+ *		far above the baseline: void
+ *		else it supports the baseline, and
+ *		below: baseline = proof; its slope is from the former reference to the proof
+ *		above, and so was the last one: slope = the lower of these two
+ *
  * Why support: packets that find the queue empty have the same delay, within the noise of the
  * timestamps, and their points are on one line. Even at 80 % load these are a fifth of all
  * packets. A standing queue, such as On-Ramp itself keeps near T, has minima that wander, and
@@ -40,13 +46,14 @@
  * close are a coincidence; with timestamps of software it takes more points.
  *
  * Limits:
- *  - A path that is congested from its first packet on: the lowest delay seen counts as that
- *    of the empty path. The excess is too low, never too high, by the shortest queue so far.
+ *  - A path that is congested from its first packet on: until the first proof the lowest delay
+ *    seen counts as that of the empty path. The excess is too low, never too high, by the shortest
+ *    queue so far. There are no proofs where the receiver has senders drain nothing, or where
+ *    packets to other receivers fill the queue.
  *  - A queue that stands still, to 1 us, for 14 of 16 buckets, as a full buffer
  *    does under an overload that no sender reacts to, is taken for a longer
- *    path. A queue that moves but never drains is told apart from the path for 10 s; after
- *    that the lowest samples become the baseline. To do better, all senders of a path would
- *    have to drain the queue now and then, as BBR's ProbeRTT does. Nothing here does so.
+ *    path. A queue that moves but never drains is told apart from the path for 10 s after the last
+ *    support; after that the lowest samples become the baseline. The next proof ends both.
  *  - A longer route counts as queue until 14 buckets have shown it (0.3 s), a step
  *    of a clock likewise. Both stay within max_pause. The domain of a receiver's
  *    clock is in every OR-ACK: if it changes, the caller starts over.
@@ -130,6 +137,15 @@
 /* How far the drift may wander without support: 3 ppm, ns of error per 2^30 ns. */
 #define ONRAMP_OWD_WANDER_NS	3000ULL
 
+/*
+ * Proofs this far apart give a slope, ns: 0.27 s. A proof is near the baseline within
+ * ONRAMP_OWD_DROP_NS, and 2^-13 of the time since the baseline's reference: 122 ppm. If the slope
+ * is known, it is near within three times the former, and 8 ppm since the last support.
+ */
+#define ONRAMP_OWD_PROOFS_NS	(16 * ONRAMP_OWD_BUCKET_NS)
+#define ONRAMP_OWD_PROOF_SHIFT	13
+#define ONRAMP_OWD_KNOWN_SHIFT	17
+
 /**
  * struct onramp_owd_point - a lowest sample
  * @t_ns: when its packet was sent, sender's clock
@@ -158,12 +174,16 @@ struct onramp_owd_point {
  * @payload:	of large packets
  * @first_ns:	time of the first sample
  * @support_ns:	when it had support last
+ * @proof_ns:	when the last proof left; @support_ns is the same while traffic has given no
+ *		support since; 0: there was none
+ * @rise:	slope of the last proof, if that was above the baseline, else 0
+ * @sloped:	proofs have given a slope
  * @bucket:	number of the open bucket: time >> @shift
  * @low:	the highest of the samples that @low_count counts
  * @min:	lowest sample of the open bucket
  * @point:	ring of the last buckets' lowest samples
  *
- * The caller serialises all access. 608 bytes, one for each path, not each flow.
+ * The caller serialises all access. 624 bytes, one for each path, not each flow.
  */
 struct onramp_owd {
 	struct onramp_owd_point ref;
@@ -177,10 +197,13 @@ struct onramp_owd {
 	bool	supported;
 	bool	full;
 	bool	sizes;
+	bool	sloped;
 	u8	large;
 	u32	payload;
 	u64	first_ns;
 	u64	support_ns;
+	u64	proof_ns;
+	s32	rise;
 	u64	bucket;
 	struct onramp_owd_point low;
 	struct onramp_owd_point min;
@@ -224,8 +247,8 @@ onramp_owd_point(const struct onramp_owd *o, u32 n, u32 i)
 }
 
 /*
- * Slope from @a to @b, Q32. Points are less than 2^30 ns apart and after the
- * first comparison d differs by less than 2^18: below 2^50, divided once.
+ * Slope from @a to @b, Q32. Points are less than 2^35 ns apart and after the first comparison d
+ * differs by less than 2^23: below 2^55, divided once. The divisor has 31 bits.
  */
 static inline s32 onramp_owd_slope(const struct onramp_owd_point *a,
 				   const struct onramp_owd_point *b)
@@ -237,6 +260,8 @@ static inline s32 onramp_owd_slope(const struct onramp_owd_point *a,
 		return ONRAMP_OWD_SLOPE_MAX;
 	if (d <= -most)
 		return -ONRAMP_OWD_SLOPE_MAX;
+	if (t >> 31)
+		return (s32)div_s64(d * (1LL << (ONRAMP_OWD_SLOPE_SHIFT - 5)), (s32)(t >> 5));
 	return (s32)div_s64(d * (1LL << ONRAMP_OWD_SLOPE_SHIFT), (s32)t);
 }
 
@@ -407,7 +432,7 @@ static inline bool onramp_owd_confirms(const struct onramp_owd *o,
 	if (!o->supported)
 		return false;
 	/* Units of 1.07 s. */
-	age = min_t(u64, o->min.t_ns - o->support_ns, ONRAMP_OWD_HOLD_NS);
+	age = min_t(u64, onramp_since_ns(o->min.t_ns, o->support_ns), ONRAMP_OWD_HOLD_NS);
 	known_slope = ONRAMP_OWD_SLOPE_NEAR +
 		      (age >> 30) * ((ONRAMP_OWD_WANDER_NS << ONRAMP_OWD_SLOPE_SHIFT) >> 30);
 	known = ONRAMP_OWD_TOLERANCE_NS + (age * (s64)ONRAMP_OWD_WANDER_NS >> 30);
@@ -544,13 +569,19 @@ static inline bool onramp_owd_ready(const struct onramp_owd *o, u64 t_ns)
 					   (s64)ONRAMP_OWD_MIN_NS));
 }
 
+/* Is a packet smaller than those that are large? */
+static inline bool onramp_owd_small(const struct onramp_owd *o, u32 payload)
+{
+	return payload + payload / 32 < o->payload;
+}
+
 /*
  * Does a sample count for the baseline? On each link that stores and forwards, a packet with more
  * bytes takes longer. So only large packets count, if there are enough of them.
  */
 static inline bool onramp_owd_counts(struct onramp_owd *o, u32 payload)
 {
-	if (payload + payload / 32 < o->payload)
+	if (onramp_owd_small(o, payload))
 		return !o->sizes;
 	if (payload > o->payload + o->payload / 32) {
 		o->large = 0;
@@ -656,6 +687,108 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 	return true;
 }
 
+/* Has traffic supported the baseline since the last proof, or was there none? */
+static inline bool onramp_owd_proof_first(const struct onramp_owd *o)
+{
+	return !o->proof_ns || o->support_ns != o->proof_ns;
+}
+
+/* How far may a proof be from the baseline? */
+static inline s64 onramp_owd_proof_near(const struct onramp_owd *o, u64 t_ns)
+{
+	if (!o->supported)
+		return ONRAMP_OWD_DROP_NS;
+	if (o->sloped || onramp_owd_proof_first(o))
+		return 3 * ONRAMP_OWD_DROP_NS +
+		       (s64)(onramp_since_ns(t_ns, o->support_ns) >> ONRAMP_OWD_KNOWN_SHIFT);
+	return ONRAMP_OWD_DROP_NS +
+	       (s64)(onramp_since_ns(t_ns, o->ref.t_ns) >> ONRAMP_OWD_PROOF_SHIFT);
+}
+
+/* A proof below the baseline, which it is the new reference of. */
+static inline void onramp_owd_proof_below(struct onramp_owd *o, const struct onramp_owd_point *p,
+					  bool near)
+{
+	o->rise = 0;
+	if (onramp_owd_proof_first(o)) {
+		o->sloped = false;
+	} else if (!near) {
+		/* Those before have met a queue. */
+		o->sloped = false;
+		o->slope = 0;
+	} else if (onramp_since_ns(p->t_ns, o->ref.t_ns) >= ONRAMP_OWD_PROOFS_NS) {
+		o->sloped = true;
+		o->slope = onramp_owd_slope(&o->ref, p);
+	}
+	o->ref = *p;
+}
+
+/*
+ * A proof above the baseline, and near. If it has met no queue, the clocks drift: by as much as two
+ * proofs in a row say.
+ */
+static inline void onramp_owd_proof_above(struct onramp_owd *o, const struct onramp_owd_point *p)
+{
+	u64 quarter_ns = ONRAMP_OWD_SPAN_NS / 4;
+	s32 rise;
+
+	if (onramp_owd_proof_first(o) ||
+	    onramp_since_ns(p->t_ns, o->ref.t_ns) < ONRAMP_OWD_PROOFS_NS)
+		return;
+	rise = onramp_owd_slope(&o->ref, p);
+	if (o->rise) {
+		o->sloped = true;
+		o->slope = min_t(s32, rise, o->rise);
+	}
+	o->rise = rise;
+	/* Later spans would be too long; and drift changes with the temperature. */
+	if (onramp_since_ns(p->t_ns, o->ref.t_ns) < 2 * quarter_ns)
+		return;
+	o->ref = (struct onramp_owd_point) {
+		.t_ns = p->t_ns - quarter_ns,
+		.d_ns = onramp_owd_baseline(o, p->t_ns - quarter_ns),
+	};
+}
+
+/**
+ * onramp_owd_proof() - process a packet that left after a drain of the path, see onramp_drain.h
+ * @o: path
+ * @t_ns: when it left, sender's clock
+ * @d_ns: rx - tx; see onramp_owd_sample(), which is to be called after this
+ * @payload: of the packet, bytes
+ *
+ * A packet far above the baseline has met a queue, of packets to other receivers or of senders that
+ * take no part: nothing changes. One below lowers the baseline at once. No proof raises it but by a
+ * slope. A smaller packet takes less time, so it counts only if it is lower by ONRAMP_OWD_DROP_NS,
+ * and less that.
+ *
+ * Return: whether it supports the baseline.
+ */
+static inline bool onramp_owd_proof(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload)
+{
+	bool small = o->sizes && onramp_owd_small(o, payload);
+	struct onramp_owd_point p = {
+		.t_ns = t_ns, .d_ns = d_ns + (small ? ONRAMP_OWD_DROP_NS : 0),
+	};
+	s64 above_ns, near_ns;
+
+	if (!o->samples || onramp_since_ns(t_ns, o->ref.t_ns) > (u64)ONRAMP_OWD_SPAN_NS)
+		return false;
+	near_ns = small ? 0 : onramp_owd_proof_near(o, t_ns);
+	above_ns = p.d_ns - onramp_owd_baseline(o, t_ns);
+	if (above_ns > near_ns)
+		return false;
+	if (above_ns < 0)
+		onramp_owd_proof_below(o, &p, above_ns >= -near_ns);
+	else
+		onramp_owd_proof_above(o, &p);
+	o->low_count = 0;
+	o->supported = true;
+	o->support_ns = t_ns;
+	o->proof_ns = t_ns;
+	return true;
+}
+
 /**
  * onramp_owd_raise() - the route is longer: raise the baseline
  * @o: path
@@ -667,6 +800,7 @@ static inline void onramp_owd_raise(struct onramp_owd *o, u64 by_ns)
 {
 	o->ref.d_ns += (s64)by_ns;
 	o->count = 0;
+	o->proof_ns = 0;
 }
 
 /**

@@ -201,6 +201,12 @@ static inline u64 onramp_trip_hold_ns(const struct onramp_trip *t)
 	return t->hold_ns - (t->hold_ns >> ONRAMP_HOLD_SHIFT);
 }
 
+/* The round trip: from the qdisc to the driver, until the OR-ACK, without the hold time. */
+static inline u64 onramp_trip_rtt_ns(const struct onramp_trip *t)
+{
+	return t->now_ns - t->out_ns - onramp_trip_hold_ns(t);
+}
+
 /**
  * onramp_trip_possible() - return whether the OR-ACK can have come by now
  * @t: times
@@ -290,6 +296,7 @@ struct onramp_view {
  * @learned: @absolute, and that baseline has support
  * @is_auto: threshold auto
  * @bound: limit the delay to what its round trip allows
+ * @proof: its packet is the first one after a drain of the path
  * @others: much of the receiver's data is of hosts without On-Ramp
  */
 struct onramp_delay {
@@ -304,6 +311,7 @@ struct onramp_delay {
 	bool			learned;
 	bool			is_auto;
 	bool			bound;
+	bool			proof;
 	bool			others;
 };
 
@@ -406,17 +414,32 @@ static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_
 	return trust->raise_ns;
 }
 
+/**
+ * onramp_path_trip() - add a round trip to the lowest ones
+ * @p: path
+ * @t: times, onramp_trip_possible()
+ *
+ * Return: the round trip, ns.
+ */
+static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_trip *t)
+{
+	s64 rtt_ns = (s64)onramp_trip_rtt_ns(t);
+
+	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, t->now_ns, rtt_ns);
+	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, t->now_ns,
+		       rtt_ns - (s64)(t->tx_ns - t->out_ns));
+	return rtt_ns;
+}
+
 /* Limit the delay to what the round trip allows, and subtract the detour. */
 static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view *v,
 				      const struct onramp_delay *d, struct onramp_trust *trust)
 {
 	u64 now_ns = d->trip.now_ns;
-	s64 rtt_ns = (s64)(now_ns - d->trip.out_ns - onramp_trip_hold_ns(&d->trip));
+	s64 rtt_ns = onramp_path_trip(p, &d->trip);
 	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
 	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns;
 
-	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, now_ns, rtt_ns);
-	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, now_ns, wire_ns);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
 	/* With nobound, a threshold that is set by hand applies to the whole delay. */

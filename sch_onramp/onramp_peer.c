@@ -456,6 +456,7 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 		peer->way = *way;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
+	atomic64_set(&peer->drained, ONRAMP_DRAIN_PROBED);
 	INIT_LIST_HEAD(&peer->conns);
 	/* The work may run before its first connection is there. */
 	peer->via = *via;

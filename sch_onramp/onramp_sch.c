@@ -24,7 +24,9 @@
  *	    no packet: new flows become old, old ones idle
  *	    its next packet may not leave yet: throttled until then
  *	      data of a connection that On-Ramp has paused: until the end of the pause
+ *	      data to a host whose path is being drained: until the end of the silence
  *	      it begins a burst, others to the same host being on the way: asks again soon
+ *	  the first one in a drain: one packet of its batch, and all others wait on
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
@@ -46,6 +48,7 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
+#include <net/gso.h>
 #include <net/inet_ecn.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -298,7 +301,7 @@ static u64 onramp_departure_ns(const struct onramp_sched *q, const struct onramp
 	*held = false;
 	if (!f->conn || !onramp_cb(skb)->headers)
 		return departure;
-	until_ns = atomic64_read(&f->conn->until);
+	until_ns = onramp_conn_until(f->conn);
 	if (until_ns <= departure || onramp_flow_spills(q, f))
 		return departure;
 	if (!skb->tstamp && until_ns <= now && !f->waited)
@@ -436,7 +439,8 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * exponential average: TCP's samples are as old as the packets that wait in this queue, which can
  * be many RTTs. It grows by that 1/8 in the time of the average, which is the time until an OR-ACK
  * tells what the growth has done. In less time it would be several times the link's before the
- * first OR-ACK says so, and too low after that.
+ * first OR-ACK says so, and too low after that. The silence of a drain is left out: it says nothing
+ * of the rate, and after it flows would go on at a third of theirs.
  *
  * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
  * BBR wait behind others of its own, so that its probes for more bandwidth find none.
@@ -446,8 +450,8 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 line_bps, u64 now)
 {
-	u64 average, limit_bps, bps;
-	u32 at = now >> ONRAMP_RATE_AT_SHIFT;
+	u32 at = now >> ONRAMP_RATE_AT_SHIFT, elapsed;
+	u64 average, limit_bps, bps, drained_ns;
 
 	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return pacing_bps;
@@ -456,9 +460,13 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 		bps = (u64)f->rate << ONRAMP_RATE_SHIFT;
 		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
 				  ONRAMP_AVERAGE_MAX_NS) >> ONRAMP_RATE_AT_SHIFT;
+		elapsed = at - f->rate_at;
+		drained_ns = onramp_conn_drained_ns(f->conn, now,
+						    (u64)elapsed << ONRAMP_RATE_AT_SHIFT);
+		elapsed -= drained_ns >> ONRAMP_RATE_AT_SHIFT;
 		/* 2^38 times 2^21, and 2^32 times 2^24: below 2^60. */
 		bps = div64_u64(bps * average + (len * NSEC_PER_SEC >> ONRAMP_RATE_AT_SHIFT),
-				average + (u32)(at - f->rate_at));
+				average + elapsed);
 	} else {
 		bps = sk ? onramp_delivered_bps(sk) : f->conn->meter.bps;
 		if (bps && bps < SZ_64K * (NSEC_PER_SEC / ONRAMP_GAP_LONG_NS) &&
@@ -640,7 +648,10 @@ static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp
 	if ((!skb->tstamp && onramp_skb_sk(skb)) || netif_xmit_frozen_or_stopped(sch->dev_queue))
 		return false;
 	/* Data that was due in a pause leaves at a rate, see onramp_pace(). */
-	if (f->conn && (u64)atomic64_read(&f->conn->until) > time_to_send)
+	if (f->conn && onramp_conn_until(f->conn) > time_to_send)
+		return false;
+	/* The first packet after a drain may have to be split. */
+	if (f->conn && onramp_conn_probes(f->conn))
 		return false;
 	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
 		return false;
@@ -739,7 +750,7 @@ static noinline void onramp_came(struct onramp_sched *q, struct onramp_flow *f,
 	u64 now = onramp_clock(q);
 
 	onramp_cb(skb)->time_to_send = now;
-	if (!f->qlen && (u64)atomic64_read(&f->conn->until) <= now)
+	if (!f->qlen && onramp_conn_until(f->conn) <= now)
 		f->waited = false;
 }
 
@@ -902,7 +913,7 @@ static void onramp_activate(struct onramp_sched *q, struct onramp_flow *f,
  */
 static noinline void onramp_spill(struct onramp_sched *q, struct onramp_flow *f)
 {
-	if (!f->conn || ((u64)atomic64_read(&f->conn->until) <= onramp_clock(q) &&
+	if (!f->conn || (onramp_conn_until(f->conn) <= onramp_clock(q) &&
 			 !READ_ONCE(f->conn->burst.since_ns)))
 		return;
 	q->stats[ONRAMP_STATS_FORWARD_SPILLS]++;
@@ -1174,7 +1185,7 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	if (!record)
 		return;
 	if (l->held)
-		onramp_conn_held(f->conn, q->qref, now);
+		onramp_conn_held(f->conn, q->qref, l->departure_ns, now);
 	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
 			 onramp_cb(l->skb)->time_to_send, f->qlen, now);
 	f->slot = onramp_conn_slot(f->conn);
@@ -1199,6 +1210,60 @@ static __always_inline void onramp_fast_sent(struct onramp_sched *q, const struc
 		q->fast_flow = &q->fast;
 	}
 	onramp_sent(q, sch, &l, onramp_clock(q));
+}
+
+/* Replace the batch at the head of a flow by its packets, and return the first of them. */
+static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
+{
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	struct sk_buff *rest = skb->next, *segs, *seg, *last = NULL;
+	struct onramp_sched *q = qdisc_priv(sch);
+	int n = 0, len = 0;
+
+	skb_mark_not_on_list(skb);
+	segs = skb_gso_segment(skb, features);
+	if (IS_ERR_OR_NULL(segs)) {
+		skb->next = rest;
+		return skb;
+	}
+	for (seg = segs; seg; seg = seg->next) {
+		qdisc_skb_cb(seg)->pkt_len = seg->len;
+		qdisc_qstats_backlog_inc(sch, seg);
+		qdisc_qlen_inc(sch);
+		len += seg->len;
+		last = seg;
+		n++;
+	}
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	qdisc_tree_reduce_backlog(sch, 1 - n, (int)qdisc_pkt_len(skb) - len);
+	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band] += n - 1;
+	f->qlen += n - 1;
+	f->head = segs;
+	last->next = rest;
+	if (f->tail == skb)
+		f->tail = last;
+	consume_skb(skb);
+	return segs;
+}
+
+/*
+ * The next packet may be the first one to a host in a drain of its path. That one has to be alone:
+ * the rest of a batch would delay the first ones of other hosts. But a batch of more than 64 KB
+ * (BIG TCP) is not worth hundreds of packets, and no flow gets more of them than a pause may hold.
+ * Return the packet that is next then.
+ */
+static noinline struct sk_buff *onramp_probe(struct Qdisc *sch, struct onramp_flow *f,
+					     struct sk_buff *skb)
+{
+	const struct onramp_sched *q = qdisc_priv(sch);
+
+	if (!onramp_cb(skb)->headers || !onramp_conn_probe(f->conn, q->now_ns) ||
+	    !skb_is_gso(skb) || skb->len > SZ_64K || skb != f->head ||
+	    (onramp_flow_is_limited(f) &&
+	     f->qlen + skb_shinfo(skb)->gso_segs > q->cfg.flow_limit / 2))
+		return skb;
+	return onramp_split(sch, f, skb);
 }
 
 /*
@@ -1229,6 +1294,8 @@ static __always_inline bool onramp_choose(struct Qdisc *sch, struct onramp_leavi
 							 q->cfg.timer_slack);
 		return false;
 	}
+	if (l->flow->conn && onramp_conn_probes(l->flow->conn))
+		skb = onramp_probe(sch, l->flow, skb);
 	onramp_flow_remove(sch, l->flow, skb);
 	l->flow->credit -= qdisc_pkt_len(skb);
 	q->bands[q->turn].credit -= qdisc_pkt_len(skb);

@@ -53,6 +53,9 @@ TRACE_DEFINE_ENUM(ONRAMP_Q_OLD);
 			 { ONRAMP_Q_REPLAY, "replay" },		\
 			 { ONRAMP_Q_OLD, "old" })
 
+TRACE_DEFINE_ENUM(ONRAMP_DRAIN_NOTHING);
+TRACE_DEFINE_ENUM(ONRAMP_DRAIN_PROOF);
+TRACE_DEFINE_ENUM(ONRAMP_DRAIN_VOID);
 TRACE_DEFINE_ENUM(OR_ERR_SHORT);
 TRACE_DEFINE_ENUM(OR_ERR_LONG);
 TRACE_DEFINE_ENUM(OR_ERR_VERSION);
@@ -203,6 +206,48 @@ TRACE_EVENT(onramp_pause_end,
 	TP_printk("src=%pISpc dest=%pISpc now=%llu empty=%u owd=%llu slack=%llu",
 		  __entry->src, __entry->dest, __entry->now_ns, __entry->empty,
 		  __entry->owd_ns, __entry->slack_ns)
+);
+
+/*
+ * The receiver has its senders drain the path: silent: no data leaves for that time, ns; proof: the
+ * first packet after it showed the empty path, or void: it did not. base: delay of the empty path
+ * before and now, d: of the packet; with the clocks' difference.
+ */
+TRACE_EVENT(onramp_drain,
+
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u8 says, s64 d_ns, s64 before_ns,
+		 s64 after_ns),
+
+	TP_ARGS(conn, now_ns, says, d_ns, before_ns, after_ns),
+
+	TP_STRUCT__entry(
+		trace_ends(src, dest)
+		__field(u64, now_ns)
+		__field(u64, rtt_ns)
+		__field(s64, d_ns)
+		__field(s64, before_ns)
+		__field(s64, after_ns)
+		__field(u32, silent_ns)
+		__field(u8, says)
+	),
+
+	TP_fast_assign(
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
+		__entry->now_ns = now_ns;
+		__entry->rtt_ns = conn->peer->drain.rtt_ns;
+		__entry->d_ns = d_ns;
+		__entry->before_ns = before_ns;
+		__entry->after_ns = after_ns;
+		__entry->silent_ns = conn->peer->drain.silent_ns;
+		__entry->says = says;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc now=%llu %s silent=%u rtt=%llu d=%lld base=%lld after=%lld",
+		  __entry->src, __entry->dest, __entry->now_ns,
+		  __print_symbolic(__entry->says, { ONRAMP_DRAIN_NOTHING, "begins" },
+				   { ONRAMP_DRAIN_PROOF, "proof" }, { ONRAMP_DRAIN_VOID, "void" }),
+		  __entry->silent_ns, __entry->rtt_ns, __entry->d_ns, __entry->before_ns,
+		  __entry->after_ns)
 );
 
 /* An OR-ACK that is not believed, or of no use. */

@@ -285,7 +285,13 @@ ONRAMP_X(FORWARD_SMALL, forward_small, COUNT, \
 ONRAMP_X(ACKS_LONGER, acks_longer, COUNT, \
 	 "valid OR-ACKs whose delay counted less: the path has become longer, both ways at once") \
 ONRAMP_X(STACKED, stacked, COUNT, \
-	 "data packets left to the onramp of a device below, by which they leave next")
+	 "data packets left to the onramp of a device below, by which they leave next") \
+ONRAMP_X(DRAINS, drains, COUNT, \
+	 "drains of a path that the receiver asked for, in which all data to it was silent") \
+ONRAMP_X(DRAIN_PROOFS, drain_proofs, COUNT, \
+	 "drains after which the first packet showed the delay of the empty path") \
+ONRAMP_X(DRAIN_VOIDS, drain_voids, COUNT, \
+	 "drains after which it did not: it left too late, or met a queue")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

@@ -16,6 +16,7 @@
  *	clock tai|mono	CLOCK_TAI (synchronised), or CLOCK_MONOTONIC (not)
  *	nic 0|1		whether it says that the NIC stamped
  *	others 0|1	whether it says that much data is of hosts without On-Ramp
+ *	drain 0|1	whether it has its senders drain the path, all the time
  *	domain N	of the clock
  *	psk N		the last byte of the pre-shared key, whose others are 0; 0: none
  *	doubt 0|1	no cookie is good: each SUBSCRIBE has a CHALLENGE
@@ -87,7 +88,7 @@ static u8 psk;
 static int doubt;
 static long long delay_ns;
 static unsigned long every = 1;
-static int answer = 1, tai = 1, nic, others;
+static int answer = 1, tai = 1, nic, others, drain;
 static u8 domain;
 
 /* The last good OR-ACK. */
@@ -302,7 +303,7 @@ static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, 
 		.domain = domain,
 		.protocol = OR_PROTO_TCP,
 		.nic = nic,
-		.others = others,
+		.others = others, .drain = drain,
 	};
 
 	c->packets = 0;
@@ -538,6 +539,8 @@ static void on_command(int listener)
 		nic = atoi(kind);
 	else if (!strcmp(word, "others"))
 		others = atoi(kind);
+	else if (!strcmp(word, "drain"))
+		drain = atoi(kind);
 	else if (!strcmp(word, "domain"))
 		domain = atoi(kind);
 	else if (!strcmp(word, "psk"))

@@ -333,7 +333,80 @@ longer() {
 	expect pauses "$(shown pauses)" -ge 10
 }
 
-ksft_plan 13
+# b_drains 0|1: whether B, which has or_acker, has its senders drain their paths.
+b_drains() {
+	ns_set "$B" or_acker/drain "$1"
+}
+
+# On-Ramp meets connections that keep a queue of netem full, below its qdisc and the qdisc's parent. It
+# takes the queue for the path, until the receiver has it drained. Batches are split there, and all
+# counters are right in the end.
+never_empty() {
+	local name before after
+
+	for name in a b; do
+		ip -n "$(host $name)" link add link ${name}0 name vlan6 up type vlan id 6
+	done
+	ip -n "$A" addr add 10.77.6.1/24 dev vlan6
+	ip -n "$B" addr add 10.77.6.2/24 dev vlan6
+	tc -n "$A" qdisc replace dev a0 root netem delay 1us rate 200mbit limit 20
+	b_drains 0
+	spawn dcload client --netns "$A" --to 10.77.6.2 --flows 4 --duration 600
+	sleep 1
+	tc -n "$A" qdisc add dev vlan6 root handle 2: tbf rate 1gbit burst 100000 limit 1000000
+	tc -n "$A" qdisc add dev vlan6 parent 2:1 handle 1: onramp peers all
+	DEV=vlan6 wait_for 20 stats_reach acks 200
+	before=$(DEV=vlan6 stat owd_baseline_ns)
+	expect drains "$(DEV=vlan6 stat drains)" -eq 0
+	b_drains 1
+	DEV=vlan6 wait_for 20 stats_reach drain_proofs 1
+	DEV=vlan6 wait_for 20 stats_reach acks $(($(DEV=vlan6 stat acks) + 20))
+	after=$(DEV=vlan6 stat owd_baseline_ns)
+	expect "queue that counts no more, us" $(((before - after) / 1000)) -gt 1000
+	expect drains "$(DEV=vlan6 stat drains)" -ge "$(DEV=vlan6 stat drain_proofs)"
+	echo "measured: $(DEV=vlan6 stat drains) drains, $(DEV=vlan6 stat drain_proofs) proofs, $(
+		DEV=vlan6 stat drain_voids) void, baseline lower by $(((before - after) / 1000)) us"
+	stop "$SPAWNED" KILL
+	DEV=vlan6 wait_for 20 idle
+	ABOVE=tbf DEV=vlan6 holds 0 0
+	ip -n "$A" link del vlan6
+	tc -n "$A" qdisc del dev a0 root
+}
+
+idle() {
+	shot
+	[ "$(shown qlen)" = 0 ]
+}
+
+host() {
+	[ "$1" = a ] && echo "$A" || echo "$B"
+}
+
+# A receiver that always says so takes 1/64 of the time, and no more.
+always_drained() {
+	local drains
+
+	fresh nobound threshold 100ms
+	acker delay 0
+	acker drain 1
+	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 20mbit --duration 60
+	wait_for 20 stats_reach drains 1
+	drains=$(stat drains)
+	sleep 2
+	shot
+	stop "$SPAWNED" KILL
+	acker drain 0
+	# Once in 100 ms, 20 in 2 s; and one that was due.
+	expect drains $(($(shown drains) - drains)) -ge 2
+	expect drains $(($(shown drains) - drains)) -le 21
+	expect "packets held" "$(shown held)" -gt 0
+	expect pauses "$(shown pauses)" -eq 0
+	expect reordered "$(acked reordered)" -le "$(retransmitted "$A")"
+	echo "measured: $(shown drains) drains, $(shown drain_proofs) proofs, $(
+		shown drain_voids) void, held late by $(shown held_late_ns) ns on average"
+}
+
+ksft_plan 15
 ready
 acker_start
 serve "$B"
@@ -351,3 +424,7 @@ ksft_case "new connections inherit the delay of their path" inherits
 ksft_case "without synchronised clocks" relative
 ksft_case "no pauses where others fill the queue" let_go
 ksft_case "a path that is longer, both ways at once, pauses nothing" longer
+ksft_case "a receiver that always asks for drains" always_drained
+stop "$ACKER" KILL
+need_module or_acker
+ksft_case "a path that never was empty is drained" never_empty

@@ -12,6 +12,7 @@
 #undef div_u64
 #undef div_s64
 #include "onramp_div_test.h"
+#include "onramp_drain.h"
 #include "onramp_owd.h"
 #include "onramp_window.h"
 
@@ -27,6 +28,11 @@ bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 		    s64 *excess_ns)
 {
 	return onramp_owd_sample(o, t_ns, d_ns, payload, excess_ns);
+}
+
+bool onramp_div_drain(struct onramp_drain *d, struct onramp_owd *o, u64 t_ns)
+{
+	return onramp_drain_begin(d, t_ns) && onramp_owd_proof(o, t_ns, 0, 1448);
 }
 
 u64 onramp_div_values(u64 a, u32 b)

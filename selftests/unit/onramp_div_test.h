@@ -8,6 +8,7 @@ struct onramp_ctrl_params;
 struct onramp_sample;
 struct onramp_result;
 struct onramp_owd;
+struct onramp_drain;
 struct onramp_window;
 struct onramp_burst;
 
@@ -18,6 +19,7 @@ void onramp_div_flow(struct onramp_ctrl *f, const struct onramp_ctrl_params *p,
 		     const struct onramp_sample *s, struct onramp_result *res);
 bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 		    s64 *excess_ns);
+bool onramp_div_drain(struct onramp_drain *d, struct onramp_owd *o, u64 t_ns);
 u64 onramp_div_values(u64 a, u32 b);
 u64 onramp_div_ask(struct onramp_window *w, struct onramp_burst *b, u64 now_ns);
 

@@ -33,14 +33,16 @@ struct host {
 	int turn;
 	struct onramp_owd owd;
 	struct onramp_path path;
+	struct onramp_drain drain;
+	u64 drained;		/* as in struct onramp_peer */
 };
 
-enum event_type { EV_WAKE, EV_ACK, EV_LOSS };
+enum event_type { EV_WAKE, EV_ACK, EV_LOSS, EV_DRAIN, EV_DRAINED };
 
 struct event {
 	double at;
 	enum event_type type;
-	int id;			/* host of EV_WAKE, else flow */
+	int id;			/* host of EV_WAKE and EV_DRAINED, else flow */
 	u32 seq;
 	double bytes;
 	double sent;
@@ -52,7 +54,7 @@ struct loop {
 	const struct loop_net *net;
 	struct loop_result *res;
 	double now, link_free, back_last, stall_next;
-	double queue_sum, queue_n;
+	double queue_sum, queue_n, drain_ns;
 	unsigned long with, without;	/* bytes received */
 	struct or_acker_share share;
 	u64 byte_q, line_q;
@@ -250,8 +252,13 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 		return;
 	}
 	if (f->rate) {
+		const struct host *h = &l->host[f->host];
+		u64 elapsed = (u64)(l->now - f->rate_at);
+
+		elapsed -= onramp_drain_part_ns(h->drained, h->drain.silent_ns, sender_ns(l->now),
+						elapsed);
 		average = fmin(fmax(f->trip, 1 << 18), 1 << 27);
-		f->rate = (f->rate * average + bytes) / (average + l->now - f->rate_at);
+		f->rate = (f->rate * average + bytes) / (average + elapsed);
 	} else {
 		f->rate = fmin(own, f->cwnd / f->srtt);
 	}
@@ -259,6 +266,12 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 	aim = l->net->says_bps <= 1e9 ? fmax(own, l->net->says_bps / 8e9) : own;
 	more = fmax(f->rate / 8, (aim - f->rate) / 16);
 	f->next_tx = l->now + bytes / fmin(f->rate + more, limit);
+}
+
+/* Until when the host's data waits for a drain. */
+static double drained_ns(const struct host *h)
+{
+	return h->drained > T0 ? (double)(h->drained - T0) : 0;
 }
 
 /* Hand the NIC as much as it takes: two batches. */
@@ -283,6 +296,7 @@ static void send_host(struct loop *l, struct host *h)
 			until = f->edt;
 			if (h->onramp) {
 				until = fmax(until, f->next_tx);
+				until = fmax(until, drained_ns(h));
 				if (f->ctrl.until_ns > T0)
 					until = fmax(until, (double)(f->ctrl.until_ns - T0));
 			}
@@ -293,6 +307,10 @@ static void send_host(struct loop *l, struct host *h)
 		if (i == net->flows)
 			break;
 		h->turn = (h->turn + i + 1) % net->flows;
+		if (h->onramp && !(h->drained & ONRAMP_DRAIN_PROBED)) {
+			h->drained = (h->drained + h->drain.rest_ns) | ONRAMP_DRAIN_PROBED;
+			bytes = MSS;
+		}
 		send_batch(l, h, f, bytes);
 		pace(l, f, bytes, h->onramp && until > f->edt);
 	}
@@ -322,6 +340,8 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	struct onramp_result r;
 	struct onramp_trust trust;
 	bool known;
+	int i;
+	u8 says;
 
 	if (!tx)
 		return;
@@ -340,6 +360,18 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		return;
 	}
 	d.owd_ns = (s64)(e->rx_ns - s.tx_ns);
+	says = onramp_drain_acked(&h->drain, s.tx_ns);
+	if (says)
+		for (i = 0; i < net->flows; i++)
+			onramp_ctrl_forget(&l->flow[(h - l->host) * net->flows + i].ctrl);
+	if (says == ONRAMP_DRAIN_PROOF && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS)) {
+		onramp_drain_end(&h->drain, (u64)onramp_path_trip(&h->path, &d.trip));
+		l->res->proofs++;
+	} else if (says) {
+		onramp_drain_end(&h->drain, 0);
+	}
+	h->drain.rtt_ns = onramp_trip_rtt_ns(&d.trip);
+	s.idle_ns = onramp_drain_after_ns(&h->drain, s.tx_ns);
 	known = onramp_owd_sample(&h->owd, s.tx_ns, d.owd_ns, MSS, &d.learned_ns);
 	d.learned = known && onramp_owd_state(&h->owd, s.tx_ns, ONRAMP_BASELINE_UNKNOWN) ==
 			     ONRAMP_BASELINE_SUPPORTED;
@@ -358,6 +390,27 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	l->res->slack = fmax(l->res->slack, h->path.slack_ns);
 	l->res->returns += trust.returned;
 	l->res->empty += trust.empty;
+}
+
+/* The receiver has all senders drain the path: 50 ms after the start, and then as or_acker does. */
+static void drain_begins(struct loop *l)
+{
+	int i;
+
+	for (i = 0; i < l->net->hosts; i++)
+		push(l, (struct event) {
+			.at = l->now + l->net->rtt_ns / 2 + uniform(0, 20e3),
+			.type = EV_DRAINED, .id = i,
+		});
+	l->drain_ns = fmin(fmax(l->now, 110e6), 1e9);
+	push(l, (struct event) { .at = l->now + l->drain_ns, .type = EV_DRAIN });
+}
+
+static void drained(struct loop *l, struct host *h)
+{
+	if (!h->onramp || l->share.others || !onramp_drain_begin(&h->drain, sender_ns(l->now)))
+		return;
+	h->drained = h->drain.probe_ns;
 }
 
 static void acked(struct loop *l, struct flow *f, const struct event *e)
@@ -403,6 +456,7 @@ void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res
 	loop.stall_next = exponential(net->stall_every_ns);
 	for (i = 0; i < net->hosts; i++) {
 		loop.host[i].onramp = i < net->with && !net->off;
+		loop.host[i].drained = ONRAMP_DRAIN_PROBED;
 		onramp_owd_init(&loop.host[i].owd);
 	}
 	for (i = 0; i < net->hosts * net->flows; i++) {
@@ -423,6 +477,8 @@ void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res
 		loop.host[i].wake = 1e3 + i * net->start_ns;
 		push(l, (struct event) { .at = loop.host[i].wake, .type = EV_WAKE, .id = i });
 	}
+	if (!net->no_drains)
+		push(l, (struct event) { .at = 50e6, .type = EV_DRAIN });
 	while (l->events) {
 		e = pop(l);
 		if (e.at >= net->end_ns)
@@ -430,7 +486,13 @@ void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res
 		l->now = e.at;
 		set_line(l);
 		i = e.id;
-		if (e.type != EV_WAKE) {
+		if (e.type == EV_DRAIN) {
+			drain_begins(l);
+			continue;
+		}
+		if (e.type == EV_DRAINED) {
+			drained(l, &l->host[i]);
+		} else if (e.type != EV_WAKE) {
 			f = &l->flow[e.id];
 			i = f->host;
 			if (e.type == EV_ACK && l->host[i].onramp)

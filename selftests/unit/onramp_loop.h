@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "onramp_core.h"
+#include "onramp_drain.h"
 #include "onramp_fifo.h"
 #include "onramp_owd.h"
 #include "onramp_path.h"
@@ -60,6 +61,7 @@
  * @synced: one-way delays are absolute
  * @threshold_ns: T, set by hand; 0: auto
  * @quiet_until_ns: On-Ramp pauses nothing until then
+ * @no_drains: the receiver never has its senders drain the path
  * @end_ns: end of the run
  * @off: mode off
  */
@@ -73,7 +75,7 @@ struct loop_net {
 	double stall_ns, stall_every_ns;
 	double reverse_ns, reverse_period_ns;
 	double noise_ns, threshold_ns, quiet_until_ns;
-	bool synced, off;
+	bool synced, off, no_drains;
 	double end_ns;
 };
 
@@ -88,13 +90,14 @@ struct loop_net {
  * @slack: most, ns
  * @returns: ends of pauses that were looked at
  * @empty: those that found an empty queue
+ * @proofs: that drains have given
  * @longer: OR-ACKs whose delay was less by what the path has become longer by
  */
 struct loop_result {
 	double bytes[LOOP_HOSTS][LOOP_WINDOWS];
 	double queue_ns;
 	double lost, paused, implausible, limited, slack, returns, empty;
-	double longer;
+	double longer, proofs;
 };
 
 void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res);

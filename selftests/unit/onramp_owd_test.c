@@ -704,6 +704,195 @@ static void owd__raised(void)
 	CHECK_NEAR(path_sample(&p, 10, 50 * US), 50 * US, 1000);
 }
 
+/* A drain now: the probe waits for @queue; whether it supports the baseline. */
+static bool path_proof(struct path *p, double queue, u32 payload)
+{
+	return onramp_owd_proof(&p->o, p->t, (s64)(path_base(p, p->t) + queue), payload);
+}
+
+/* How much too high an excess is, ns. */
+static double path_error(const struct path *p)
+{
+	return path_base(p, p->t) - (double)onramp_owd_baseline(&p->o, p->t);
+}
+
+/* Buckets with a queue of 1.2 to 1.6 ms, until @ns after the start. */
+static void path_stands(struct path *p, double ns)
+{
+	u64 start = 1000 * ONRAMP_OWD_BUCKET_NS;
+
+	while ((double)(p->t - start) < ns)
+		path_busy(p, 1200 * US, 1600 * US);
+}
+
+/*
+ * A path that nobody ever sees empty but in drains, between clocks that drift apart by up to
+ * 100 ppm. Each proof may have waited for up to 2 us.
+ */
+static void owd__drained(void)
+{
+	static const double drifts[] = { 0, 20e-6, -20e-6, 50e-6, -50e-6, 100e-6, -100e-6 };
+	static const double at[] = { 50e6, 160e6, 320e6, 640e6, 1.28e9, 2.28e9, 3.28e9, 4.28e9,
+				     5.28e9, 6.28e9, 7.28e9, 9e9, 11e9, 13e9, 16e9, 20e9, 26e9,
+				     34e9, 42e9, 50e9 };
+	struct path p;
+	unsigned int d, i;
+	double drift;
+
+	for (d = 0; d < ARRAY_SIZE(drifts); d++) {
+		drift = drifts[d];
+		path_init(&p, drift);
+		for (i = 0; i < ARRAY_SIZE(at); i++) {
+			path_stands(&p, at[i]);
+			/* It is too low where a slope is not known yet: until two proofs say it. */
+			CHECK(path_error(&p) < (i < 4 ? fabs(drift) * 640e6 : 0) + 12 * US);
+			if (i > 4)
+				CHECK(path_error(&p) > -12 * US);
+			CHECK(path_proof(&p, uniform(0, 2 * US), 1448));
+			CHECK_NEAR(path_error(&p), 0, i > 3 ? 6 * US :
+				   fabs(drift) * 320e6 + 6 * US);
+			path_busy(&p, 1200 * US, 1600 * US);
+			CHECK_EQ(onramp_owd_state(&p.o, p.t, ONRAMP_BASELINE_UNKNOWN),
+				 i ? ONRAMP_BASELINE_SUPPORTED : p.o.samples < 16 ?
+				 ONRAMP_BASELINE_LEARNING : ONRAMP_BASELINE_SUPPORTED);
+		}
+		/* Without them the queue is taken for the path. */
+		path_stands(&p, 70e9);
+		CHECK(path_error(&p) < -1000 * US);
+		CHECK(path_proof(&p, 0, 1448));
+		CHECK_NEAR(path_error(&p), 0, 1);
+	}
+}
+
+/* One that has met a queue changes nothing. */
+static void owd__void_proof(void)
+{
+	struct onramp_owd before;
+	struct path p;
+
+	path_init(&p, 0);
+	CHECK(!path_proof(&p, 0, 1448));
+	path_stands(&p, 0.3e9);
+	before = p.o;
+	CHECK(!path_proof(&p, 1800 * US, 1448));
+	CHECK(!memcmp(&p.o, &before, sizeof(before)));
+	path_known(&p, 0);
+	before = p.o;
+	CHECK(!path_proof(&p, 30 * US, 1448));
+	CHECK(!memcmp(&p.o, &before, sizeof(before)));
+	CHECK(path_proof(&p, 20 * US, 1448));
+	CHECK_EQ(p.o.ref.d_ns, before.ref.d_ns);
+	CHECK_EQ(p.o.slope, before.slope);
+	CHECK_EQ(p.o.support_ns, p.t);
+}
+
+/* The first ones have met a queue: that is forgotten with the first that has not. */
+static void owd__proofs_with_a_queue(void)
+{
+	struct path p;
+
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_proof(&p, 300 * US, 1448));
+	CHECK_NEAR(path_error(&p), -300 * US, 1);
+	path_stands(&p, 350e6);
+	CHECK(path_proof(&p, 290 * US, 1448));
+	CHECK(p.o.slope < 0);
+	path_stands(&p, 700e6);
+	CHECK(path_proof(&p, 10 * US, 1448));
+	CHECK_EQ(p.o.slope, 0);
+	CHECK_NEAR(path_error(&p), -10 * US, 1);
+}
+
+/* Above the baseline: two in a row say that the clocks drift, and the lower one says how much. */
+static void owd__proofs_that_rise(void)
+{
+	struct path p;
+	s32 slope;
+
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_proof(&p, 0, 1448));
+	path_stands(&p, 450e6);
+	CHECK(path_proof(&p, 40 * US, 1448));
+	CHECK_NEAR(path_error(&p), 0, 1);
+	path_stands(&p, 850e6);
+	CHECK(path_proof(&p, 40 * US, 1448));
+	/* 40 us in 0.8 s, not in 0.4. */
+	slope = p.o.slope;
+	CHECK_NEAR(slope / 4294.967296, 50, 3);
+	/* One below is the path's. */
+	path_stands(&p, 1250e6);
+	CHECK(path_proof(&p, 40 * US, 1448));
+	CHECK_NEAR(path_error(&p), -40 * US, 1);
+	CHECK(p.o.slope < slope && p.o.slope > 0);
+	CHECK_EQ(p.o.rise, 0);
+	/* The lower one is the one before. */
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_proof(&p, 0, 1448));
+	path_stands(&p, 450e6);
+	CHECK(path_proof(&p, 20 * US, 1448));
+	path_stands(&p, 850e6);
+	CHECK(path_proof(&p, 80 * US, 1448));
+	CHECK_NEAR(p.o.slope / 4294.967296, 50, 3);
+	/* Too soon for a slope: support alone. */
+	path_stands(&p, 1250e6);
+	CHECK(path_proof(&p, 40 * US, 1448));
+	path_stands(&p, 1400e6);
+	slope = p.o.slope;
+	CHECK(path_proof(&p, 40 * US, 1448));
+	CHECK_EQ(p.o.slope, slope);
+	CHECK_EQ(p.o.rise, 0);
+}
+
+/* A queue of others that never drains is taken for drift, up to where it is, and no further. */
+static void owd__drained_beside_others(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_proof(&p, 0, 1448));
+	for (i = 1; i < 30; i++) {
+		path_stands(&p, 50e6 + i * 1e9);
+		path_proof(&p, uniform(100 * US, 400 * US), 1448);
+		CHECK(path_error(&p) > -400 * US);
+	}
+}
+
+/* A smaller packet says less: 8 us. */
+static void owd__proof_of_a_small_packet(void)
+{
+	struct path p;
+
+	path_known(&p, 0);
+	CHECK(p.o.sizes);
+	CHECK(!path_proof(&p, -7.9 * US, 100));
+	CHECK_NEAR(path_error(&p), 0, 200);
+	CHECK(path_proof(&p, -100 * US, 100));
+	CHECK_NEAR(path_error(&p), 92 * US, 1);
+}
+
+/* Long after the last sample, and after the path has become longer, nothing before counts. */
+static void owd__proof_of_another_path(void)
+{
+	struct path p;
+
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_proof(&p, 0, 1448));
+	path_stands(&p, 450e6);
+	onramp_owd_raise(&p.o, 100000);
+	/* Not a slope from the former path. */
+	CHECK(path_proof(&p, 90 * US, 1448));
+	CHECK_EQ(p.o.slope, 0);
+	CHECK_NEAR(path_error(&p), -90 * US, 1);
+	p.t += 2 * (u64)ONRAMP_OWD_SPAN_NS;
+	CHECK(!path_proof(&p, 0, 1448));
+}
+
 /* Points below the baseline are no longer route, whatever they lie on. */
 static void owd__reroute_is_upwards(void)
 {
@@ -992,6 +1181,13 @@ int main(int argc, char **argv)
 	static const struct ktap_case cases[] = {
 		KTAP_CASE(owd__new_route_has_support),
 		KTAP_CASE(owd__raised),
+		KTAP_CASE(owd__drained),
+		KTAP_CASE(owd__void_proof),
+		KTAP_CASE(owd__proofs_with_a_queue),
+		KTAP_CASE(owd__proofs_that_rise),
+		KTAP_CASE(owd__drained_beside_others),
+		KTAP_CASE(owd__proof_of_a_small_packet),
+		KTAP_CASE(owd__proof_of_another_path),
 		KTAP_CASE(owd__reroute_is_upwards),
 		KTAP_CASE(owd__how_a_lower_sample_counts),
 		KTAP_CASE(owd__rare_lower_samples),
