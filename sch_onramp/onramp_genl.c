@@ -60,6 +60,7 @@ struct onramp_path_view {
 	u64	slack_ns;
 	u64	swing_ns;
 	s64	baseline_ns;
+	u64	proof_ns;
 	u64	line_bps;
 	u32	let_go;
 	u32	n_owds;
@@ -77,6 +78,7 @@ static void onramp_path_view(struct onramp_peer *peer, struct onramp_path_view *
 		.owd_at_ns = peer->last_owd_at_ns, .error_ns = peer->last_error_ns,
 		.threshold_ns = peer->last_threshold_ns, .slack_ns = peer->path.slack_ns,
 		.swing_ns = peer->last_swing_ns, .baseline_ns = peer->last_baseline_ns,
+		.proof_ns = peer->owd.proof_ns,
 		.line_bps = peer->line_bps, .let_go = peer->path.let_go,
 		.n_owds = peer->n_owds, .baseline = peer->baseline,
 		.absolute = peer->last_absolute,
@@ -156,7 +158,10 @@ static int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
 	     (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P50_NS, onramp_path_quantile(&view, 50)) ||
 	      onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P99_NS, onramp_path_quantile(&view, 99)))) ||
 	    (!view.absolute && nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, view.baseline)) ||
-	    (view.line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, view.line_bps)))
+	    (view.line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, view.line_bps)) ||
+	    (view.proof_ns &&
+	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
+			    onramp_since_ns(ktime_get_ns(), view.proof_ns))))
 		return -EMSGSIZE;
 	return 0;
 }

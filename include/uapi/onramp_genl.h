@@ -155,6 +155,9 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_TIME_NS,		/* u64: CLOCK_MONOTONIC of the event, ns */
 	ONRAMP_A_PATH_IFINDEX,		/* u32: DEV_NTF, the device */
 
+	/* Since a drain has shown the empty path; absent: none has. */
+	ONRAMP_A_PATH_PROOF_AGE_NS,	/* u64: ns */
+
 	__ONRAMP_A_PATH_MAX,
 };
 

@@ -108,6 +108,7 @@ static const struct attr path_attrs[] = {
 	{ "event", ONRAMP_A_PATH_EVENT, U8, NULL },
 	{ "time_ns", ONRAMP_A_PATH_TIME_NS, U64, NULL },
 	{ "ifindex", ONRAMP_A_PATH_IFINDEX, U32, NULL },
+	{ "proof_age_ns", ONRAMP_A_PATH_PROOF_AGE_NS, U64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 

@@ -78,6 +78,7 @@ static const struct attr paths[ONRAMP_A_PATH_MAX + 1] = {
 	[ONRAMP_A_PATH_EVENT]		= { "event", WORD, events },
 	[ONRAMP_A_PATH_TIME_NS]		= { "time_ns", U64 },
 	[ONRAMP_A_PATH_IFINDEX]		= { "ifindex", U32 },
+	[ONRAMP_A_PATH_PROOF_AGE_NS]	= { "proof_age_ns", U64 },
 };
 
 static const struct attr verdicts[ONRAMP_A_VERDICT_MAX + 1] = {
