@@ -713,7 +713,8 @@ static inline struct or_acker_packet or_acker_train_packet(const struct or_acker
  * @next_ns:	when the next one is to begin; 0: none is
  * @until_ns:	OR-ACKs say so before that; read locklessly
  *
- * Times are CLOCK_MONOTONIC. The caller serialises all calls but or_acker_drain_on().
+ * Times are CLOCK_MONOTONIC. The caller serialises all calls but or_acker_drain_on(). On 32 bits
+ * that may see half of an update, and one OR-ACK is wrong: senders limit how often they drain.
  */
 struct or_acker_drain {
 	u64	new_ns;
