@@ -472,17 +472,19 @@ trace_off() {
 }
 
 # For awk programs over a trace: v("rtt") is the value of "rtt=" in the line,
-# when() the time in seconds.
+# when() the time in seconds. In few steps, each of which takes busybox long.
 # shellcheck disable=SC2034
 TRACE_AWK='
 function value(text) {
 	return text ~ /^-?[0-9]+$/ ? text + 0 : text
 }
-function v(key,  i) {
-	for (i = NF; i > 0; i--)
-		if (index($i, key "=") == 1)
-			return value(substr($i, length(key) + 2))
-	return ""
+function v(key,  at, text) {
+	at = index($0, " " key "=")
+	if (!at)
+		return ""
+	text = substr($0, at + length(key) + 2)
+	at = index(text, " ")
+	return value(at ? substr(text, 1, at - 1) : text)
 }
 function when(  i) {
 	for (i = 1; i <= NF; i++)

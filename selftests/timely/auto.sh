@@ -12,14 +12,15 @@ TIMELY_PROFILE=auto
 
 mbit=20
 
-# as_cubic QDISC ADDR SHARE PACING [WARMUP SECONDS]: at least that share of what cubic has here.
+# as_cubic QDISC ADDR SHARE PACING [WARMUP SECONDS [WARMUP-OF-CUBIC]]: at least that share of what
+# cubic has here.
 as_cubic() {
 	local warmup=${5:-1} seconds=${6:-2}
 	local cubic timely before
 
 	timely_set "$A" pacing "$4"
 	tc -n "$A" qdisc replace dev a0 root "$1"
-	cubic=$(throughput cubic "$2" "$warmup" "$seconds")
+	cubic=$(throughput cubic "$2" "${7:-$warmup}" "$seconds")
 	before=$(timely_count "$A" Completions)
 	timely=$(throughput timely "$2" "$warmup" "$seconds")
 	tc -n "$A" qdisc del dev a0 root
@@ -30,7 +31,8 @@ as_cubic() {
 
 # veth says 10 Gbit/s, and the CPU carries more: that is no cap of a flow, but for the paper's.
 no_wire() {
-	as_cubic fq "$V4_B" 0.8 tcp 1.3 0.2
+	# The line rate rises within a second.
+	as_cubic fq "$V4_B" 0.8 tcp 1.3 0.2 0.2
 	expect "rises of the line rate" "$(timely_count "$A" LineRateRises)" -ge 1
 	expect "rises of the line rate" "$(timely_count "$A" LineRateRises)" -le 2
 	timely_set "$A" profile paper
