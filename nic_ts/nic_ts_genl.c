@@ -326,8 +326,7 @@ static int nic_ts_dev_change(struct nic_ts_dev *nd, struct genl_info *info)
 		WRITE_ONCE(nd->max_slots, nla_get_u32(slots));
 		clear_bit(0, &nd->hw_yielded);
 		if (nd->hw_users)
-			WRITE_ONCE(nd->hw_tx, nd->max_slots &&
-				   nd->hw_set.tx_type != HWTSTAMP_TX_OFF);
+			WRITE_ONCE(nd->hw_tx, nd->max_slots && nd->hw_tx_on);
 	}
 	return 0;
 }

@@ -421,7 +421,7 @@ static int nic_ts_hw_start(struct nic_ts_dev *nd, const char **why)
 			return -EOPNOTSUPP;
 		}
 	}
-	nd->hw_set = cfg;
+	nd->hw_tx_on = cfg.tx_type != HWTSTAMP_TX_OFF;
 	if (!tx_was_on) {
 		nd->hw_own = true;
 		clear_bit(0, &nd->hw_yielded);

@@ -233,8 +233,8 @@ struct nic_ts_dev_cpu {
  * @hw_users:	requests for hardware stamps; RTNL
  * @hw_netlink:	one of them is the administrator's; RTNL
  * @hw_own:	the bus turned TX stamps on; RTNL
+ * @hw_tx_on:	TX stamps were on, or the bus turned them on, when @hw_users began; RTNL
  * @hw_yielded:	another program that uses TX stamps was seen; bit 0, atomic
- * @hw_set:	configuration that the driver had or took when @hw_users began; RTNL
  * @rcu:	looked up under RCU
  * @nqueues:	entries of @last_hw_ns
  * @last_hw_ns:	last stamp believed, per RX queue; written by its poll function
@@ -261,8 +261,8 @@ struct nic_ts_dev {
 	u32			hw_users;
 	bool			hw_netlink;
 	bool			hw_own;
+	bool			hw_tx_on;
 	unsigned long		hw_yielded;
-	struct kernel_hwtstamp_config hw_set;
 	struct rcu_head		rcu;
 	u32			nqueues;
 	u64			last_hw_ns[] __counted_by(nqueues);

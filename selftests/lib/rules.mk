@@ -3,7 +3,7 @@
 
 shared := $(dir $(lastword $(MAKEFILE_LIST)))
 
-$(OUTPUT)/onramp.sh $(OUTPUT)/params.sh: $(OUTPUT)/%: $(shared)%
+$(OUTPUT)/onramp.sh $(OUTPUT)/params.sh $(OUTPUT)/ptp.conf: $(OUTPUT)/%: $(shared)%
 	mkdir -p $(@D)
 	cp $< $@
 

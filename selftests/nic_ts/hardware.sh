@@ -76,8 +76,8 @@ configuration() {
 
 # ptp NAMESPACE DEVICE [OPTION]: in PTP_PID.
 ptp() {
-	spawn ip netns exec "$1" ptp4l -f "$KSFT_TMP/ptp.conf" -2 -i "$2" -m \
-		--uds_address "$KSFT_TMP/uds-$2" "${@:3}"
+	spawn ip netns exec "$1" ptp4l -f "$KSFT_DIR/ptp.conf" -2 -i "$2" -m \
+		--tx_timestamp_timeout 20 --uds_address "$KSFT_TMP/uds-$2" "${@:3}"
 	PTP_PID=$SPAWNED
 }
 
@@ -90,15 +90,6 @@ asks() {
 ptp_has_the_place() {
 	local load a_pid asked yielded
 
-	cat >"$KSFT_TMP/ptp.conf" <<-END
-		[global]
-		logSyncInterval -3
-		logMinDelayReqInterval -3
-		logAnnounceInterval -2
-		announceReceiptTimeout 3
-		tx_timestamp_timeout 20
-		summary_interval 0
-	END
 	in_ns "$A" hwstamp_ctl -i a0 -t 0 -r 0
 	labnic -n "$A" set a0 tx_stamp_slots 1 tx_stamp_delay 10ms
 	asked=$(dev_stat "$A" a0 TxHardwareAsked)

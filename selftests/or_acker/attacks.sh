@@ -109,17 +109,22 @@ in_its_name() {
 	still_works "$V4_A" "$V4_B"
 }
 
-# A host that was started again has lost its nonce, while its subscription lives on.
-lost_nonce() {
-	mark "$B"
-	subscribe "$A" "$V4_A" "$V4_B" nonce=77
-	wait_for 10 since_is "$B" SubscribersTaken -eq 1
-	listen "$A" "$V4_A" "$V4_B" nonce=77
+# answered OPTION: data of A gets OR-ACKs, which are right for a subscription with this option.
+answered() {
+	listen "$A" "$V4_A" "$V4_B" "$1"
 	send "$A" "$V4_A" "$V4_B" 100000
 	wait_for 10 calm "$B"
 	heard
 	all_good
 	expect "OR-ACKs" "$(said acks)" -gt 0
+}
+
+# A host that was started again has lost its nonce, while its subscription lives on.
+lost_nonce() {
+	mark "$B"
+	subscribe "$A" "$V4_A" "$V4_B" nonce=77
+	wait_for 10 since_is "$B" SubscribersTaken -eq 1
+	answered nonce=77
 	# And back, for what follows.
 	subscribe "$A" "$V4_A" "$V4_B"
 	wait_for 10 since_is "$B" SubscribersTaken -eq 2
@@ -191,12 +196,7 @@ shared_key() {
 	mark "$B"
 	subscribe "$A" "$V4_A" "$V4_B" psk=5
 	wait_for 10 since_is "$B" SubscribeAccepted -eq 1
-	listen "$A" "$V4_A" "$V4_B" psk=5
-	send "$A" "$V4_A" "$V4_B" 100000
-	wait_for 10 calm "$B"
-	heard
-	all_good
-	expect "OR-ACKs" "$(said acks)" -gt 0
+	answered psk=5
 	listen "$A" "$V4_A" "$V4_B"
 	send "$A" "$V4_A" "$V4_B" 100000
 	wait_for 10 calm "$B"
@@ -394,12 +394,7 @@ keyed_name() {
 	expect "CHALLENGEs" "$(since "$B" ChallengeSent)" -eq 0
 	# Nothing of the host's OR-ACKs can be made out to be it, and A still has them.
 	tc -n "$A" filter del dev a0 ingress pref 7
-	listen "$A" "$V4_A" "$V4_B" psk=5
-	send "$A" "$V4_A" "$V4_B" 100000
-	wait_for 10 calm "$B"
-	heard
-	all_good
-	expect "OR-ACKs" "$(said acks)" -gt 0
+	answered psk=5
 	subscribe "$A" "$V4_A" "$V4_B" psk=5 lifetime=0 answer=0
 	ns_set "$A" or_port/key none
 	ns_set "$B" or_port/key none

@@ -17,28 +17,16 @@ clocks_apart() {
 # converges TRANSPORT
 converges() {
 	local apart delay
+	local ptp=(ptp4l -f "$KSFT_DIR/ptp.conf" -m --tx_timestamp_timeout 200
+		--step_threshold 0.00001 --first_step_threshold 0.00001)
 
 	pair delay 5us irq_dist exponential irq_spread 20us host_dist exponential \
 		host_spread 20us tx_stamp_delay 50us \
 		peer phc_offset 1ms phc_drift 20ppm
-	cat >"$KSFT_TMP/ptp.conf" <<-END
-		[global]
-		logSyncInterval -3
-		logMinDelayReqInterval -3
-		logAnnounceInterval -2
-		announceReceiptTimeout 3
-		tx_timestamp_timeout 200
-		step_threshold 0.00001
-		first_step_threshold 0.00001
-		summary_interval 0
-		transportSpecific 0
-	END
 	ip -n "$A" route replace 224.0.0.0/4 dev a0
 	ip -n "$B" route replace 224.0.0.0/4 dev b0
-	spawn ip netns exec "$A" ptp4l -f "$KSFT_TMP/ptp.conf" "$1" -i a0 -m \
-		--uds_address "$KSFT_TMP/uds-a" --priority1 1
-	spawn ip netns exec "$B" ptp4l -f "$KSFT_TMP/ptp.conf" "$1" -i b0 -m -s \
-		--uds_address "$KSFT_TMP/uds-b"
+	spawn ip netns exec "$A" "${ptp[@]}" "$1" -i a0 --uds_address "$KSFT_TMP/uds-a" --priority1 1
+	spawn ip netns exec "$B" "${ptp[@]}" "$1" -i b0 --uds_address "$KSFT_TMP/uds-b" -s
 	sleep 12
 	apart=$(clocks_apart)
 	cp "$KSFT_TMP/spawned" "$KSFT_TMP/ptp.log"
