@@ -43,7 +43,8 @@
  * timestamps, and their points are on one line. Even at 80 % load these are a fifth of all
  * packets. A standing queue, such as On-Ramp itself keeps near T, has minima that wander, and
  * gives no evidence for a line. Timestamps of NICs are good to tens of ns, so few points that
- * close are a coincidence; with timestamps of software it takes more points.
+ * close are a coincidence; with timestamps of software it takes more points. A new line also needs
+ * points over 34 ms (within 0.13 us) to 0.27 s (1 us): its slope is then known to 4 ppm.
  *
  * Limits:
  *  - A path that is congested from its first packet on: until the first proof the lowest delay
@@ -106,6 +107,13 @@
 #define ONRAMP_OWD_NEAR_NS	128
 #define ONRAMP_OWD_TOLERANCE_NS	(ONRAMP_OWD_NEAR_NS << (ONRAMP_OWD_LEVELS - 1))
 #define ONRAMP_OWD_SUPPORT	8U
+
+/*
+ * A new line has points over this time at the first level, ns, twice as long at each next level:
+ * 128 ns in that time are 4 ppm. In a shorter time the points of a queue that wanders may lie on
+ * a line, whose slope is not that of the clocks.
+ */
+#define ONRAMP_OWD_NEW_NS	(2 * ONRAMP_OWD_BUCKET_NS)
 
 /*
  * Number of buckets with large packets, less 3 for each without, 0 to 48: it rises if more
@@ -454,7 +462,9 @@ static inline u32 onramp_owd_enough(const struct onramp_owd *o, u32 level,
 		return max_t(u32, n - 1, confirms ? 3 : 6);
 	if (confirms)
 		return max_t(u32, ONRAMP_OWD_SUPPORT + level, n * (6 + level) / 18);
-	return few ? ONRAMP_OWD_POINTS + 1 : n * (9 + 2 * level) / 18;
+	if (few || span_ns < ONRAMP_OWD_NEW_NS << level)
+		return ONRAMP_OWD_POINTS + 1;
+	return n * (9 + 2 * level) / 18;
 }
 
 /*
