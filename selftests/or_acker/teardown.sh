@@ -8,13 +8,14 @@
 
 C=$(ns_name C)
 
-# busy NAMESPACE FROM TO: data and SUBSCRIBEs without end; sets BUSY.
+# busy NAMESPACE FROM TO: data and SUBSCRIBEs without end, of a sender that drains its path; sets BUSY.
 busy() {
 	spawn bash -c "
 		n=1000
 		while :; do
 			n=\$((n + 1))
-			nsenter --net=/run/netns/$1 '$HELPER' subscribe $2 $3 count=\$n >/dev/null
+			nsenter --net=/run/netns/$1 '$HELPER' subscribe $2 $3 count=\$n \
+				caps=0x11 >/dev/null
 			nsenter --net=/run/netns/$1 '$HELPER' send $2 $3 7001 \
 				1000000 flows=4
 		done"
@@ -46,9 +47,9 @@ settings() {
 	acking "$B"
 	for i in $(seq "$(often 15 50)"); do
 		acker_set "$B" mode all ack_packets 1 max_flows 1 stamps hardware \
-			max_subscribers 1 flow_age_s 1
+			max_subscribers 1 flow_age_s 1 drain 0
 		acker_set "$B" mode subscribed ack_packets 10 max_flows 65536 \
-			stamps software max_subscribers 4096 flow_age_s 30
+			stamps software max_subscribers 4096 flow_age_s 30 drain 1
 	done
 	stop "$BUSY" KILL
 	reload
@@ -63,6 +64,8 @@ namespace_exit() {
 		net=10.79.$i.
 		[ $((i % 2)) -eq 0 ] || net=fd79:$i::
 		veth_pair "$A" "a$i" "${net}1" "$C" c0 "${net}2"
+		# Senders of data that was in a queue are told to drain it.
+		tc -n "$A" qdisc add dev "a$i" root netem delay 1us limit 10000
 		sink "$C"
 		busy "$A" "${net}1" "${net}2"
 		acking "$C"
