@@ -45,7 +45,8 @@
  *
  * threshold auto:
  *
- *	unit = max(50 us, 64 KB on the link); 150 us if the speed of the link is unknown
+ *	unit = max(50 us, longest batch of 0.5 to 1 s on the link, at most 64 KB of it);
+ *	       150 us if the speed of the link is unknown
  *	T    = unit + lowest rtt + 2 * longer + swing + slack
  *
  * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
@@ -105,8 +106,13 @@
 #define ONRAMP_AUTO_MIN_NS	50000ULL
 #define ONRAMP_AUTO_UNKNOWN_NS	150000ULL
 
-/* The longest batch that a NIC is handed: 64 KB, as a shift. */
-#define ONRAMP_AUTO_BATCH_SHIFT	16
+/*
+ * The longest batch that counts, bytes, and half the time that it is kept for, ns. With a rate that
+ * many flows share, TCP's batches are far shorter than what a NIC can take: on a link of 1 Gbit/s
+ * 64 KB would be 0.5 ms of T.
+ */
+#define ONRAMP_AUTO_BATCH	(1U << 16)
+#define ONRAMP_AUTO_BATCH_NS	(1ULL << 29)
 
 /* Most slack, and most swing, ns: more than the longest pause by default. */
 #define ONRAMP_SLACK_MAX_NS	40000000ULL
@@ -228,6 +234,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @owd: O of all connections
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
  * @swing: lateness of packets that a later one has overtaken, negative
+ * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
@@ -243,6 +250,7 @@ struct onramp_path {
 	struct onramp_low	synced;
 	struct onramp_low	owd;
 	struct onramp_low	swing;
+	struct onramp_low	batch;
 	struct onramp_low	both;
 	u64			last_tx_ns;
 	u64			slack_ns;
@@ -292,6 +300,7 @@ struct onramp_view {
  * @rx_ns: when the packet came, by the receiver's clock
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
+ * @batch: payload that left in a row with the packet, bytes
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @learned: @absolute, and that baseline has support
  * @is_auto: threshold auto
@@ -307,6 +316,7 @@ struct onramp_delay {
 	u64			error_ns;
 	u64			rx_ns;
 	u64			byte_ns;
+	u32			batch;
 	bool			absolute;
 	bool			learned;
 	bool			is_auto;
@@ -344,15 +354,16 @@ struct onramp_trust {
 /**
  * onramp_auto_unit() - return the unit of threshold auto
  * @byte_ns: see struct onramp_delay
+ * @batch: longest batch, bytes; ONRAMP_AUTO_BATCH counts at most
  *
  * Return: ns, < 2^38
  */
-static inline u64 onramp_auto_unit(u64 byte_ns)
+static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 {
 	if (!byte_ns)
 		return ONRAMP_AUTO_UNKNOWN_NS;
-	return max_t(u64, ONRAMP_AUTO_MIN_NS,
-		     byte_ns >> (ONRAMP_BYTE_SHIFT - ONRAMP_AUTO_BATCH_SHIFT));
+	return max_t(u64, ONRAMP_AUTO_MIN_NS, (byte_ns * min_t(u32, batch, ONRAMP_AUTO_BATCH)) >>
+		     ONRAMP_BYTE_SHIFT);
 }
 
 static inline void onramp_low_raise(struct onramp_low *l, u64 by_ns)
@@ -376,8 +387,8 @@ static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_
 				     u64 there_ns, u64 back_ns, struct onramp_trust *trust)
 {
 	u64 now_ns = d->trip.now_ns, both_ns = min_t(u64, there_ns, back_ns);
-	u64 much_ns = (onramp_auto_unit(d->byte_ns) + (u64)onramp_low(&p->rtt)) <<
-		      ONRAMP_LONGER_SHIFT;
+	u64 much_ns = (onramp_auto_unit(d->byte_ns, ONRAMP_AUTO_BATCH) +
+		       (u64)onramp_low(&p->rtt)) << ONRAMP_LONGER_SHIFT;
 	bool sudden = p->both.from_ns &&
 		      onramp_since_ns(now_ns, p->both.from_ns) < 2 * ONRAMP_ROUTE_LOW_NS &&
 		      (u64)onramp_low(&p->both) <= both_ns / 4;
@@ -607,7 +618,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
 	trust->swing_ns = (u64)-onramp_low(&p->swing);
 	if (d->is_auto) {
-		unit_ns = onramp_auto_unit(d->byte_ns);
+		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
+		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
 		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + trust->swing_ns +
 				     p->slack_ns + 2 * (trust->longer_ns - trust->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);

@@ -316,14 +316,40 @@ static void absolute__auto(void)
 	absolute__above_the_lowest(true);
 }
 
-/* T: 50 us at 10 Gbit/s and above, 64 KB below, 150 us if nobody knows. */
+/* T: 50 us at 10 Gbit/s and above, the batch below, 64 KB of it at most, 150 us if nobody knows. */
 static void auto__unit(void)
 {
-	CHECK_EQ(onramp_auto_unit(0), 150 * US);
-	CHECK_EQ(onramp_auto_unit(onramp_byte_time(12500000000ULL, 1, 1)), 50 * US);
-	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(1250000000ULL, 1, 1)), 52428, 1);
-	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1)), 524288, 10);
-	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1)), 5242880, 100);
+	CHECK_EQ(onramp_auto_unit(0, 1 << 16), 150 * US);
+	CHECK_EQ(onramp_auto_unit(onramp_byte_time(12500000000ULL, 1, 1), 1 << 16), 50 * US);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(1250000000ULL, 1, 1), 1 << 16), 52428, 1);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1), 1 << 16), 524288, 10);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 1 << 16), 5242880, 100);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 1 << 18), 5242880, 100);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1), 18000), 144000, 10);
+}
+
+/* The longest batch of the last time is in T, and shorter ones of later take its place. */
+static void auto__longest_batch(void)
+{
+	struct onramp_delay d = automatic;
+	int i;
+
+	setup();
+	d.byte_ns = onramp_byte_time(125000000ULL, 1, 1);
+	d.batch = 50000;
+	ack(&d, 20 * US, 0);
+	CHECK_NEAR(trust.threshold_ns, 420 * US, 10);
+	d.batch = 15000;
+	for (i = 0; i < 3; i++) {
+		now += 100 * MS;
+		ack(&d, 20 * US, 0);
+		CHECK_NEAR(trust.threshold_ns, 420 * US, 10);
+	}
+	for (i = 0; i < 10; i++) {
+		now += 100 * MS;
+		ack(&d, 20 * US, 0);
+	}
+	CHECK_NEAR(trust.threshold_ns, 140 * US, 10);
 }
 
 static void auto__adds_the_round_trip(void)
@@ -1000,6 +1026,7 @@ int main(void)
 		KTAP_CASE(absolute__by_hand),
 		KTAP_CASE(absolute__auto),
 		KTAP_CASE(auto__unit),
+		KTAP_CASE(auto__longest_batch),
 		KTAP_CASE(auto__adds_the_round_trip),
 		KTAP_CASE(route__is_no_queue),
 		KTAP_CASE(route__of_one_connection),
