@@ -426,7 +426,7 @@ static int forge(const char *kind)
 	else if (!strcmp(kind, "reserved"))
 		msg[2] = OR_CLOCK_LAST + 1;
 	else if (!strcmp(kind, "protocol"))
-		msg[1] = 14;
+		msg[1] = 5;
 	else if (!strcmp(kind, "value"))
 		msg[20] = 0;
 	else if (!strcmp(kind, "short"))
