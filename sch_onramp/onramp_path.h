@@ -45,7 +45,7 @@
  *
  * threshold auto:
  *
- *	unit = max(50 us, longest batch of 0.5 to 1 s on the link, at most 64 KB of it);
+ *	unit = max(20 us, longest batch of 0.5 to 1 s on the link, at most 64 KB of it);
  *	       150 us if the speed of the link is unknown
  *	T    = unit + lowest rtt + 2 * longer + swing + slack
  *
@@ -54,15 +54,17 @@
  * empty nevertheless, the pause has cost throughput: a CPU stalled, a timer was late, the way
  * back was congested, or the route has become longer. The slack follows from that:
  *
- *	first packet of the path after a pause of P, at least half of T; p = max(unit, P):
+ *	first packet of the path after a pause of P, at least half of T; p = beta * P:
  *	  O of this packet and of five before it within unit / 8, each of the last one:
- *		slack = slack + p / 2 + slack / 8
+ *		slack = slack + p / 2
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
- *		slack = slack + p / 4 + slack / 8
- *	  else:	slack = slack - p / 12 - slack / 24
+ *		slack = slack + p / 4
+ *	  else:	slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
- * It rises if more than a quarter of all pauses end at an empty queue. A delay that is the same
+ * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause has
+ * taken from the queue, which was too much by that at most: of ten senders each takes a tenth of
+ * its pause. A delay that is the same
  * whether the flow sends or not is that of a longer route. A unit is at least twice the mean
  * step of O from one OR-ACK of the connection to the next: such steps are noise, or batches
  * that take long on a later, slower link.
@@ -103,7 +105,7 @@
 #define ONRAMP_HOLD_SHIFT	9
 
 /* threshold auto: the unit on a fast link, and on one whose speed is unknown, ns. */
-#define ONRAMP_AUTO_MIN_NS	50000ULL
+#define ONRAMP_AUTO_MIN_NS	20000ULL
 #define ONRAMP_AUTO_UNKNOWN_NS	150000ULL
 
 /*
@@ -518,17 +520,17 @@ static inline bool onramp_view_level(struct onramp_view *v, bool near)
 }
 
 /*
- * The first packet of the path after a pause; @pause_ns is its length, or a unit. @level: the
- * pause has not changed the delay.
+ * The first packet of the path after a pause, which took @took_ns from the queue. @level: the pause
+ * has not changed the delay.
  */
-static inline void onramp_path_return(struct onramp_path *p, u64 pause_ns, bool empty,
+static inline void onramp_path_return(struct onramp_path *p, u64 took_ns, bool empty,
 				      bool level)
 {
 	if (empty)
-		p->slack_ns = min_t(u64, p->slack_ns + p->slack_ns / 8 +
-				    pause_ns / (level ? 2 : 4), ONRAMP_SLACK_MAX_NS);
+		p->slack_ns = min_t(u64, p->slack_ns + took_ns / (level ? 2 : 4),
+				    ONRAMP_SLACK_MAX_NS);
 	else
-		p->slack_ns -= min_t(u64, p->slack_ns, p->slack_ns / 24 + pause_ns / 12);
+		p->slack_ns -= min_t(u64, p->slack_ns, took_ns / 12);
 }
 
 /* If a packet of the connection has overtaken another one, add its lateness, at most its O. */
@@ -647,7 +649,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 		trust->returned = true;
 		trust->empty = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level ||
 			       res->owd_ns < core->empty_ns;
-		onramp_path_return(p, max_t(u64, unit_ns, paused_ns), trust->empty, level);
+		onramp_path_return(p, q30_mul(paused_ns, f->beta), trust->empty, level);
 	}
 out:
 	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);
