@@ -27,6 +27,7 @@
  *	      data to a host whose path is being drained: until the end of the silence
  *	      it begins a burst, others to the same host being on the way: asks again soon
  *	  the first one in a drain: one packet of its batch, and all others wait on
+ *	  on a link of up to 1 Gbit/s: data of such a connection leaves packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
@@ -650,8 +651,8 @@ static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp
 	/* Data that was due in a pause leaves at a rate, see onramp_pace(). */
 	if (f->conn && onramp_conn_until(f->conn) > time_to_send)
 		return false;
-	/* The first packet after a drain may have to be split. */
-	if (f->conn && onramp_conn_probes(f->conn))
+	/* It may have to be split. */
+	if (f->conn && (onramp_conn_probes(f->conn) || (q->cuts && skb_is_gso(skb))))
 		return false;
 	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
 		return false;
@@ -1135,6 +1136,7 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 					 u64 line_bps)
 {
 	q->line_bps = line_bps;
+	q->cuts = line_bps && line_bps <= ONRAMP_SLOW_LINK_BPS;
 	/* For who says line_rate, that is the rate at which packets leave in turn. */
 	q->byte_ns = q->cfg.line_rate || !READ_ONCE(q->link->tunnel) ?
 		     onramp_byte_time(line_bps, 1, 1) : 0;
@@ -1248,17 +1250,20 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 }
 
 /*
- * The next packet may be the first one to a host in a drain of its path. That one has to be alone:
- * the rest of a batch would delay the first ones of other hosts. But a batch of more than 64 KB
- * (BIG TCP) is not worth hundreds of packets, and no flow gets more of them than a pause may hold.
- * Return the packet that is next then.
+ * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
+ *
+ * The first packet to a host in a drain of its path has to be alone: the rest of a batch would delay
+ * the first ones of other hosts. On a slow link all are: however good the pauses are, the queue at
+ * the receiver holds one batch of each sender. But a batch of more than 64 KB (BIG TCP) is not worth
+ * hundreds of packets, and no flow gets more of them than a pause may hold.
  */
-static noinline struct sk_buff *onramp_probe(struct Qdisc *sch, struct onramp_flow *f,
+static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)
 {
 	const struct onramp_sched *q = qdisc_priv(sch);
 
-	if (!onramp_cb(skb)->headers || !onramp_conn_probe(f->conn, q->now_ns) ||
+	if (!onramp_cb(skb)->headers ||
+	    (!onramp_conn_probe(f->conn, q->now_ns) && !q->cuts) ||
 	    !skb_is_gso(skb) || skb->len > SZ_64K || skb != f->head ||
 	    (onramp_flow_is_limited(f) &&
 	     f->qlen + skb_shinfo(skb)->gso_segs > q->cfg.flow_limit / 2))
@@ -1294,8 +1299,8 @@ static __always_inline bool onramp_choose(struct Qdisc *sch, struct onramp_leavi
 							 q->cfg.timer_slack);
 		return false;
 	}
-	if (l->flow->conn && onramp_conn_probes(l->flow->conn))
-		skb = onramp_probe(sch, l->flow, skb);
+	if (l->flow->conn && (q->cuts || onramp_conn_probes(l->flow->conn)))
+		skb = onramp_alone(sch, l->flow, skb);
 	onramp_flow_remove(sch, l->flow, skb);
 	l->flow->credit -= qdisc_pkt_len(skb);
 	q->bands[q->turn].credit -= qdisc_pkt_len(skb);

@@ -406,7 +406,36 @@ always_drained() {
 		shown drain_voids) void, held late by $(shown held_late_ns) ns on average"
 }
 
-ksft_plan 15
+# longest RATE: the longest packet of data that leaves by a link of that rate, bytes.
+longest() {
+	# shellcheck disable=SC2086
+	fresh $quiet line_rate "$1"
+	trace_on onramp_sent
+	transfer
+	trace_off "$KSFT_TMP/trace"
+	awk '/onramp_sent: / {
+		for (i = 1; i <= NF; i++) {
+			if ($i ~ /^start=/) start = substr($i, 7)
+			if ($i ~ /^end=/) end = substr($i, 5)
+		}
+		if (end - start > most) most = end - start
+	} END { print most + 0 }' "$KSFT_TMP/trace"
+}
+
+# Up to 1 Gbit/s batches leave packet by packet, since the receiver's queue holds one of each sender.
+slow_link() {
+	local most
+
+	acker delay 0
+	most=$(longest 1gbit)
+	expect "longest packet, 1 Gbit/s" "$most" -gt 1000
+	expect "longest packet, 1 Gbit/s" "$most" -le 1448
+	expect "goodput of 2 x 200 Mbit/s" "$(loaded goodput_bit_s)" -ge 300000000
+	most=$(longest 1001mbit)
+	expect "longest packet, 1.001 Gbit/s" "$most" -gt 1448
+}
+
+ksft_plan 16
 ready
 acker_start
 serve "$B"
@@ -425,6 +454,7 @@ ksft_case "without synchronised clocks" relative
 ksft_case "no pauses where others fill the queue" let_go
 ksft_case "a path that is longer, both ways at once, pauses nothing" longer
 ksft_case "a receiver that always asks for drains" always_drained
+ksft_case "on a slow link batches leave packet by packet" slow_link
 stop "$ACKER" KILL
 need_module or_acker
 ksft_case "a path that never was empty is drained" never_empty
