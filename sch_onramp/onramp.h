@@ -185,7 +185,7 @@ struct onramp_leaving {
  * @precise: each dequeue has to read it
  * @marks: there is a threshold for marks
  * @rough: a packet without an EDT need not read it when it comes
- * @cuts: the link is slow: batches leave packet by packet
+ * @cuts: the link is slow: data of connections that are paused leaves packet by packet
  * @forwards: On-Ramp follows connections without a socket here
  * @follows: ONRAMP_FOLLOWS_*, by its settings
  * @line_bps: rate of the link that @byte_ns is of, bytes/s

@@ -27,7 +27,7 @@
  *	      data to a host whose path is being drained: until the end of the silence
  *	      it begins a burst, others to the same host being on the way: asks again soon
  *	  the first one in a drain: one packet of its batch, and all others wait on
- *	  on a link of up to 1 Gbit/s: data of such a connection leaves packet by packet
+ *	  on a link of up to 1 Gbit/s: data of connections that are paused leaves packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
@@ -631,6 +631,16 @@ static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struc
 }
 
 /*
+ * Does data of a flow leave packet by packet? Not if no pause has ended lately: there is no queue that
+ * would gain by it, and a link that is said to be slow may be a fast one whose CPU has no time for it.
+ */
+static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow *f)
+{
+	return q->cuts &&
+	       onramp_since_ns(q->now_ns, atomic64_read(&f->conn->until)) < ONRAMP_AVERAGE_MAX_NS;
+}
+
+/*
  * The same for data of TCP, and for any packet of a forwarded connection, whose flow is known.
  * Only if there is no other packet, so that there is one such packet at most, and no order to
  * keep; and only if the device takes it at once, so that no pause begins before it leaves. It is
@@ -652,7 +662,8 @@ static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp
 	if (f->conn && onramp_conn_until(f->conn) > time_to_send)
 		return false;
 	/* It may have to be split. */
-	if (f->conn && (onramp_conn_probes(f->conn) || (q->cuts && skb_is_gso(skb))))
+	if (f->conn && (onramp_conn_probes(f->conn) ||
+			(skb_is_gso(skb) && onramp_is_cut(q, f))))
 		return false;
 	if (time_to_send > q->now_ns && time_to_send > onramp_clock(q))
 		return false;
@@ -1253,9 +1264,9 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
  * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
  *
  * The first packet to a host in a drain of its path has to be alone: the rest of a batch would delay
- * the first ones of other hosts. On a slow link all are: however good the pauses are, the queue at
- * the receiver holds one batch of each sender. But a batch of more than 64 KB (BIG TCP) is not worth
- * hundreds of packets, and no flow gets more of them than a pause may hold.
+ * the first ones of other hosts. On a slow link all are, if the flow is paused now and then: however
+ * good the pauses are, the queue at the receiver holds one batch of each sender. A batch of more than 64 KB (BIG TCP) is not
+ * worth hundreds of packets, and no flow gets more of them than a pause may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)
@@ -1263,7 +1274,7 @@ static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_fl
 	const struct onramp_sched *q = qdisc_priv(sch);
 
 	if (!onramp_cb(skb)->headers ||
-	    (!onramp_conn_probe(f->conn, q->now_ns) && !q->cuts) ||
+	    (!onramp_conn_probe(f->conn, q->now_ns) && !onramp_is_cut(q, f)) ||
 	    !skb_is_gso(skb) || skb->len > SZ_64K || skb != f->head ||
 	    (onramp_flow_is_limited(f) &&
 	     f->qlen + skb_shinfo(skb)->gso_segs > q->cfg.flow_limit / 2))
