@@ -1265,8 +1265,9 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
  *
  * The first packet to a host in a drain of its path has to be alone: the rest of a batch would delay
  * the first ones of other hosts. On a slow link all are, if the flow is paused now and then: however
- * good the pauses are, the queue at the receiver holds one batch of each sender. A batch of more than 64 KB (BIG TCP) is not
- * worth hundreds of packets, and no flow gets more of them than a pause may hold.
+ * good the pauses are, the queue at the receiver holds one batch of each sender. But a batch of more
+ * than 64 KB (BIG TCP) is not worth hundreds of packets, and no flow gets more of them than a pause
+ * may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)
