@@ -631,8 +631,9 @@ static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struc
 }
 
 /*
- * Does data of a flow leave packet by packet? Not if no pause has ended lately: there is no queue that
- * would gain by it, and a link that is said to be slow may be a fast one whose CPU has no time for it.
+ * Does data of a flow leave packet by packet? Not if no pause has ended lately: there is no queue
+ * that would gain by it, and a link that is said to be slow may be a fast one whose CPU has no time
+ * for it.
  */
 static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow *f)
 {
@@ -1263,11 +1264,11 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 /*
  * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
  *
- * The first packet to a host in a drain of its path has to be alone: the rest of a batch would delay
- * the first ones of other hosts. On a slow link all are, if the flow is paused now and then: however
- * good the pauses are, the queue at the receiver holds one batch of each sender. But a batch of more
- * than 64 KB (BIG TCP) is not worth hundreds of packets, and no flow gets more of them than a pause
- * may hold.
+ * The first packet to a host in a drain of its path has to be alone: the rest of a batch would
+ * delay the first ones of other hosts. On a slow link all are, if the flow is paused now and then:
+ * however good the pauses are, the queue at the receiver holds one batch of each sender. But a
+ * batch of more than 64 KB (BIG TCP) is not worth hundreds of packets, and no flow gets more of
+ * them than a pause may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)
