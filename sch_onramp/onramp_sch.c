@@ -27,7 +27,7 @@
  *	      data to a host whose path is being drained: until the end of the silence
  *	      it begins a burst, others to the same host being on the way: asks again soon
  *	  the first one in a drain: one packet of its batch, and all others wait on
- *	  on a link of up to 1 Gbit/s: data of connections that are paused leaves packet by packet
+ *	  data of a paused connection on a link of up to 1 Gbit/s: packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less what it was late (half of it at most)
