@@ -45,8 +45,8 @@
  *
  * threshold auto:
  *
- *	unit = max(20 us, longest batch of 0.5 to 1 s on the link, at most 64 KB of it);
- *	       150 us if the speed of the link is unknown
+ *	unit = 64 KB on the link, but not less than 20 us, and not more than 0.6 ms or, if that is
+ *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown
  *	T    = unit + lowest rtt + 2 * longer + swing + slack
  *
  * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
@@ -62,9 +62,9 @@
  *	  else:	slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
- * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause has
- * taken from the queue, which was too much by that at most: of ten senders each takes a tenth of
- * its pause. A delay that is the same
+ * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
+ * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
+ * of its pause. A delay that is the same
  * whether the flow sends or not is that of a longer route. A unit is at least twice the mean
  * step of O from one OR-ACK of the connection to the next: such steps are noise, or batches
  * that take long on a later, slower link.
@@ -109,12 +109,17 @@
 #define ONRAMP_AUTO_UNKNOWN_NS	150000ULL
 
 /*
- * The longest batch that counts, bytes, and half the time that it is kept for, ns. With a rate that
- * many flows share, TCP's batches are far shorter than what a NIC can take: on a link of 1 Gbit/s
- * 64 KB would be 0.5 ms of T.
+ * The longest batch that counts, bytes, and half the time that it is kept for, ns. On a slow link
+ * TCP's batches are far shorter than what a NIC can take: 64 KB are 2 ms of 250 Mbit/s.
  */
 #define ONRAMP_AUTO_BATCH	(1U << 16)
 #define ONRAMP_AUTO_BATCH_NS	(1ULL << 29)
+
+/*
+ * The unit is that of a batch of 64 KB up to this, ns, and above it that of the longest one. With less,
+ * the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
+ */
+#define ONRAMP_AUTO_SLOW_NS	600000ULL
 
 /* Most slack, and most swing, ns: more than the longest pause by default. */
 #define ONRAMP_SLACK_MAX_NS	40000000ULL
@@ -362,10 +367,13 @@ struct onramp_trust {
  */
 static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 {
+	u64 most_ns, batch_ns;
+
 	if (!byte_ns)
 		return ONRAMP_AUTO_UNKNOWN_NS;
-	return max_t(u64, ONRAMP_AUTO_MIN_NS, (byte_ns * min_t(u32, batch, ONRAMP_AUTO_BATCH)) >>
-		     ONRAMP_BYTE_SHIFT);
+	most_ns = (byte_ns * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
+	batch_ns = (byte_ns * min_t(u32, batch, ONRAMP_AUTO_BATCH)) >> ONRAMP_BYTE_SHIFT;
+	return clamp_t(u64, most_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS));
 }
 
 static inline void onramp_low_raise(struct onramp_low *l, u64 by_ns)

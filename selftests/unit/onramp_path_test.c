@@ -316,7 +316,7 @@ static void absolute__auto(void)
 	absolute__above_the_lowest(true);
 }
 
-/* T: the time of a batch, of 64 KB at most, and 20 us at least; 150 us if nobody knows. */
+/* T: 64 KB, 20 us at least, and above 0.6 ms the longest batch; 150 us if nobody knows. */
 static void auto__unit(void)
 {
 	CHECK_EQ(onramp_auto_unit(0, 1 << 16), 150 * US);
@@ -325,7 +325,9 @@ static void auto__unit(void)
 	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1), 1 << 16), 524288, 10);
 	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 1 << 16), 5242880, 100);
 	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 1 << 18), 5242880, 100);
-	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1), 18000), 144000, 10);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(125000000ULL, 1, 1), 18000), 524288, 10);
+	CHECK_NEAR(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 18000), 1440000, 100);
+	CHECK_EQ(onramp_auto_unit(onramp_byte_time(12500000ULL, 1, 1), 1448), 600 * US);
 }
 
 /* The longest batch of the last time is in T, and shorter ones of later take its place. */
@@ -335,21 +337,21 @@ static void auto__longest_batch(void)
 	int i;
 
 	setup();
-	d.byte_ns = onramp_byte_time(125000000ULL, 1, 1);
+	d.byte_ns = onramp_byte_time(12500000ULL, 1, 1);
 	d.batch = 50000;
 	ack(&d, 20 * US, 0);
-	CHECK_NEAR(trust.threshold_ns, 420 * US, 10);
+	CHECK_NEAR(trust.threshold_ns, 4020 * US, 100);
 	d.batch = 15000;
 	for (i = 0; i < 3; i++) {
 		now += 100 * MS;
 		ack(&d, 20 * US, 0);
-		CHECK_NEAR(trust.threshold_ns, 420 * US, 10);
+		CHECK_NEAR(trust.threshold_ns, 4020 * US, 100);
 	}
 	for (i = 0; i < 10; i++) {
 		now += 100 * MS;
 		ack(&d, 20 * US, 0);
 	}
-	CHECK_NEAR(trust.threshold_ns, 140 * US, 10);
+	CHECK_NEAR(trust.threshold_ns, 1220 * US, 100);
 }
 
 static void auto__adds_the_round_trip(void)
