@@ -83,7 +83,7 @@ quick: ## Run the tests for each commit, in 3 minutes on two cores
 	@MAKEFLAGS= selftests/run-check quick
 
 .PHONY: check
-check: ## Run the tests, in 24 minutes on two cores
+check: ## Run the tests, in 18 minutes on two cores
 	@$(SETUP) build vm check trixie promtool
 	@MAKEFLAGS= selftests/run-check
 

@@ -64,10 +64,9 @@
  *
  * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
  * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
- * of its pause. A delay that is the same
- * whether the flow sends or not is that of a longer route. A unit is at least twice the mean
- * step of O from one OR-ACK of the connection to the next: such steps are noise, or batches
- * that take long on a later, slower link.
+ * of its pause. A delay that is the same whether the flow sends or not is that of a longer route. A
+ * unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
+ * steps are noise, or batches that take long on a later, slower link.
  *
  * Hosts without On-Ramp may fill the queue. The receiver sees that much of its data is theirs,
  * and sets a bit in its OR-ACKs. Pauses would leave the link to them, so they are let go:
@@ -116,8 +115,8 @@
 #define ONRAMP_AUTO_BATCH_NS	(1ULL << 29)
 
 /*
- * The unit is that of a batch of 64 KB up to this, ns, and above it that of the longest one. With less,
- * the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
+ * The unit is that of a batch of 64 KB up to this, ns, and above it that of the longest one. With
+ * less, the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
  */
 #define ONRAMP_AUTO_SLOW_NS	600000ULL
 
