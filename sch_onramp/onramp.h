@@ -442,8 +442,21 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 	return skb;
 }
 
+/* onramp_flow_added() - account for a packet that is in its flow now */
+static inline void onramp_flow_added(struct Qdisc *sch, struct onramp_flow *f,
+				     struct sk_buff *skb)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	f->qlen++;
+	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band]++;
+	qdisc_qstats_backlog_inc(sch, skb);
+	qdisc_qlen_inc(sch);
+}
+
 /**
  * onramp_flow_add() - queue a packet
+ * @sch: the qdisc
  * @f: the flow
  * @skb: the packet, with its onramp_cb
  *
@@ -451,9 +464,9 @@ static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
  *
  * Context: the qdisc's lock.
  */
-static inline void onramp_flow_add(struct onramp_flow *f, struct sk_buff *skb)
+static inline void onramp_flow_add(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
 {
-	f->qlen++;
+	onramp_flow_added(sch, f, skb);
 	if (f->head && onramp_cb(skb)->time_to_send < onramp_cb(f->tail)->time_to_send) {
 		onramp_flow_reorder(f, skb);
 		return;

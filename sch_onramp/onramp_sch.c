@@ -975,12 +975,9 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 			onramp_activate(q, f, skb);
 	}
 	/* As with fq, a throttled flow waits on, though this packet may have an earlier EDT. */
-	onramp_flow_add(f, skb);
+	onramp_flow_add(sch, f, skb);
 	if (unlikely(f->state == ONRAMP_THROTTLED && onramp_flow_spills(q, f)))
 		onramp_spill(q, f);
-	q->stats[ONRAMP_STATS_BAND0_PKTS + band]++;
-	qdisc_qstats_backlog_inc(sch, skb);
-	qdisc_qlen_inc(sch);
 	return NET_XMIT_SUCCESS;
 }
 
@@ -1231,7 +1228,6 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 {
 	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
 	struct sk_buff *rest = skb->next, *segs, *seg, *last = NULL;
-	struct onramp_sched *q = qdisc_priv(sch);
 	int n = 0, len = 0;
 
 	skb_mark_not_on_list(skb);
@@ -1242,17 +1238,13 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 	}
 	for (seg = segs; seg; seg = seg->next) {
 		qdisc_skb_cb(seg)->pkt_len = seg->len;
-		qdisc_qstats_backlog_inc(sch, seg);
-		qdisc_qlen_inc(sch);
+		onramp_flow_added(sch, f, seg);
 		len += seg->len;
 		last = seg;
 		n++;
 	}
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
+	onramp_flow_removed(sch, f, skb);
 	qdisc_tree_reduce_backlog(sch, 1 - n, (int)qdisc_pkt_len(skb) - len);
-	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band] += n - 1;
-	f->qlen += n - 1;
 	f->head = segs;
 	last->next = rest;
 	if (f->tail == skb)
