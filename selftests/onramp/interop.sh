@@ -303,15 +303,9 @@ stacked_bond() {
 
 # big BYTES: a batch of more than that has been recorded.
 big() {
-	awk -v bytes="$1" '/onramp_sent: / {
-		for (i = 1; i <= NF; i++) {
-			if ($i ~ /^start=/) start = substr($i, 7)
-			if ($i ~ /^end=/) end = substr($i, 5)
-		}
-		if (end - start > bytes) {
-			found = 1
-			exit
-		}
+	awk -v bytes="$1" "$TRACE_AWK"'/onramp_sent: / && v("end") - v("start") > bytes {
+		found = 1
+		exit
 	} END { exit !found }' /sys/kernel/tracing/trace
 }
 
@@ -377,13 +371,10 @@ waits() {
 	echo 1 >$tracing/events/onramp/onramp_sent/enable
 	load_until acks $(($(stat acks) + 40)) --to "$1" --flows 4
 	echo 0 >$tracing/events/onramp/onramp_sent/enable
-	awk '/onramp_sent: / {
+	awk "$TRACE_AWK"'/onramp_sent: / {
 		n++
-		for (i = 1; i <= NF; i++) {
-			if ($i ~ /^now=/) now = substr($i, 5)
-			if ($i ~ /^tx=/) tx = substr($i, 4)
-		}
-		if (tx - now > most) most = tx - now
+		wait = v("tx") - v("now")
+		if (wait > most) most = wait
 	} END { print (n >= 5 ? most + 0 : "of " n + 0 " packets") }' $tracing/trace
 	echo >$tracing/trace
 }
