@@ -389,7 +389,7 @@ always_drained() {
 	fresh nobound threshold 100ms
 	acker delay 0
 	acker drain 1
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 20mbit --duration 60
+	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 200mbit --duration 60
 	wait_for 20 stats_reach drains 1
 	drains=$(stat drains)
 	sleep 2
@@ -399,6 +399,7 @@ always_drained() {
 	# Once in 100 ms, 20 in 2 s; and one that was due.
 	expect drains $(($(shown drains) - drains)) -ge 2
 	expect drains $(($(shown drains) - drains)) -le 21
+	expect "packets held" "$(shown held)" -gt 0
 	expect pauses "$(shown pauses)" -eq 0
 	expect reordered "$(acked reordered)" -le "$(retransmitted "$A")"
 	echo "measured: $(shown drains) drains, $(shown drain_proofs) proofs, $(
@@ -416,13 +417,9 @@ longest() {
 	transfer
 	trace_off "$KSFT_TMP/trace"
 	acker delay 0
-	LONGEST=$(awk '/onramp_sent: / {
-		for (i = 1; i <= NF; i++) {
-			if ($i ~ /^src=/) src = $i
-			if ($i ~ /^start=/) start = substr($i, 7)
-			if ($i ~ /^end=/) end = substr($i, 5)
-		}
-		len[src, ++n[src]] = end - start
+	LONGEST=$(awk "$TRACE_AWK"'/onramp_sent: / {
+		src = v("src")
+		len[src, ++n[src]] = v("end") - v("start")
 	} END {
 		for (src in n) {
 			most = 0
