@@ -393,6 +393,18 @@ static void loop__random(void)
 	}
 }
 
+/* Run @n without On-Ramp and with it. Return the goodput of the second half, with it to without. */
+static double both_ways(struct loop_net *n, u64 of_seed, struct loop_result *off,
+			struct loop_result *on)
+{
+	n->off = true;
+	loop_run(n, of_seed, off);
+	n->off = false;
+	loop_run(n, of_seed, on);
+	return goodput(on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
+	       goodput(off, LOOP_WINDOWS / 2, LOOP_WINDOWS);
+}
+
 /*
  * @hosts with a flow each share a queue: it has to be shorter, and nobody loses. The mean of
  * several runs, since the queue of one depends on how its first pauses meet.
@@ -408,12 +420,7 @@ static void shorter(int hosts, double batch, double share)
 	n.with = hosts;
 	n.batch = batch;
 	for (i = 0; i < SHORTER_RUNS; i++) {
-		n.off = true;
-		loop_run(&n, seed + i, &off);
-		n.off = false;
-		loop_run(&n, seed + i, &on);
-		least = fmin(least, goodput(&on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
-				    goodput(&off, LOOP_WINDOWS / 2, LOOP_WINDOWS));
+		least = fmin(least, both_ways(&n, seed + i, &off, &on));
 		queue_off += off.queue_ns / SHORTER_RUNS;
 		queue_on += on.queue_ns / SHORTER_RUNS;
 		lost_off += off.lost / SHORTER_RUNS;
@@ -444,15 +451,10 @@ static void never_empty(const char *name, struct loop_net n, double share)
 	u64 i;
 
 	for (i = 0; i < COLD_RUNS; i++) {
-		n.off = true;
-		loop_run(&n, seed + i, &off);
-		n.off = false;
+		n.no_drains = false;
+		least = fmin(least, both_ways(&n, seed + i, &off, &on));
 		n.no_drains = true;
 		loop_run(&n, seed + i, &none);
-		n.no_drains = false;
-		loop_run(&n, seed + i, &on);
-		least = fmin(least, goodput(&on, LOOP_WINDOWS / 2, LOOP_WINDOWS) /
-				    goodput(&off, LOOP_WINDOWS / 2, LOOP_WINDOWS));
 		queue_off += off.queue_ns / COLD_RUNS;
 		queue_on += on.queue_ns / COLD_RUNS;
 		queue_none += none.queue_ns / COLD_RUNS;

@@ -119,17 +119,26 @@ static void ack__of_a_nic(void)
 	CHECK(!got.nic);
 }
 
+/* An OR-ACK, encoded and decoded again; @flags is byte 1. */
+static struct or_ack ack_again(const struct or_ack *a, u8 flags)
+{
+	u8 msg[OR_ACK_LEN];
+	struct or_ack got;
+
+	or_ack_encode(a, msg);
+	CHECK_EQ(msg[1], flags);
+	CHECK_EQ(or_ack_decode(msg, OR_ACK_LEN, &got), OR_OK);
+	CHECK_EQ(got.protocol, OR_PROTO_TCP);
+	return got;
+}
+
 static void ack__of_others(void)
 {
 	struct or_ack a = ack, got;
-	u8 msg[OR_ACK_LEN];
 
 	a.others = true;
-	or_ack_encode(&a, msg);
-	CHECK_EQ(msg[1], 0x16);
-	CHECK_EQ(or_ack_decode(msg, OR_ACK_LEN, &got), OR_OK);
+	got = ack_again(&a, 0x16);
 	CHECK(got.others && !got.nic);
-	CHECK_EQ(got.protocol, OR_PROTO_TCP);
 	CHECK_EQ(or_ack_decode(ack_bytes, OR_ACK_LEN, &got), OR_OK);
 	CHECK(!got.others);
 }
@@ -137,14 +146,10 @@ static void ack__of_others(void)
 static void ack__drain(void)
 {
 	struct or_ack a = ack, got;
-	u8 msg[OR_ACK_LEN];
 
 	a.drain = true;
-	or_ack_encode(&a, msg);
-	CHECK_EQ(msg[1], 0x0e);
-	CHECK_EQ(or_ack_decode(msg, OR_ACK_LEN, &got), OR_OK);
+	got = ack_again(&a, 0x0e);
 	CHECK(got.drain && !got.others);
-	CHECK_EQ(got.protocol, OR_PROTO_TCP);
 	CHECK_EQ(or_ack_decode(ack_bytes, OR_ACK_LEN, &got), OR_OK);
 	CHECK(!got.drain);
 }
