@@ -1034,11 +1034,13 @@ static enum or_acker_verdict or_acker_allows(struct or_acker_cpu *ac,
 		verdict = or_acker_admit(&f->track, &sub->path, &conf->rules, &ac->tat_ns,
 					 or_acker_cpu_interval_ns(conf), cost, now_ns);
 		spin_unlock(&ac->lock);
-		sub->acks += verdict == OR_ACKER_ADMITTED;
-		if (verdict == OR_ACKER_ADMITTED && rcu_access_pointer(sub->newest) != f)
-			rcu_assign_pointer(sub->newest, f);
-		if (verdict == OR_ACKER_ADMITTED && why == OR_ACKER_WHY_SILENCE)
-			or_acker_path_probed(&sub->path);
+		if (verdict == OR_ACKER_ADMITTED) {
+			sub->acks++;
+			if (rcu_access_pointer(sub->newest) != f)
+				rcu_assign_pointer(sub->newest, f);
+			if (why == OR_ACKER_WHY_SILENCE)
+				or_acker_path_probed(&sub->path);
+		}
 	}
 	spin_unlock(&sub->lock);
 	return verdict;
