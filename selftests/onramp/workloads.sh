@@ -373,7 +373,7 @@ shares() {
 	local flows c
 
 	tc -n "$A" qdisc del dev a0 root 2>/dev/null || :
-	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 20mbit burst 5000 limit 1000000
+	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 5mbit burst 5000 limit 1000000
 	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: "$@"
 	for flows in 4 1; do
 		spawn client "$C" --to $B4 --flows 1 --duration 3 --json "$KSFT_TMP/c.json"
@@ -387,8 +387,9 @@ shares() {
 }
 
 # Flows of one container, and of two, share a link as with fq: a container gets no more by more flows
-# than these have, and each of them has a turn. Shares are less equal than with fq: one of five has had 0.156
-# to 0.198 of the link, one of two 0.454 to 0.513.
+# than these have, and each of them has a turn. The link is so slow that the CPU of this machine, which
+# may be slow itself, does not limit them. With drains one of five has 0.02 less of the link than with
+# fq, and one of two 0.03 less or more.
 fair() {
 	local one even alike
 
@@ -401,9 +402,9 @@ fair() {
 	shares onramp forward on $unpaused peers all
 	expect forwarded "$(stat forwarded)" -ge 2
 	expect "OR-ACKs" "$(stat acks)" -ge 10
-	expect "one of five" "$ONE" -ge $((one - 60))
+	expect "one of five" "$ONE" -ge $((one - 35))
 	expect "one of five" "$ONE" -le 250
-	expect "one of two" "$EVEN" -ge $((even - 60))
+	expect "one of two" "$EVEN" -ge $((even - 45))
 	expect "one of two" "$EVEN" -le 550
 	expect "Jain's index of four" "$ALIKE" -ge $((alike - 20))
 	ns_del "$E"
