@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * or_port: the UDP port of the OR protocol in each network namespace; in or_port_guard.c, what
- * keeps forwarded datagrams from it; and in or_port_genl.c the netlink family of all modules of
- * On-Ramp
+ * keeps forwarded datagrams from it; in or_port_genl.c the netlink family of all modules of
+ * On-Ramp; and in or_path.c the RTTs of empty paths
  *
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
@@ -1325,15 +1325,25 @@ static int __init or_port_init(void)
 	err = register_pernet_subsys(&or_port_net_ops);
 	if (err)
 		return err;
+	err = or_path_init();
+	if (err)
+		goto unregister_net;
 	err = or_genl_init();
 	if (err)
-		unregister_pernet_subsys(&or_port_net_ops);
+		goto exit_path;
+	return 0;
+
+exit_path:
+	or_path_exit();
+unregister_net:
+	unregister_pernet_subsys(&or_port_net_ops);
 	return err;
 }
 
 static void __exit or_port_exit(void)
 {
 	or_genl_exit();
+	or_path_exit();
 	/* Users link against this module: there is none, all ports are closed. */
 	unregister_pernet_subsys(&or_port_net_ops);
 }

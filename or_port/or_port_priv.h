@@ -20,6 +20,10 @@ void or_port_count_forward(const struct net *net);
 int or_port_guard_register(struct net *net);
 void or_port_guard_unregister(struct net *net);
 
+/* or_path.c */
+int or_path_init(void);
+void or_path_exit(void);
+
 /* or_port_genl.c */
 int or_genl_init(void);
 void or_genl_exit(void);

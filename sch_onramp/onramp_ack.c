@@ -69,6 +69,24 @@ u64 onramp_owd_class_end(u32 class)
 	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
 }
 
+/*
+ * The path has no lowest round trip of its own, as for its first minute after a rest of another:
+ * begin with that which is kept. It is told to nobody again, as nobody has seen it here.
+ */
+static void onramp_peer_recall(struct onramp_peer *peer, u64 now_ns)
+{
+	const struct net *net = peer->onet->net;
+	int ifindex = peer->via.ifindex;
+	u32 rtt_ns = min_not_zero(or_path_rtt(net, &peer->addrs, ifindex, OR_PATH_TCP),
+				  or_path_rtt(net, &peer->addrs, ifindex, OR_PATH_ACK));
+
+	lockdep_assert_held(&peer->lock);
+	if (!rtt_ns)
+		return;
+	onramp_low_start(&peer->path.rtt, now_ns, rtt_ns);
+	peer->path.wire = peer->path.rtt;
+}
+
 /* Note that more or less is known of the delay of the empty path than before. */
 static void onramp_peer_baseline(struct onramp_peer *peer, u64 t_ns)
 {
@@ -110,9 +128,14 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 	u64 tx_ns = d->trip.tx_ns;
 	s64 before_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	bool proof = onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+	s64 rtt_ns = 0;
 
 	/* Also while the baseline is learned, when no other round trip counts. */
-	onramp_drain_end(&peer->drain, proof ? (u64)onramp_path_trip(&peer->path, &d->trip) : 0);
+	if (proof) {
+		rtt_ns = onramp_path_trip(&peer->path, &d->trip);
+		onramp_peer_tell_rtt(peer, rtt_ns, OR_PATH_PROOF);
+	}
+	onramp_drain_end(&peer->drain, (u64)rtt_ns);
 	onramp_drain_note(conn, d->trip.now_ns, proof ? ONRAMP_DRAIN_PROOF : ONRAMP_DRAIN_VOID,
 			  d_ns, before_ns);
 }
@@ -332,6 +355,8 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	lockdep_assert_held(&peer->lock);
 	if (!onramp_trip_possible(&d->trip))
 		return ONRAMP_IMPLAUSIBLE;
+	if (unlikely(onramp_low_old(&peer->path.rtt, ONRAMP_PATH_LOW_NS, s->now_ns)))
+		onramp_peer_recall(peer, s->now_ns);
 	onramp_conn_drained(conn, settings, ack, s, d);
 	if (d->absolute)
 		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
@@ -345,8 +370,10 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	if (d->absolute)
 		onramp_delay_learned(conn, ack, payload, d);
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
-	if (unlikely(trust->raise_ns))
+	if (unlikely(trust->raise_ns)) {
 		onramp_owd_raise(&peer->owd, trust->raise_ns);
+		onramp_peer_tell_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
+	}
 	verdict = res->verdict;
 	if (onramp_counted(verdict)) {
 		onramp_peer_note(conn, res);

@@ -39,6 +39,7 @@
 #include <net/tcp.h>
 #include <nic_ts.h>
 #include <or_genl.h>
+#include <or_path.h>
 #include <or_port.h>
 #include <or_proto.h>
 #include <uapi/onramp.h>
@@ -781,6 +782,14 @@ static inline void onramp_peer_tell(struct onramp_peer *peer)
 {
 	if (unlikely(READ_ONCE(peer->events)))
 		__onramp_peer_tell(peer);
+}
+
+/* onramp_peer_tell_rtt() - tell of a round trip of the path, ns; its lock */
+static inline void onramp_peer_tell_rtt(const struct onramp_peer *peer, s64 rtt_ns,
+					enum or_path_how how)
+{
+	or_path_tell(peer->onet->net, &peer->addrs, peer->via.ifindex, OR_PATH_ACK, (u64)rtt_ns,
+		     how);
 }
 
 /* Each packet -------------------------------------------------------------- */

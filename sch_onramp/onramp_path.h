@@ -7,7 +7,8 @@
  *
  *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
  *	wire  = now - tx - hold		from the wire, by the model of it
- *	limit = min(rtt - lowest rtt, wire - lowest wire + error)	of 30 to 60 s
+ *	limit = min(rtt - lowest rtt, wire - lowest wire + error)	of 30 to 60 s; after a rest
+ *						both begin with the path's RTT, or_path.h
  *	O     = min(delay above the baseline, limit)
  *
  * and a delay that the round trip does not show pauses nobody. A flow that fills its own link
@@ -152,6 +153,9 @@
  */
 #define ONRAMP_LET_GO_SHIFT	25
 
+/* No value yet: above any, also if it is raised. */
+#define ONRAMP_LOW_NONE		(S64_MAX / 2)
+
 /**
  * struct onramp_low - lowest value of the last one to two times of a given length
  * @from_ns: when the younger half began; 0: there is no value
@@ -171,6 +175,17 @@ static inline s64 onramp_low(const struct onramp_low *l)
 }
 
 /**
+ * onramp_low_old() - return whether there is no value, or the next one replaces all
+ * @l: lowest so far
+ * @half_ns: length of a half
+ * @at_ns: current time
+ */
+static inline bool onramp_low_old(const struct onramp_low *l, u64 half_ns, u64 at_ns)
+{
+	return !l->from_ns || onramp_since_ns(at_ns, l->from_ns) >= 2 * half_ns;
+}
+
+/**
  * onramp_low_add() - add a value
  * @l: lowest so far
  * @half_ns: length of a half
@@ -179,18 +194,27 @@ static inline s64 onramp_low(const struct onramp_low *l)
  */
 static inline void onramp_low_add(struct onramp_low *l, u64 half_ns, u64 at_ns, s64 value)
 {
-	u64 age_ns = onramp_since_ns(at_ns, l->from_ns);
-
-	if (!l->from_ns || age_ns >= 2 * half_ns) {
+	if (onramp_low_old(l, half_ns, at_ns)) {
 		*l = (struct onramp_low) { .from_ns = at_ns, .now = value, .before = value };
 		return;
 	}
-	if (age_ns >= half_ns) {
+	if (onramp_since_ns(at_ns, l->from_ns) >= half_ns) {
 		l->before = l->now;
 		l->now = value;
 		l->from_ns = at_ns;
 	}
 	l->now = min_t(s64, l->now, value);
+}
+
+/**
+ * onramp_low_start() - begin with a value of before
+ * @l: written
+ * @at_ns: current time, > 0
+ * @value: the lowest so far; it is forgotten after one half
+ */
+static inline void onramp_low_start(struct onramp_low *l, u64 at_ns, s64 value)
+{
+	*l = (struct onramp_low) { .from_ns = at_ns, .now = ONRAMP_LOW_NONE, .before = value };
 }
 
 /**

@@ -390,12 +390,23 @@ static bool onramp_peer_is_old(struct onramp_peer *peer)
 	return time_after(jiffies, peer->idle_at + ONRAMP_PEER_AGE);
 }
 
+/* Keep the lowest round trip of the last half a minute for those who come later. */
+static void onramp_peer_keep_rtt(struct onramp_peer *peer)
+{
+	spin_lock_bh(&peer->lock);
+	onramp_peer_tell_rtt(peer, peer->path.rtt.now, OR_PATH_SEEN);
+	spin_unlock_bh(&peer->lock);
+}
+
 static void onramp_peer_work(struct work_struct *work)
 {
 	struct onramp_peer *peer = container_of(to_delayed_work(work), struct onramp_peer,
 						work);
 	unsigned long delay = ONRAMP_PEER_LOOK;
 
+	/* Without a connection it has no other one. */
+	if (!peer->idle)
+		onramp_peer_keep_rtt(peer);
 	if (READ_ONCE(peer->evicted)) {
 		if (onramp_peer_unlink(peer, false)) {
 			test_delay();
@@ -553,13 +564,18 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
 		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
-	} else if (!peer) {
-		peer = onramp_peer_create(onet, addrs, way, via, sk, rtt_us);
-	} else if (!refcount_inc_not_zero(&peer->refs)) {
-		peer = NULL;
-	} else if (READ_ONCE(peer->idle)) {
-		mod_delayed_work(onramp_wq, &peer->work, 0);
+		goto unlock;
 	}
+	if (rtt_us != U32_MAX)
+		or_path_tell(onet->net, addrs, via->ifindex, OR_PATH_TCP,
+			     (u64)rtt_us * NSEC_PER_USEC, OR_PATH_SEEN);
+	if (!peer)
+		peer = onramp_peer_create(onet, addrs, way, via, sk, rtt_us);
+	else if (!refcount_inc_not_zero(&peer->refs))
+		peer = NULL;
+	else if (READ_ONCE(peer->idle))
+		mod_delayed_work(onramp_wq, &peer->work, 0);
+unlock:
 	rcu_read_unlock();
 	return peer;
 }

@@ -444,7 +444,50 @@ slow_link() {
 	expect "longest packet, 1 Gbit/s, no pauses" "$LONGEST" -gt 1448
 }
 
-ksft_plan 16
+# paths: the RTTs of empty paths that or_port has learned or replaced, as traced so far.
+paths() {
+	grep "or_path: src=$V4_A dest=$B4 .* kind=or_ack " "$KSFT_TRACE/trace"
+}
+
+# path_longer: by what was seen of it, in a minute.
+path_longer() {
+	paths | grep -q ' before=[1-9][0-9]* rtt=[0-9]* how=seen$'
+}
+
+# The RTT of a path outlives all who measured it. It is where the next ones begin, for half a minute; if
+# the route has become longer since, it is replaced.
+recalls() {
+	local low high
+
+	trace_on
+	echo 1 >"$KSFT_TRACE/events/or_port/or_path/enable"
+	b_drains 1
+	fresh
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 600
+	wait_for 60 paths
+	stop "$SPAWNED" KILL
+	tc -n "$A" qdisc del dev a0 root
+	wait_for 20 rmmod sch_onramp
+	modprobe sch_onramp
+	low=$(paths | awk "$TRACE_AWK"'{ rtt = v("rtt") } END { print rtt }')
+	expect "RTT, ns" "$low" -lt 20000000
+	tc -n "$B" qdisc add dev b0 root netem delay 40ms
+	fresh
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 600
+	wait_for 20 stats_reach acks_below 5
+	expect "threshold by the path of before" "$(stat threshold_ns)" -lt 40000000
+	wait_for 60 stats_reach threshold_ns 40000000
+	wait_for 180 path_longer
+	high=$(paths | awk "$TRACE_AWK"'{ rtt = v("rtt") } END { print rtt }')
+	expect "longer RTT, ns" "$high" -ge 40000000
+	trace_off "$KSFT_TMP/trace"
+	stop "$SPAWNED" KILL
+	tc -n "$B" qdisc del dev b0 root
+	tc -n "$A" qdisc del dev a0 root
+	echo "measured: RTT $low ns, then $high ns"
+}
+
+ksft_plan 17
 ready
 acker_start
 serve "$B"
@@ -467,3 +510,4 @@ ksft_case "on a slow link batches leave packet by packet" slow_link
 stop "$ACKER" KILL
 need_module or_acker
 ksft_case "a path that never was empty is drained" never_empty
+ksft_case "the RTT of a path outlives its peer, and not its route" recalls

@@ -111,6 +111,29 @@ static void trip__what_is_possible(void)
 	CHECK(!onramp_trip_possible(&t));
 }
 
+/* A value of before is one for half of the time, and none of those that came since. */
+static void low__starts(void)
+{
+	struct onramp_low l;
+
+	onramp_low_start(&l, 100, 7);
+	CHECK_EQ(onramp_low(&l), 7);
+	CHECK(l.now > S64_MAX / 4);
+	onramp_low_add(&l, 10, 109, 20);
+	CHECK_EQ(onramp_low(&l), 7);
+	CHECK_EQ(l.now, 20);
+	onramp_low_add(&l, 10, 110, 30);
+	CHECK_EQ(onramp_low(&l), 20);
+	/* Nothing has come for longer than that. */
+	onramp_low_start(&l, 100, 7);
+	onramp_low_add(&l, 10, 120, 30);
+	CHECK_EQ(onramp_low(&l), 30);
+	/* A route that becomes longer. */
+	onramp_low_start(&l, 100, 7);
+	onramp_low_raise(&l, 5);
+	CHECK_EQ(onramp_low(&l), 12);
+}
+
 /* The lowest round trip is 20: of 120, 100 can be queue, whatever the clocks say. */
 static void limit__by_the_round_trip(void)
 {
@@ -1024,6 +1047,7 @@ int main(void)
 {
 	static const struct ktap_case cases[] = {
 		KTAP_CASE(low__of_one_to_two_halves),
+		KTAP_CASE(low__starts),
 		KTAP_CASE(trip__what_is_possible),
 		KTAP_CASE(limit__by_the_round_trip),
 		KTAP_CASE(limit__without_the_hold_time),
