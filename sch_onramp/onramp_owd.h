@@ -154,6 +154,9 @@
 #define ONRAMP_OWD_PROOF_SHIFT	13
 #define ONRAMP_OWD_KNOWN_SHIFT	17
 
+/* A proof counts for this time, ns: 2.1 s. Receivers have senders drain a path once a second. */
+#define ONRAMP_OWD_PROVEN_NS	(1ULL << 31)
+
 /**
  * struct onramp_owd_point - a lowest sample
  * @t_ns: when its packet was sent, sender's clock
@@ -695,6 +698,16 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 		return false;
 	*excess_ns = max_t(s64, d_ns - onramp_owd_baseline(o, t_ns), 0);
 	return true;
+}
+
+/**
+ * onramp_owd_proven() - return whether a drain has proved the baseline lately
+ * @o: filter
+ * @t_ns: sender's time
+ */
+static inline bool onramp_owd_proven(const struct onramp_owd *o, u64 t_ns)
+{
+	return o->proof_ns && onramp_since_ns(t_ns, o->proof_ns) < ONRAMP_OWD_PROVEN_NS;
 }
 
 /* Has traffic supported the baseline since the last proof, or was there none? */

@@ -60,12 +60,15 @@
  *		slack = slack + p / 2
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
  *		slack = slack + p / 4
- *	  else:	slack = slack - p / 12
+ *	  else, or if a drain has proved the baseline and O is above T without slack:
+ *		slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
  * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
  * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
- * of its pause. A delay that is the same whether the flow sends or not is that of a longer route. A
+ * of its pause. A delay that is the same whether the flow sends or not is that of a longer route, or
+ * of a queue that others keep. Where a drain shows the empty path it is the latter: one of ten
+ * senders that took it for the former had a T of 2.4 times theirs, and 27 times their rate. A
  * unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
  * steps are noise, or batches that take long on a later, slower link.
  *
@@ -336,6 +339,7 @@ struct onramp_view {
  * @is_auto: threshold auto
  * @bound: limit the delay to what its round trip allows
  * @proof: its packet is the first one after a drain of the path
+ * @proven: the last drain was a proof, and no longer ago than ONRAMP_OWD_PROVEN_NS
  * @others: much of the receiver's data is of hosts without On-Ramp
  */
 struct onramp_delay {
@@ -352,6 +356,7 @@ struct onramp_delay {
 	bool			is_auto;
 	bool			bound;
 	bool			proof;
+	bool			proven;
 	bool			others;
 };
 
@@ -641,7 +646,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 				      struct onramp_trust *trust, struct onramp_result *res)
 {
 	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
-	bool acked = f->acked, level;
+	bool acked = f->acked, level, near;
 
 	*trust = (struct onramp_trust) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
@@ -678,8 +683,9 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
 		trust->returned = true;
-		trust->empty = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level ||
-			       res->owd_ns < core->empty_ns;
+		near = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level;
+		near = near && (!d->proven || res->owd_ns + p->slack_ns < core->threshold_ns);
+		trust->empty = near || res->owd_ns < core->empty_ns;
 		onramp_path_return(p, q30_mul(paused_ns, f->beta), trust->empty, level);
 	}
 out:

@@ -382,6 +382,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		d.owd_ns = d.learned_ns;
 		d.error_ns = onramp_owd_error(&h->owd, s.tx_ns);
 	}
+	d.proven = h->drain.voids < ONRAMP_DRAIN_VOIDS && onramp_owd_proven(&h->owd, s.tx_ns);
 	onramp_path_update(&h->path, &f->view, &f->ctrl, &core, &s, &d, &trust, &r);
 	if (trust.raise_ns)
 		onramp_owd_raise(&h->owd, trust.raise_ns);

@@ -226,7 +226,9 @@ static void loop__routes(void)
 		{ "250 us longer", { HOST, REMOTE, SHORT, ROUTE(250 * US) } },
 		{ "500 us longer", { HOST, REMOTE, SHORT, ROUTE(500 * US) } },
 		{ "1 ms longer", { HOST, REMOTE, SHORT, ROUTE(MS), .buffer = 4e6 } },
-		{ "10 ms longer", { HOST, REMOTE, SHORT, ROUTE(10 * MS), .buffer = 16e6 } },
+		/* Slack follows later than where no drain has shown the path: 0.944 to 0.951. */
+		{ "10 ms longer", { HOST, REMOTE, SHORT, ROUTE(10 * MS), .buffer = 16e6 },
+		  .late = 0.94 },
 		{ "+-100 us each 50 ms", { HOST, REMOTE, SHORT, FLAP(100 * US, 50 * MS) } },
 		{ "+-300 us each 200 ms", { HOST, REMOTE, SHORT, FLAP(300 * US, 200 * MS) } },
 		{ "+-1 ms each 50 ms", { HOST, REMOTE, SHORT, FLAP(MS, 50 * MS),

@@ -777,6 +777,7 @@ static void owd__void_proof(void)
 	path_stands(&p, 0.3e9);
 	before = p.o;
 	CHECK(!path_proof(&p, 1800 * US, 1448));
+	CHECK(!onramp_owd_proven(&p.o, p.t));
 	CHECK(!memcmp(&p.o, &before, sizeof(before)));
 	path_known(&p, 0);
 	before = p.o;
@@ -786,6 +787,8 @@ static void owd__void_proof(void)
 	CHECK_EQ(p.o.ref.d_ns, before.ref.d_ns);
 	CHECK_EQ(p.o.slope, before.slope);
 	CHECK_EQ(p.o.support_ns, p.t);
+	CHECK(onramp_owd_proven(&p.o, p.t + ONRAMP_OWD_PROVEN_NS - 1));
+	CHECK(!onramp_owd_proven(&p.o, p.t + ONRAMP_OWD_PROVEN_NS));
 }
 
 /* The first ones have met a queue: that is forgotten with the first that has not. */

@@ -438,15 +438,20 @@ static void route__of_one_connection(void)
 }
 
 /* The packet before a pause, and the first one after it, with a delay of @owd_ns. */
-static void pause_of(u64 pause_ns, u64 owd_ns)
+static void pause_and(const struct onramp_delay *set, u64 pause_ns, u64 owd_ns)
 {
 	now += 10 * MS;
-	ack(&automatic, 420 * US, 400 * US);
+	ack(set, 420 * US, 400 * US);
 	/* Not the pause that follows from that. */
 	onramp_ctrl_set_pause(&f, now, now);
 	f.cum_ns += pause_ns;
 	now += 10 * MS;
-	ack(&automatic, 20 * US + owd_ns, (s64)owd_ns);
+	ack(set, 20 * US + owd_ns, (s64)owd_ns);
+}
+
+static void pause_of(u64 pause_ns, u64 owd_ns)
+{
+	pause_and(&automatic, pause_ns, owd_ns);
 }
 
 static void slack__rises_if_queues_run_empty(void)
@@ -495,6 +500,33 @@ static void slack__rises_if_the_lowest_delay_is_wrong(void)
 	}
 	/* Until such a pause does not come about any more. */
 	CHECK(p.slack_ns > 9 * MS);
+}
+
+/* A drain has proved the baseline: what others leave in the queue is no empty path, however even. */
+static void slack__stays_where_the_path_is_proven(void)
+{
+	const struct onramp_delay proven = { .bound = true, .is_auto = true, .proven = true };
+	/* T is 170 us. */
+	static const struct {
+		u64	owd_ns;
+		bool	rises;
+	} rows[] = { { 172 * US, false }, { 166 * US, true }, { 100 * US, true }, { 10 * US, true } };
+	unsigned int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		setup();
+		ack(&automatic, 20 * US, 0);
+		for (i = 0; i < 10; i++)
+			pause_and(&proven, 5 * MS, rows[k].owd_ns + i % 3 * US);
+		CHECK_EQ(p.slack_ns > 0, rows[k].rises);
+	}
+	/* It is no part of T that delays are below. */
+	setup();
+	ack(&automatic, 20 * US, 0);
+	p.slack_ns = MS;
+	for (i = 0; i < 10; i++)
+		pause_and(&proven, 2 * MS, 300 * US + i % 3 * US);
+	CHECK_EQ(p.slack_ns, 0);
 }
 
 /* A route that is longer now: the delay is the same before a pause and after it. */
@@ -1066,6 +1098,7 @@ int main(void)
 		KTAP_CASE(route__of_one_connection),
 		KTAP_CASE(slack__rises_if_queues_run_empty),
 		KTAP_CASE(slack__rises_if_the_lowest_delay_is_wrong),
+		KTAP_CASE(slack__stays_where_the_path_is_proven),
 		KTAP_CASE(slack__rises_where_delays_stay),
 		KTAP_CASE(slack__stays_where_queues_do_not_run_empty),
 		KTAP_CASE(slack__by_the_first_packet_of_the_path),
