@@ -502,7 +502,7 @@ static void slack__rises_if_the_lowest_delay_is_wrong(void)
 	CHECK(p.slack_ns > 9 * MS);
 }
 
-/* A drain has proved the baseline: what others leave in the queue is no empty path, however even. */
+/* A drain has proved the baseline: a queue that others keep is no empty path, however even. */
 static void slack__stays_where_the_path_is_proven(void)
 {
 	const struct onramp_delay proven = { .bound = true, .is_auto = true, .proven = true };
@@ -510,7 +510,9 @@ static void slack__stays_where_the_path_is_proven(void)
 	static const struct {
 		u64	owd_ns;
 		bool	rises;
-	} rows[] = { { 172 * US, false }, { 166 * US, true }, { 100 * US, true }, { 10 * US, true } };
+	} rows[] = {
+		{ 172 * US, false }, { 166 * US, true }, { 100 * US, true }, { 10 * US, true },
+	};
 	unsigned int i, k;
 
 	for (k = 0; k < ARRAY_SIZE(rows); k++) {
