@@ -25,6 +25,13 @@ enum onramp_state {
 	ONRAMP_THROTTLED,	/* in the tree of those that wait for their time */
 };
 
+/* enum onramp_cuts - when data of connections with pauses leaves packet by packet */
+enum onramp_cuts {
+	ONRAMP_CUTS_NEVER,	/* the link is too fast for that, or has no known rate */
+	ONRAMP_CUTS_LOSSY,	/* to hosts whose path has lost packets lately */
+	ONRAMP_CUTS_ALWAYS,	/* the link is slow */
+};
+
 /**
  * struct onramp_flow - the packets of one socket, or of one hash value
  * @head: all packets but @reordered, in the order of both their arrival and their departure
@@ -185,7 +192,7 @@ struct onramp_leaving {
  * @precise: each dequeue has to read it
  * @marks: there is a threshold for marks
  * @rough: a packet without an EDT need not read it when it comes
- * @cuts: the link is slow: data of connections that are paused leaves packet by packet
+ * @cuts: whether data of connections with pauses leaves packet by packet
  * @forwards: On-Ramp follows connections without a socket here
  * @follows: ONRAMP_FOLLOWS_*, by its settings
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
@@ -217,7 +224,7 @@ struct onramp_sched {
 	bool			precise;
 	bool			marks;
 	bool			rough;
-	bool			cuts;
+	enum onramp_cuts	cuts;
 	bool			forwards;
 	u8			follows;
 	struct onramp_qref	*qref;

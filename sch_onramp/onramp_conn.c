@@ -935,6 +935,25 @@ void onramp_conn_look(struct onramp_conn *conn, u32 seq)
 	conn->stale = time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE);
 }
 
+/**
+ * onramp_conn_again() - data that has been sent before leaves: see whether the path has lost it
+ * @conn: its connection
+ * @now: CLOCK_MONOTONIC, ns
+ *
+ * Context: the connection's lock.
+ */
+void onramp_conn_again(struct onramp_conn *conn, u64 now)
+{
+	struct onramp_peer *peer = conn->peer;
+
+	lockdep_assert_held(&conn->lock);
+	spin_lock(&peer->lock);
+	atomic64_set(&peer->lost_ns, now);
+	if (onramp_path_lost(&peer->path, now))
+		trace_onramp_lost(conn, now, peer->path.lost_peak_ns);
+	spin_unlock(&peer->lock);
+}
+
 /* onramp_conn_sent_trace() - call the tracepoint; the connection's lock */
 void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
 			    u64 cum_ns)

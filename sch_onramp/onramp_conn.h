@@ -353,6 +353,7 @@ enum onramp_peer_flag {
  * @rtt_us: shortest RTT of its connections when On-Ramp met them; U32_MAX: unknown
  * @drained: until when data waits for the last drain, see ONRAMP_DRAIN_PROBED; to read without
  *	@lock. The qdisc that changes it has the probe
+ * @lost_ns: when data to it was last sent again, without @lock
  * @heard_at: jiffies of the last message with the right tag, if it has @answered
  * @flags: enum onramp_peer_flag, atomic
  * @lock: of all below, except for what only @work uses
@@ -414,6 +415,7 @@ struct onramp_peer {
 	bool			foreign;
 	u32			rtt_us;
 	atomic64_t		drained;
+	atomic64_t		lost_ns;
 	unsigned long		yields_until;
 	unsigned long		heard_at;
 	unsigned long		flags;
@@ -682,6 +684,7 @@ u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u6
 void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq, u32 end,
 		       bool first, u64 now);
 void onramp_conn_look(struct onramp_conn *conn, u32 seq);
+void onramp_conn_again(struct onramp_conn *conn, u64 now);
 void onramp_conn_sent_trace(const struct onramp_conn *conn, u64 now, u64 tx_ns, u32 seq, u32 end,
 			    u64 cum_ns);
 
@@ -997,7 +1000,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 		if (conn->stale)
 			una = &seq;
 	}
-	onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns, conn->byte_ns, una);
+	if (unlikely(onramp_tx_append(&conn->ring, seq, seq + payload, now, tx_ns, cum_ns,
+				      conn->byte_ns, una)))
+		onramp_conn_again(conn, now);
 	/* Only a packet with PSH can be the last that was written. */
 	conn->ring.all = tcp_hdr(skb)->psh &&
 			 (likely(tp) ? READ_ONCE(tp->write_seq) == seq + payload : !more);

@@ -72,6 +72,12 @@
  * unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
  * steps are noise, or batches that take long on a later, slower link.
  *
+ * A buffer may be too small for that. Data that is sent again was lost there, if the delays of just
+ * before show a queue. T, without what the path itself needs, is half of that:
+ *
+ *	data is sent again, and peak, the highest O of the last 0.26 to 0.52 ms, >= lowest rtt:
+ *		for 4.3 s: unit <= max(0, peak / 2 - lowest rtt)
+ *
  * Hosts without On-Ramp may fill the queue. The receiver sees that much of its data is theirs,
  * and sets a bit in its OR-ACKs. Pauses would leave the link to them, so they are let go:
  *
@@ -123,6 +129,13 @@
  * less, the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
  */
 #define ONRAMP_AUTO_SLOW_NS	600000ULL
+
+/*
+ * Half the time over which the highest O is kept, ns: a loss is noticed about a round trip later.
+ * For how long a loss counts, ns.
+ */
+#define ONRAMP_PEAK_NS		(1ULL << 18)
+#define ONRAMP_LOST_NS		(1ULL << 32)
 
 /* Most slack, and most swing, ns: more than the longest pause by default. */
 #define ONRAMP_SLACK_MAX_NS	40000000ULL
@@ -269,6 +282,9 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @swing: lateness of packets that a later one has overtaken, negative
  * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
+ * @peak: O of all connections, negative
+ * @lost_peak_ns: the highest O when the path last lost packets
+ * @lost_at_ns: when that was; 0: never
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
  * @longer_ns: by how much each way has become longer, 0: not so
@@ -285,6 +301,9 @@ struct onramp_path {
 	struct onramp_low	swing;
 	struct onramp_low	batch;
 	struct onramp_low	both;
+	struct onramp_low	peak;
+	u64			lost_peak_ns;
+	u64			lost_at_ns;
 	u64			last_tx_ns;
 	u64			slack_ns;
 	u64			slack_at_ns;
@@ -628,6 +647,37 @@ static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool ot
 }
 
 /**
+ * onramp_path_lost() - note that data is sent again
+ * @p: path
+ * @now_ns: current time, > 0
+ *
+ * Return: whether a queue explains its loss.
+ */
+static inline bool onramp_path_lost(struct onramp_path *p, u64 now_ns)
+{
+	s64 peak_ns;
+
+	if (!p->peak.from_ns || onramp_since_ns(now_ns, p->peak.from_ns) >= 4 * ONRAMP_PEAK_NS)
+		return false;
+	peak_ns = -onramp_low(&p->peak);
+	if (peak_ns < onramp_low(&p->rtt))
+		return false;
+	p->lost_peak_ns = (u64)peak_ns;
+	p->lost_at_ns = now_ns;
+	return true;
+}
+
+/* Return the part of the unit that the buffer has room for. */
+static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64 now_ns)
+{
+	u64 rtt_ns = (u64)onramp_low(&p->rtt), half_ns = p->lost_peak_ns / 2;
+
+	if (!p->lost_at_ns || onramp_since_ns(now_ns, p->lost_at_ns) >= ONRAMP_LOST_NS)
+		return unit_ns;
+	return half_ns > rtt_ns ? min_t(u64, unit_ns, half_ns - rtt_ns) : 0;
+}
+
+/**
  * onramp_path_update() - process one OR-ACK, from its delay to the decision
  * @p: path
  * @v: connection
@@ -654,11 +704,13 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	core->let_go = p->let_go;
 	s->owd_ns = onramp_path_believe(p, v, d, trust);
 	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
+	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
 	trust->swing_ns = (u64)-onramp_low(&p->swing);
 	if (d->is_auto) {
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
 		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
-		core->threshold_ns = unit_ns + (u64)onramp_low(&p->rtt) + trust->swing_ns +
+		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
+				     (u64)onramp_low(&p->rtt) + trust->swing_ns +
 				     p->slack_ns + 2 * (trust->longer_ns - trust->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}

@@ -190,19 +190,24 @@ static inline void onramp_tx_forget(struct onramp_txring *r, u32 end)
  * @tx_ns: time, > 0
  * @cum_ns: onramp_ctrl_cum_pause() of that time
  * @una: the connection's first unacknowledged sequence number; it may change meanwhile
+ *
+ * Return: whether part of it has been sent before.
  */
-static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
+static inline bool onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 				 u64 tx_ns, u64 cum_ns, const u32 *una)
 {
+	bool again = false;
+
 	r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 	if ((s32)(end - start) <= 0)
-		return;
+		return false;
 	/* A number farther back is of another connection with these ports. */
 	if (r->count && r->next - start - 1 < ONRAMP_MAX_WINDOW) {
 		onramp_tx_spoil(r, start, end);
 		if ((s32)(end - r->next) <= 0)
-			return;
+			return true;
 		start = r->next;
+		again = true;
 	}
 	r->next = end;
 	if (end - r->base > ONRAMP_MAX_WINDOW)
@@ -210,11 +215,12 @@ static inline void onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 	if (!r->count)
 		r->base = start;
 	if (!onramp_tx_wanted(r, una))
-		return;
+		return again;
 	r->rec[r->head++ & r->mask] = (struct onramp_tx) {
 		.tx_ns = tx_ns, .cum_ns = cum_ns, .start = start, .end = end,
 	};
 	r->count = min_t(u32, r->count + 1, r->mask + 1);
+	return again;
 }
 
 /* Does a packet that starts on the wire at @tx_ns follow one that ends at @end_ns at once? */
@@ -236,14 +242,17 @@ static inline bool onramp_tx_follows(u64 tx_ns, u64 end_ns)
  *
  * A packet that starts on the wire when the one before it ends can join its batch:
  * onramp_own_ns() gives its time. So a ring covers as many bytes without GSO as with it.
+ *
+ * Return: whether part of it has been sent before.
  */
-static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
+static inline bool onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 				    u64 out_ns, u64 tx_ns, u64 cum_ns, u64 byte_time,
 				    const u32 *una)
 {
 	struct onramp_tx *t;
 	u64 next_ns;
 	u32 head = r->head;
+	bool again;
 
 	if (r->count && byte_time && (s32)(end - start) > 0 &&
 	    onramp_tx_follows(tx_ns, r->end_ns)) {
@@ -256,13 +265,14 @@ static inline void onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 			r->next = end;
 			r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 			r->end_ns = t->tx_ns + onramp_own_ns(byte_time, t->start, end);
-			return;
+			return false;
 		}
 	}
-	onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
+	again = onramp_tx_add(r, start, end, tx_ns, cum_ns, una);
 	if (r->head != head)
 		onramp_tx_at(r, 0)->wait_ns = (u32)min_t(u64, tx_ns - out_ns, U32_MAX);
 	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
+	return again;
 }
 
 /**

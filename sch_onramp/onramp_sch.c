@@ -91,6 +91,9 @@
 /* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
 #define ONRAMP_SLOW_LINK_BPS	125000000ULL
 
+/* Up to this one, 10 Gbit/s, a CPU can send packet by packet where it has to. */
+#define ONRAMP_LOSSY_LINK_BPS	1250000000ULL
+
 /*
  * The recent rate is averaged over the time that the last OR-ACK took, from its packet on,
  * within these bounds, ns.
@@ -630,15 +633,22 @@ static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struc
 	return onramp_burst_asks(q, f, skb);
 }
 
+/* Is a time less than 0.13 s ago? */
+static bool onramp_is_recent(const struct onramp_sched *q, const atomic64_t *ns)
+{
+	return onramp_since_ns(q->now_ns, atomic64_read(ns)) < ONRAMP_AVERAGE_MAX_NS;
+}
+
 /*
  * Does data of a flow leave packet by packet? Not if no pause has ended lately: there is no queue
  * that would gain by it, and a link that is said to be slow may be a fast one whose CPU has no time
- * for it.
+ * for it. On links up to 10 Gbit/s it does while the path loses packets: its buffer is too small
+ * for a batch of each sender.
  */
 static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow *f)
 {
-	return q->cuts &&
-	       onramp_since_ns(q->now_ns, atomic64_read(&f->conn->until)) < ONRAMP_AVERAGE_MAX_NS;
+	return q->cuts && onramp_is_recent(q, &f->conn->until) &&
+	       (q->cuts == ONRAMP_CUTS_ALWAYS || onramp_is_recent(q, &f->conn->peer->lost_ns));
 }
 
 /*
@@ -1145,7 +1155,8 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 					 u64 line_bps)
 {
 	q->line_bps = line_bps;
-	q->cuts = line_bps && line_bps <= ONRAMP_SLOW_LINK_BPS;
+	q->cuts = !line_bps || line_bps > ONRAMP_LOSSY_LINK_BPS ? ONRAMP_CUTS_NEVER :
+		  line_bps > ONRAMP_SLOW_LINK_BPS ? ONRAMP_CUTS_LOSSY : ONRAMP_CUTS_ALWAYS;
 	/* For who says line_rate, that is the rate at which packets leave in turn. */
 	q->byte_ns = q->cfg.line_rate || !READ_ONCE(q->link->tunnel) ?
 		     onramp_byte_time(line_bps, 1, 1) : 0;
@@ -1257,10 +1268,10 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
  * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
  *
  * The first packet to a host in a drain of its path has to be alone: the rest of a batch would
- * delay the first ones of other hosts. On a slow link all are, if the flow is paused now and then:
- * however good the pauses are, the queue at the receiver holds one batch of each sender. But a
- * batch of more than 64 KB (BIG TCP) is not worth hundreds of packets, and no flow gets more of
- * them than a pause may hold.
+ * delay the first ones of other hosts. If the flow is paused now and then all are on a slow link,
+ * and on a faster one while packets are lost: however good the pauses are, the queue at the
+ * receiver holds one batch of each sender. But a batch of more than 64 KB (BIG TCP) is not worth
+ * hundreds of packets, and no flow gets more of them than a pause may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)
@@ -1304,7 +1315,8 @@ static __always_inline bool onramp_choose(struct Qdisc *sch, struct onramp_leavi
 							 q->cfg.timer_slack);
 		return false;
 	}
-	if (l->flow->conn && (q->cuts || onramp_conn_probes(l->flow->conn)))
+	if (l->flow->conn && (onramp_conn_probes(l->flow->conn) ||
+			      (skb_is_gso(skb) && onramp_is_cut(q, l->flow))))
 		skb = onramp_alone(sch, l->flow, skb);
 	onramp_flow_remove(sch, l->flow, skb);
 	l->flow->credit -= qdisc_pkt_len(skb);

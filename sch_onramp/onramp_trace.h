@@ -324,6 +324,29 @@ DEFINE_EVENT(onramp_until, onramp_go_on,
 	TP_ARGS(conn, now_ns, until_ns)
 );
 
+/* Data is sent again, and a queue explains its loss: peak is its highest delay just before. */
+TRACE_EVENT(onramp_lost,
+
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 peak_ns),
+
+	TP_ARGS(conn, now_ns, peak_ns),
+
+	TP_STRUCT__entry(
+		trace_ends(src, dest)
+		__field(u64, now_ns)
+		__field(u64, peak_ns)
+	),
+
+	TP_fast_assign(
+		onramp_trace_conn(__entry->src, __entry->dest, conn);
+		__entry->now_ns = now_ns;
+		__entry->peak_ns = peak_ns;
+	),
+
+	TP_printk("src=%pISpc dest=%pISpc now=%llu peak=%llu", __entry->src, __entry->dest,
+		  __entry->now_ns, __entry->peak_ns)
+);
+
 /* Data leaves: tx is when it starts on the wire by the model. */
 TRACE_EVENT(onramp_sent,
 

@@ -434,8 +434,17 @@ longest() {
 	echo "measured: $1, delay $2 us: $(stat pauses) pauses, $(stat held) packets held, longest $LONGEST"
 }
 
-# Up to 1 Gbit/s batches leave packet by packet, since the receiver's queue holds one of each sender; but
-# not where nothing is paused.
+# lossy COMMAND...: run it while B loses a packet of 30, but no SYN.
+lossy() {
+	tc -n "$B" qdisc add dev b0 clsact
+	tc -n "$B" filter add dev b0 ingress protocol ip u32 match ip protocol 6 0xff \
+		match u8 0x10 0x12 at 33 action pass random netrand drop 30
+	"$@"
+	tc -n "$B" qdisc del dev b0 clsact
+}
+
+# Up to 1 Gbit/s batches leave packet by packet, since the receiver's queue holds one of each sender; up to
+# 10 Gbit/s where packets are lost. But not where nothing is paused.
 slow_link() {
 	longest 1gbit 3000000
 	expect "longest packet, 1 Gbit/s, pauses" "$LONGEST" -gt 1000
@@ -444,6 +453,12 @@ slow_link() {
 	expect "longest packet, 1.001 Gbit/s, pauses" "$LONGEST" -gt 1448
 	longest 1gbit 0
 	expect "longest packet, 1 Gbit/s, no pauses" "$LONGEST" -gt 1448
+	lossy longest 10gbit 3000000
+	expect "longest packet, 10 Gbit/s, pauses and losses" "$LONGEST" -le 1448
+	lossy longest 10001mbit 3000000
+	expect "longest packet, 10.001 Gbit/s, pauses and losses" "$LONGEST" -gt 1448
+	lossy longest 10gbit 0
+	expect "longest packet, 10 Gbit/s, losses alone" "$LONGEST" -gt 1448
 }
 
 # paths: the RTTs of empty paths that or_port has learned or replaced, as traced so far.

@@ -423,6 +423,8 @@ static void acked(struct loop *l, struct flow *f, const struct event *e)
 	if ((s32)(e->seq - f->una) > 0)
 		f->una = e->seq;
 	if (e->type == EV_LOSS) {
+		if (l->host[f->host].onramp)
+			onramp_path_lost(&l->host[f->host].path, sender_ns(l->now));
 		if (l->now >= f->recovery_until) {
 			f->cwnd = fmax(2 * MSS, f->cwnd * 0.7);
 			f->ssthresh = f->cwnd;

@@ -377,6 +377,72 @@ static void auto__longest_batch(void)
 	CHECK_NEAR(trust.threshold_ns, 1220 * US, 100);
 }
 
+/* Half of the delay at which packets were lost, for round trip and unit: 20 of 150 us. */
+static void lost__limits_the_unit(void)
+{
+	setup();
+	CHECK(!onramp_path_lost(&p, now));
+	ack(&automatic, 20 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 170 * US);
+	/* No queue explains it. */
+	CHECK(!onramp_path_lost(&p, now));
+	now += 10 * US;
+	ack(&automatic, 120 * US, 80 * US);
+	now += 10 * US;
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 170 * US);
+	CHECK(onramp_path_lost(&p, now));
+	/* The slack stays. */
+	p.slack_ns = 7 * US;
+	p.slack_at_ns = now;
+	now += 10 * US;
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 47 * US);
+	p.slack_ns = 0;
+	now += ONRAMP_LOST_NS - 20 * US;
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 40 * US);
+	now += 10 * US;
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 170 * US);
+}
+
+/* Less than the round trip: a pause that has begun later would be too late. */
+static void lost__leaves_the_round_trip(void)
+{
+	setup();
+	ack(&automatic, 20 * US, 0);
+	now += MS;
+	ack(&automatic, 40 * US, 20 * US);
+	CHECK(onramp_path_lost(&p, now));
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 20 * US);
+	/* A much deeper buffer is no limit. */
+	now += 2 * MS;
+	ack(&automatic, 920 * US, 900 * US);
+	CHECK(onramp_path_lost(&p, now));
+	ack(&automatic, 30 * US, 10 * US);
+	CHECK_EQ(trust.threshold_ns, 170 * US);
+}
+
+/* A delay of long ago explains nothing. */
+static void lost__by_delays_of_just_before(void)
+{
+	setup();
+	ack(&automatic, 20 * US, 0);
+	now += MS;
+	ack(&automatic, 120 * US, 100 * US);
+	now += 2 * ONRAMP_PEAK_NS;
+	ack(&automatic, 20 * US, 0);
+	CHECK(!onramp_path_lost(&p, now));
+	ack(&automatic, 120 * US, 100 * US);
+	now += 4 * ONRAMP_PEAK_NS;
+	CHECK(!onramp_path_lost(&p, now));
+	now--;
+	CHECK(onramp_path_lost(&p, now));
+	CHECK_EQ(p.lost_peak_ns, 100 * US);
+}
+
 static void auto__adds_the_round_trip(void)
 {
 	struct onramp_delay d = automatic;
@@ -1096,6 +1162,9 @@ int main(void)
 		KTAP_CASE(auto__unit),
 		KTAP_CASE(auto__longest_batch),
 		KTAP_CASE(auto__adds_the_round_trip),
+		KTAP_CASE(lost__limits_the_unit),
+		KTAP_CASE(lost__leaves_the_round_trip),
+		KTAP_CASE(lost__by_delays_of_just_before),
 		KTAP_CASE(route__is_no_queue),
 		KTAP_CASE(route__of_one_connection),
 		KTAP_CASE(slack__rises_if_queues_run_empty),

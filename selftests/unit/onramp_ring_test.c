@@ -78,13 +78,13 @@ static void txring__retransmission(void)
 	ring_setup();
 	onramp_tx_add(&ring, 100, 200, 1, 0, &una);
 	onramp_tx_add(&ring, 200, 300, 2, 0, &una);
-	onramp_tx_add(&ring, 300, 400, 3, 0, &una);
-	onramp_tx_add(&ring, 200, 300, 4, 0, &una);
+	CHECK(!onramp_tx_add(&ring, 300, 400, 3, 0, &una));
+	CHECK(onramp_tx_add(&ring, 200, 300, 4, 0, &una));
 	CHECK_EQ(tx_of(200), 1);
 	CHECK_EQ(tx_of(300), 0);
 	CHECK_EQ(tx_of(400), 3);
 	CHECK_EQ(ring.count, 3);
-	onramp_tx_add(&ring, 350, 450, 5, 0, &una);
+	CHECK(onramp_tx_add(&ring, 350, 450, 5, 0, &una));
 	CHECK_EQ(tx_of(400), 0);
 	CHECK_EQ(tx_of(401), 5);
 	CHECK_EQ(tx_of(450), 5);
