@@ -10,8 +10,6 @@
 #ifndef _ONRAMP_COMPAT_H
 #define _ONRAMP_COMPAT_H
 
-#include "generated/version.h"
-
 #if !defined(COMPAT_HAS_TCP_SND_CWND_SET) || !defined(COMPAT_HAS_PERNET_HASHINFO)
 #error "onramp needs Linux 6.1 or newer"
 #endif
