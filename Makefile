@@ -161,6 +161,11 @@ matrix-random: ## The same in the closed loop of the unit tests, where several t
 	+@$(MAKE) --no-print-directory -C selftests/unit loop O=$(userspace)/unit \
 		FIRST=$(or $(FIRST),1) CASES=$(or $(CASES),1000)
 
+.PHONY: ablation
+ablation: ## Switch off each mechanism of On-Ramp, one at a time: which rows of the closed loop are lost? [ABLATIONS="slack swing"]
+	@$(SETUP) build
+	@selftests/unit/ablation --out $(userspace)/ablation $(ABLATIONS)
+
 .PHONY: papers
 papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"]
 	@MAKEFLAGS= lab/papers $(EXPS)

@@ -288,7 +288,8 @@ static void loop__longer_once(void)
 			without[s] += goodput(&off, s * PER_SEC, (s + 1) * PER_SEC);
 		}
 	}
-	printf("# 10 ms longer once, seconds 0 to 3: %.3f %.3f %.3f %.3f\n", with[0] / without[0],
+	ktap_row = "10 ms longer once";
+	printf("# %s, seconds 0 to 3: %.3f %.3f %.3f %.3f\n", ktap_row, with[0] / without[0],
 	       with[1] / without[1], with[2] / without[2], with[3] / without[3]);
 	CHECK(with[0] >= 0.99 * without[0]);
 	for (s = 1; s < 4; s++)
@@ -416,6 +417,7 @@ static void shorter(int hosts, double batch, double share)
 	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1, .buffer = 4e6 };
 	double queue_off = 0, queue_on = 0, least = INFINITY, lost_off = 0, lost_on = 0;
 	static struct loop_result on, off;
+	char name[64];
 	u64 i;
 
 	n.hosts = hosts;
@@ -428,10 +430,13 @@ static void shorter(int hosts, double batch, double share)
 		lost_off += off.lost / SHORTER_RUNS;
 		lost_on += on.lost / SHORTER_RUNS;
 	}
-	printf("# %d hosts, batches of %.0f: link at least %.3f, queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
-	       hosts, batch, least, queue_off / US, queue_on / US, lost_off, lost_on);
+	snprintf(name, sizeof(name), "%d hosts, batches of %.0f", hosts, batch);
+	ktap_row = name;
+	printf("# %s: link at least %.3f, queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
+	       name, least, queue_off / US, queue_on / US, lost_off, lost_on);
 	CHECK(least >= 0.95);
 	CHECK(queue_on <= share * queue_off);
+	ktap_row = NULL;
 }
 
 static void loop__is_of_use(void)
@@ -462,11 +467,13 @@ static void never_empty(const char *name, struct loop_net n, double share)
 		queue_none += none.queue_ns / COLD_RUNS;
 		proofs += on.proofs / COLD_RUNS;
 	}
-	printf("# %s, never empty: link at least %.3f, queue %.0f -> %.0f us, without drains %.0f, %.0f proofs\n",
+	ktap_row = name;
+	printf("# %s: link at least %.3f, queue %.0f -> %.0f us, without drains %.0f, %.0f proofs\n",
 	       name, least, queue_off / US, queue_on / US, queue_none / US, proofs);
 	CHECK(least >= 0.99);
 	CHECK(queue_on <= share * queue_off);
 	CHECK(queue_none > 0.9 * queue_off);
+	ktap_row = NULL;
 }
 
 static void loop__never_empty(void)
@@ -480,21 +487,21 @@ static void loop__never_empty(void)
 	n.start_ns = 50 * US;
 	n.noise_ns = 2 * US;
 	n.end_ns = 2 * SEC;
-	never_empty("10 Gbit/s, 64 KB", n, 0.75);
+	never_empty("never empty, 10 Gbit/s, 64 KB", n, 0.75);
 	n.batch = 15928;
-	never_empty("10 Gbit/s, 16 KB", n, 0.75);
+	never_empty("never empty, 10 Gbit/s, 16 KB", n, 0.75);
 	/* Clocks that drift apart by 50 ppm each way. */
 	n.rx_ppm = 100;
-	never_empty("the same, 100 ppm", n, 0.75);
+	never_empty("never empty, 16 KB, 100 ppm", n, 0.75);
 	n.rx_ppm = -100;
-	never_empty("the same, -100 ppm", n, 0.75);
+	never_empty("never empty, 16 KB, -100 ppm", n, 0.75);
 	n.rx_ppm = 20;
 	n.link_bps = GBIT;
 	n.nic_bps = GBIT;
 	n.says_bps = GBIT;
 	n.batch = 5792;
 	n.buffer = 1e6;
-	never_empty("1 Gbit/s, 6 KB", n, 0.75);
+	never_empty("never empty, 1 Gbit/s, 6 KB", n, 0.75);
 }
 
 /* What the first @with hosts have of the link, in a second, to their fair share. */
