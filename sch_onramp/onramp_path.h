@@ -60,16 +60,17 @@
  *		slack = slack + p / 2
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
  *		slack = slack + p / 4
- *	  else, or if a drain has proved the baseline and O is above T without slack:
+ *	  else, or if a drain has proved the baseline, O is above T without slack, and twice
+ *	  what the way back is longer by:
  *		slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
  * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
  * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
- * of its pause. A delay that is the same whether the flow sends or not is that of a longer route, or
- * of a queue that others keep. Where a drain shows the empty path it is the latter: one of ten
- * senders that took it for the former had a T of 2.4 times theirs, and 27 times their rate. A
- * unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
+ * of its pause. A delay that is the same whether the flow sends or not is that of a longer
+ * route, or of a queue that others keep. Where a drain shows the empty path, and the way back is no
+ * longer than before, it is the latter: one of ten senders that took it for the former had a T of
+ * 2.4 times theirs, and 27 times their rate. A unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
  * steps are noise, or batches that take long on a later, slower link.
  *
  * A buffer may be too small for that. Data that is sent again was lost there, if the delays of just
@@ -385,6 +386,7 @@ struct onramp_delay {
  * @detour_ns: extra delay of the connection's route, against others of the path
  * @swing_ns: swing of the path
  * @threshold_ns: T
+ * @back_ns: delay of the way back, above the lowest one; 0: not known
  * @longer_ns: what the path has become longer by, each way, which O is without
  * @raise_ns: the baseline has to be raised by this, which is now certain; <= @longer_ns
  * @limited: the delay was cut to the limit by more than its error
@@ -397,6 +399,7 @@ struct onramp_trust {
 	u64	detour_ns;
 	u64	swing_ns;
 	u64	threshold_ns;
+	u64	back_ns;
 	u64	longer_ns;
 	u64	raise_ns;
 	bool	limited;
@@ -524,6 +527,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
 	if (d->bound) {
 		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) - owd_ns, 0);
+		trust->back_ns = (u64)back_ns;
 		trust->longer_ns = onramp_path_longer(p, d, (u64)owd_ns, (u64)back_ns, trust);
 		owd_ns -= (s64)trust->longer_ns;
 	}
@@ -736,7 +740,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
 		trust->returned = true;
 		near = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level;
-		near = near && (!d->proven || res->owd_ns + p->slack_ns < core->threshold_ns);
+		near = near && (!d->proven || trust->back_ns >= res->owd_ns / 2 ||
+				res->owd_ns + p->slack_ns < core->threshold_ns);
 		trust->empty = near || res->owd_ns < core->empty_ns;
 		onramp_path_return(p, q30_mul(paused_ns, f->beta), trust->empty, level);
 	}

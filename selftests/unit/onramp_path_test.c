@@ -504,7 +504,7 @@ static void route__of_one_connection(void)
 }
 
 /* The packet before a pause, and the first one after it, with a delay of @owd_ns. */
-static void pause_and(const struct onramp_delay *set, u64 pause_ns, u64 owd_ns)
+static void pause_back(const struct onramp_delay *set, u64 pause_ns, u64 owd_ns, u64 back_ns)
 {
 	now += 10 * MS;
 	ack(set, 420 * US, 400 * US);
@@ -512,7 +512,12 @@ static void pause_and(const struct onramp_delay *set, u64 pause_ns, u64 owd_ns)
 	onramp_ctrl_set_pause(&f, now, now);
 	f.cum_ns += pause_ns;
 	now += 10 * MS;
-	ack(set, 20 * US + owd_ns, (s64)owd_ns);
+	ack(set, 20 * US + owd_ns + back_ns, (s64)owd_ns);
+}
+
+static void pause_and(const struct onramp_delay *set, u64 pause_ns, u64 owd_ns)
+{
+	pause_back(set, pause_ns, owd_ns, 0);
 }
 
 static void pause_of(u64 pause_ns, u64 owd_ns)
@@ -595,6 +600,14 @@ static void slack__stays_where_the_path_is_proven(void)
 	for (i = 0; i < 10; i++)
 		pause_and(&proven, 2 * MS, 300 * US + i % 3 * US);
 	CHECK_EQ(p.slack_ns, 0);
+	/* Unless the way back is longer, too: a queue there is not. */
+	for (k = 0; k < 2; k++) {
+		setup();
+		ack(&automatic, 20 * US, 0);
+		for (i = 0; i < 10; i++)
+			pause_back(&proven, 5 * MS, 300 * US + i % 3 * US, (140 + k * 15) * US);
+		CHECK_EQ(p.slack_ns > 0, k);
+	}
 }
 
 /* A route that is longer now: the delay is the same before a pause and after it. */
