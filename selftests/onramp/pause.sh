@@ -505,7 +505,55 @@ recalls() {
 	echo "measured: RTT $low ns, then $high ns"
 }
 
-ksft_plan 17
+# over_vlan: data over a VLAN, whose device has always the same index; into LEARNED how often its path was
+# learned so far.
+over_vlan() {
+	local name
+
+	if ! ip -n "$A" link show vlan6 >/dev/null 2>&1; then
+		for name in a b; do
+			ip -n "$(host $name)" link del vlan6 2>/dev/null || :
+			ip -n "$(host $name)" link add link ${name}0 name vlan6 index 77 up type vlan id 6
+		done
+		ip -n "$A" addr add 10.77.6.1/24 dev vlan6
+		ip -n "$B" addr add 10.77.6.2/24 dev vlan6
+		DEV=vlan6 fresh
+	fi
+	load "$A" --to 10.77.6.2 --flows 1 --rate-limit 20mbit --duration 0.3
+	LEARNED=$(grep -c "or_path: .* ifindex=77 kind=tcp before=0 " "$KSFT_TRACE/trace") || :
+}
+
+# A path stays, unless there is room for no more, or its device goes.
+forgotten() {
+	local of=/sys/module/or_port/parameters/max_paths
+
+	trace_on
+	echo 1 >"$KSFT_TRACE/events/or_port/or_path/enable"
+	over_vlan
+	over_vlan
+	expect "paths learned" "$LEARNED" -eq 1
+	ip -n "$A" link del vlan6
+	over_vlan
+	expect "paths learned, on a new device" "$LEARNED" -eq 2
+	# With room for one, that which is new takes its place.
+	undo "echo 16384 >$of"
+	echo 1 >$of
+	ip -n "$A" link del vlan6
+	over_vlan
+	fresh
+	transfer
+	over_vlan
+	expect "paths learned, with room for one" "$LEARNED" -ge 4
+	# None at all is no mistake.
+	echo 0 >$of
+	transfer
+	echo 16384 >$of
+	trace_off "$KSFT_TMP/trace"
+	ip -n "$A" link del vlan6
+	tc -n "$A" qdisc del dev a0 root
+}
+
+ksft_plan 18
 ready
 acker_start
 serve "$B"
@@ -529,3 +577,4 @@ stop "$ACKER" KILL
 need_module or_acker
 ksft_case "a path that never was empty is drained" never_empty
 ksft_case "the RTT of a path outlives its peer, and not its route" recalls
+ksft_case "the RTT of a path goes with its device, and for others" forgotten
