@@ -70,7 +70,9 @@
  * of its pause. A delay that is the same whether the flow sends or not is that of a longer
  * route, or of a queue that others keep. Where a drain shows the empty path, and the way back is no
  * longer than before, it is the latter: one of ten senders that took it for the former had a T of
- * 2.4 times theirs, and 27 times their rate. A unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
+ * 2.4 times theirs, and 27 times their rate.
+ *
+ * A unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
  * steps are noise, or batches that take long on a later, slower link.
  *
  * A buffer may be too small for that. Data that is sent again was lost there, if the delays of just
