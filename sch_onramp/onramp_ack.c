@@ -369,7 +369,8 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		return verdict;
 	if (d->absolute)
 		onramp_delay_learned(conn, ack, payload, d);
-	d->proven = peer->drain.voids < ONRAMP_DRAIN_VOIDS && onramp_owd_proven(&peer->owd, s->tx_ns);
+	d->proven = peer->drain.voids < ONRAMP_DRAIN_VOIDS &&
+		    onramp_owd_proven(&peer->owd, s->tx_ns);
 	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
 	if (unlikely(trust->raise_ns)) {
 		onramp_owd_raise(&peer->owd, trust->raise_ns);
