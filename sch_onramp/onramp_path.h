@@ -55,7 +55,7 @@
  * empty nevertheless, the pause has cost throughput: a CPU stalled, a timer was late, the way
  * back was congested, or the route has become longer. The slack follows from that:
  *
- *	first packet of the path after a pause of P, at least half of T; p = beta * P:
+ *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T):
  *	  O of this packet and of five before it within unit / 8, each of the last one:
  *		slack = slack + p / 2
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
@@ -67,10 +67,12 @@
  *
  * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
  * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
- * of its pause. A delay that is the same whether the flow sends or not is that of a longer
- * route, or of a queue that others keep. Where a drain shows the empty path, and the way back is no
- * longer than before, it is the latter: one of ten senders that took it for the former had a T of
- * 2.4 times theirs, and 27 times their rate.
+ * of its pause. It does not know that at first, hence 4 * T: one pause made a T of 80 us 350.
+ *
+ * A delay that is the same whether the flow sends or not is that of a longer route, or of a queue
+ * that others keep. Where a drain shows the empty path, and the way back is no longer than before,
+ * it is the latter: one of ten senders that took it for the former had a T of 2.4 times theirs, and
+ * 27 times their rate.
  *
  * A unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
  * steps are noise, or batches that take long on a later, slower link.
@@ -745,7 +747,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 		near = near && (!d->proven || trust->back_ns >= res->owd_ns / 2 ||
 				res->owd_ns + p->slack_ns < core->threshold_ns);
 		trust->empty = near || res->owd_ns < core->empty_ns;
-		onramp_path_return(p, q30_mul(paused_ns, f->beta), trust->empty, level);
+		onramp_path_return(p, min_t(u64, q30_mul(paused_ns, f->beta),
+					    4 * core->threshold_ns), trust->empty, level);
 	}
 out:
 	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);
