@@ -443,22 +443,29 @@ lossy() {
 	tc -n "$B" qdisc del dev b0 clsact
 }
 
+# longest_is WHAT TEST BYTES COMMAND...: repeat the command until LONGEST is such. How large batches are, and
+# when packets are lost, is chance; that all or none of eight loads is like the others is not.
+longest_is() {
+	local what=$1 test=$2 bytes=$3
+
+	shift 3
+	for _ in 1 2 3 4 5 6 7 8; do
+		"$@"
+		[ ! "$LONGEST" "$test" "$bytes" ] || return 0
+	done
+	expect "longest packet, $what," "$LONGEST" "$test" "$bytes"
+}
+
 # Up to 1 Gbit/s batches leave packet by packet, since the receiver's queue holds one of each sender; up to
 # 10 Gbit/s where packets are lost. But not where nothing is paused.
 slow_link() {
-	longest 1gbit 3000000
+	longest_is "1 Gbit/s, pauses" -le 1448 longest 1gbit 3000000
 	expect "longest packet, 1 Gbit/s, pauses" "$LONGEST" -gt 1000
-	expect "longest packet, 1 Gbit/s, pauses" "$LONGEST" -le 1448
-	longest 1001mbit 3000000
-	expect "longest packet, 1.001 Gbit/s, pauses" "$LONGEST" -gt 1448
-	longest 1gbit 0
-	expect "longest packet, 1 Gbit/s, no pauses" "$LONGEST" -gt 1448
-	lossy longest 10gbit 3000000
-	expect "longest packet, 10 Gbit/s, pauses and losses" "$LONGEST" -le 1448
-	lossy longest 10001mbit 3000000
-	expect "longest packet, 10.001 Gbit/s, pauses and losses" "$LONGEST" -gt 1448
-	lossy longest 10gbit 0
-	expect "longest packet, 10 Gbit/s, losses alone" "$LONGEST" -gt 1448
+	longest_is "1.001 Gbit/s, pauses" -gt 1448 longest 1001mbit 3000000
+	longest_is "1 Gbit/s, no pauses" -gt 1448 longest 1gbit 0
+	longest_is "10 Gbit/s, pauses and losses" -le 1448 lossy longest 10gbit 3000000
+	longest_is "10.001 Gbit/s, pauses and losses" -gt 1448 lossy longest 10001mbit 3000000
+	longest_is "10 Gbit/s, losses alone" -gt 1448 lossy longest 10gbit 0
 }
 
 # paths: the RTTs of empty paths that or_port has learned or replaced, as traced so far.
