@@ -665,7 +665,7 @@ static inline bool onramp_path_lost(struct onramp_path *p, u64 now_ns)
 {
 	s64 peak_ns;
 
-	if (!p->peak.from_ns || onramp_since_ns(now_ns, p->peak.from_ns) >= 4 * ONRAMP_PEAK_NS)
+	if (onramp_low_old(&p->peak, 2 * ONRAMP_PEAK_NS, now_ns))
 		return false;
 	peak_ns = -onramp_low(&p->peak);
 	if (peak_ns < onramp_low(&p->rtt))
