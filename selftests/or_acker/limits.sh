@@ -334,6 +334,17 @@ undrained() {
 	drained -eq -eq
 }
 
+# joined SUBSCRIBERS [OPTION...]: 10.77.1.3 asks B until it has so many. Data that fills the queue may
+# push a datagram out.
+joined() {
+	local n=$1
+	shift
+
+	subscribe "$A" 10.77.1.3 "$V4_B" "$@"
+	sleep 0.2
+	acker_is "$B" Subscribers -eq "$n"
+}
+
 # netem takes packets from their sockets, as a wire does.
 drains() {
 	ip -n "$A" addr replace 10.77.1.3/24 dev a0
@@ -348,12 +359,10 @@ drains() {
 	wait_for 10 since_is "$B" DataBytesNotSubscribed -gt 100000
 	stream undrained
 	# They are subscribers, but do not take it.
-	subscribe "$A" 10.77.1.3 "$V4_B"
-	wait_for 10 acker_is "$B" Subscribers -eq 2
+	wait_for 20 joined 2
 	stream drained -gt -eq 10.77.1.3
 	stop "$OTHERS"
-	subscribe "$A" 10.77.1.3 "$V4_B" lifetime=0 answer=0
-	wait_for 10 acker_is "$B" Subscribers -eq 1
+	wait_for 20 joined 1 lifetime=0 answer=0
 	# Its newest flow has ended when the next one would begin.
 	acker_set "$B" flow_age_s 1
 	wait_for 20 acker_is "$B" Flows -eq 0
