@@ -19,9 +19,9 @@
  *		if 14 of the newest 16 points lie within 1 us of a line of the known
  *		slope above the baseline (a longer route):
  *			baseline = that line; older points are forgotten
- *		else, of lines below all points, with about the known slope or that of
- *		a long edge of the lower convex hull:
- *			if a third of the points is within 0.13 us of one, or half of
+ *		else, of the line below all points, with about the slope from the lowest point
+ *		of the older half to that of the newer one:
+ *			if a third of the points is within 0.13 us of it, or half of
  *			them within 1 us (support):
  *				baseline = that line
  *		else, if no baseline ever had support:
@@ -100,8 +100,7 @@
  * A point this close to a line supports it, ns: 128 << level. Timestamps of NICs have noise of
  * tens of ns, those of software of a microsecond. The closer the points, the fewer are needed.
  * To confirm the baseline: of n points n / 3 at the first level to n / 2 at the last, and at
- * least 8 plus the level. For a new line: n / 2 to 5n / 6, of at least 16 points. If half of
- * the window has fewer than 16 points: all but one.
+ * least 8 plus the level. For a new line: n / 2 to 5n / 6, of at least 16 points.
  */
 #define ONRAMP_OWD_LEVELS	4U
 #define ONRAMP_OWD_NEAR_NS	128
@@ -250,11 +249,11 @@ static inline s64 onramp_owd_baseline(const struct onramp_owd *o, u64 t_ns)
 	return onramp_owd_line(&o->ref, o->slope, t_ns);
 }
 
-/* The @i-th oldest of the last @n points. */
+/* The @i-th oldest point. */
 static inline const struct onramp_owd_point *
-onramp_owd_point(const struct onramp_owd *o, u32 n, u32 i)
+onramp_owd_point(const struct onramp_owd *o, u32 i)
 {
-	return &o->point[(o->head - n + i) % ONRAMP_OWD_POINTS];
+	return &o->point[(o->head - o->count + i) % ONRAMP_OWD_POINTS];
 }
 
 /*
@@ -276,47 +275,17 @@ static inline s32 onramp_owd_slope(const struct onramp_owd_point *a,
 	return (s32)div_s64(d * (1LL << ONRAMP_OWD_SLOPE_SHIFT), (s32)t);
 }
 
-/*
- * Does @b lie on or above the straight line from @a to @c? Times differ by less
- * than 2^30; d is limited to 2^31, 2 s, around that of @a: below 2^62.
- */
-static inline bool onramp_owd_above(const struct onramp_owd_point *a,
-				    const struct onramp_owd_point *b,
-				    const struct onramp_owd_point *c)
-{
-	s64 db = clamp_t(s64, b->d_ns - a->d_ns, -(1LL << 31), 1LL << 31);
-	s64 dc = clamp_t(s64, c->d_ns - a->d_ns, -(1LL << 31), 1LL << 31);
-
-	return db * (s64)(c->t_ns - a->t_ns) >= dc * (s64)(b->t_ns - a->t_ns);
-}
-
-/* The lower hull of the last @n >= 2 points, from left to right; its length. */
-static inline u32 onramp_owd_hull(const struct onramp_owd *o, u32 n,
-				  const struct onramp_owd_point **hull)
-{
-	const struct onramp_owd_point *p;
-	u32 i, k = 0;
-
-	for (i = 0; i < n; i++) {
-		p = onramp_owd_point(o, n, i);
-		while (k > 1 && onramp_owd_above(hull[k - 2], hull[k - 1], p))
-			k--;
-		hull[k++] = p;
-	}
-	return k;
-}
-
-/* How many of the last @n points lie within @near_ns of a line? */
-static inline u32 onramp_owd_support(const struct onramp_owd *o, u32 n,
+/* How many points from the @i-th oldest on lie within @near_ns of a line? */
+static inline u32 onramp_owd_support(const struct onramp_owd *o, u32 i,
 				     const struct onramp_owd_point *ref, s32 slope,
 				     s64 near_ns)
 {
 	const struct onramp_owd_point *p;
-	u32 i, support = 0;
+	u32 support = 0;
 	s64 above;
 
-	for (i = 0; i < n; i++) {
-		p = onramp_owd_point(o, n, i);
+	for (; i < o->count; i++) {
+		p = onramp_owd_point(o, i);
 		above = p->d_ns - onramp_owd_line(ref, slope, p->t_ns);
 		support += above <= near_ns && above >= -near_ns;
 	}
@@ -353,25 +322,24 @@ static inline void onramp_owd_keep(struct onramp_owd *o)
 	o->head = (o->head + 1) % ONRAMP_OWD_POINTS;
 	o->count = min_t(u8, o->count + 1, ONRAMP_OWD_POINTS);
 	for (; o->count > 1; o->count--) {
-		oldest = onramp_owd_point(o, o->count, 0);
+		oldest = onramp_owd_point(o, 0);
 		if (o->min.t_ns - oldest->t_ns < ONRAMP_OWD_WINDOW_NS)
 			break;
 	}
 }
 
-/* The lowest of the last @n points, if lines with @slope count as level. */
-static inline struct onramp_owd_point onramp_owd_lowest(const struct onramp_owd *o,
-							u32 n, s32 slope)
+/* The lowest of the points from the @i-th oldest to before the @end-th, lines with @slope level. */
+static inline const struct onramp_owd_point *
+onramp_owd_lowest(const struct onramp_owd *o, u32 i, u32 end, s32 slope)
 {
-	const struct onramp_owd_point *p, *low = onramp_owd_point(o, n, 0);
-	u32 i;
+	const struct onramp_owd_point *p, *low = onramp_owd_point(o, i);
 
-	for (i = 1; i < n; i++) {
-		p = onramp_owd_point(o, n, i);
+	for (i++; i < end; i++) {
+		p = onramp_owd_point(o, i);
 		if (p->d_ns < onramp_owd_line(low, slope, p->t_ns))
 			low = p;
 	}
-	return *low;
+	return low;
 }
 
 /*
@@ -387,7 +355,7 @@ static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
 	u32 i;
 
 	for (i = 0; i < o->count; i++)
-		d_ns = min_t(s64, d_ns, onramp_owd_line(onramp_owd_point(o, o->count, i),
+		d_ns = min_t(s64, d_ns, onramp_owd_line(onramp_owd_point(o, i),
 							rise, t_ns));
 	o->ref = (struct onramp_owd_point) { .t_ns = t_ns, .d_ns = d_ns };
 }
@@ -399,7 +367,7 @@ static inline void onramp_owd_guess(struct onramp_owd *o, u64 t_ns)
  * Times are in units of 1024 ns around the mean, < 2^20, residuals <= 2^10: sums of 32
  * products are below 2^45 and 2^35, the latter in Q32 and ns below 2^57.
  */
-static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
+static inline s32 onramp_owd_refine(const struct onramp_owd *o,
 				    const struct onramp_owd_point *ref, s32 slope,
 				    s64 near_ns)
 {
@@ -407,8 +375,8 @@ static inline s32 onramp_owd_refine(const struct onramp_owd *o, u32 n,
 	const struct onramp_owd_point *p;
 	u32 i, k = 0;
 
-	for (i = 0; i < n; i++) {
-		p = onramp_owd_point(o, n, i);
+	for (i = 0; i < o->count; i++) {
+		p = onramp_owd_point(o, i);
 		r[k] = p->d_ns - onramp_owd_line(ref, slope, p->t_ns);
 		if (r[k] > near_ns || r[k] < -near_ns)
 			continue;
@@ -455,84 +423,46 @@ static inline bool onramp_owd_confirms(const struct onramp_owd *o,
 static inline u32 onramp_owd_enough(const struct onramp_owd *o, u32 level,
 				    const struct onramp_owd_point *ref, s32 slope)
 {
-	u64 span_ns = o->min.t_ns - onramp_owd_point(o, o->count, 0)->t_ns;
-	bool few = o->count < ONRAMP_OWD_RECENT;
-	bool confirms = onramp_owd_confirms(o, ref, slope);
+	u64 span_ns = o->min.t_ns - onramp_owd_point(o, 0)->t_ns;
 	u32 n = o->count;
 
-	/* Few samples in a long time: all but one. */
-	if (few && span_ns >= ONRAMP_OWD_WINDOW_NS / 2)
-		return max_t(u32, n - 1, confirms ? 3 : 6);
-	if (confirms)
+	if (onramp_owd_confirms(o, ref, slope))
 		return max_t(u32, ONRAMP_OWD_SUPPORT + level, n * (6 + level) / 18);
-	if (few || span_ns < ONRAMP_OWD_NEW_NS << level)
+	if (n < ONRAMP_OWD_RECENT || span_ns < ONRAMP_OWD_NEW_NS << level)
 		return ONRAMP_OWD_POINTS + 1;
 	return n * (9 + 2 * level) / 18;
 }
 
 /*
- * A line with about @slope below all points: the slope of those near it, then of those
- * nearer. The baseline, if enough points are near.
- *
- * Return: the first level at which they are, ONRAMP_OWD_LEVELS if at none.
- */
-static inline u32 onramp_owd_descend(struct onramp_owd *o, s32 slope,
-				     struct onramp_owd_point *best_ref, s32 *best_slope)
-{
-	u32 n = o->count, level = ONRAMP_OWD_LEVELS, best = ONRAMP_OWD_LEVELS;
-	struct onramp_owd_point ref = onramp_owd_lowest(o, n, slope);
-	s64 near_ns;
-
-	while (level--) {
-		near_ns = ONRAMP_OWD_NEAR_NS << level;
-		slope = onramp_owd_refine(o, n, &ref, slope, near_ns);
-		ref = onramp_owd_lowest(o, n, slope);
-		if (onramp_owd_support(o, n, &ref, slope, near_ns) <
-		    onramp_owd_enough(o, level, &ref, slope))
-			continue;
-		best = level;
-		*best_ref = ref;
-		*best_slope = slope;
-	}
-	return best;
-}
-
-/*
- * If enough of all points lie on a line, it is the baseline. Try the known slope, and that of
- * each edge of the hull that spans a quarter of the time. Take the first line with enough
- * points at the first level, or else the best one.
+ * Find the line below all points: from the lowest one of the older half to that of the newer one,
+ * with the slope of those near it, then of those nearer. It is the baseline if enough points are
+ * near.
  */
 static inline bool onramp_owd_fit(struct onramp_owd *o)
 {
-	const struct onramp_owd_point *hull[ONRAMP_OWD_POINTS];
-	u32 n = o->count, level, best = ONRAMP_OWD_LEVELS, i, k;
-	struct onramp_owd_point ref, best_ref;
-	s32 slope, best_slope = 0;
-	u64 span;
+	u32 n = o->count, half = n / 2, level = ONRAMP_OWD_LEVELS;
+	const struct onramp_owd_point *ref, *best = NULL;
+	s32 slope = o->slope, best_slope = 0;
+	s64 near_ns;
 
-	/* Two points are on any line. */
-	if (n < 3)
+	if (n < ONRAMP_OWD_SUPPORT)
 		return false;
-	if (o->supported)
-		best = onramp_owd_descend(o, o->slope, &best_ref, &best_slope);
-	if (best) {
-		k = onramp_owd_hull(o, n, hull);
-		span = hull[k - 1]->t_ns - hull[0]->t_ns;
-		for (i = 1; i < k && best; i++) {
-			if (4 * (hull[i]->t_ns - hull[i - 1]->t_ns) < span)
-				continue;
-			level = onramp_owd_descend(o, onramp_owd_slope(hull[i - 1], hull[i]),
-						   &ref, &slope);
-			if (level >= best)
-				continue;
-			best = level;
-			best_ref = ref;
-			best_slope = slope;
-		}
+	slope = onramp_owd_slope(onramp_owd_lowest(o, 0, half, slope),
+				 onramp_owd_lowest(o, half, n, slope));
+	ref = onramp_owd_lowest(o, 0, n, slope);
+	while (level--) {
+		near_ns = ONRAMP_OWD_NEAR_NS << level;
+		slope = onramp_owd_refine(o, ref, slope, near_ns);
+		ref = onramp_owd_lowest(o, 0, n, slope);
+		if (onramp_owd_support(o, 0, ref, slope, near_ns) <
+		    onramp_owd_enough(o, level, ref, slope))
+			continue;
+		best = ref;
+		best_slope = slope;
 	}
-	if (best == ONRAMP_OWD_LEVELS)
+	if (!best)
 		return false;
-	o->ref = best_ref;
+	o->ref = *best;
 	o->slope = best_slope;
 	return true;
 }
@@ -543,19 +473,20 @@ static inline bool onramp_owd_fit(struct onramp_owd *o)
  */
 static inline bool onramp_owd_reroute(struct onramp_owd *o)
 {
-	struct onramp_owd_point ref;
+	u32 old = o->count - ONRAMP_OWD_RECENT;
+	const struct onramp_owd_point *ref;
 	s64 rise;
 
 	if (!o->supported || o->count <= ONRAMP_OWD_RECENT ||
 	    o->shift < ONRAMP_OWD_SHIFT_MAX)
 		return false;
-	ref = onramp_owd_lowest(o, ONRAMP_OWD_RECENT, o->slope);
-	rise = ref.d_ns - onramp_owd_baseline(o, ref.t_ns);
+	ref = onramp_owd_lowest(o, old, o->count, o->slope);
+	rise = ref->d_ns - onramp_owd_baseline(o, ref->t_ns);
 	if (rise <= ONRAMP_OWD_TOLERANCE_NS ||
-	    onramp_owd_support(o, ONRAMP_OWD_RECENT, &ref, o->slope,
+	    onramp_owd_support(o, old, ref, o->slope,
 			       ONRAMP_OWD_TOLERANCE_NS) < ONRAMP_OWD_RECENT - 2)
 		return false;
-	o->ref = ref;
+	o->ref = *ref;
 	o->count = ONRAMP_OWD_RECENT;
 	return true;
 }
@@ -570,7 +501,7 @@ static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 	} else if (!o->supported) {
 		onramp_owd_guess(o, t_ns);
 	} else if (t_ns - o->support_ns >= ONRAMP_OWD_HOLD_NS) {
-		o->ref = onramp_owd_lowest(o, o->count, o->slope);
+		o->ref = *onramp_owd_lowest(o, 0, o->count, o->slope);
 	}
 }
 

@@ -978,7 +978,7 @@ static void owd__late_samples_are_no_points(void)
 		path_bucket(&p, 50 * US);
 	}
 	for (i = 0; i < p.o.count; i++) {
-		point = onramp_owd_point(&p.o, p.o.count, i);
+		point = onramp_owd_point(&p.o, i);
 		CHECK(point->t_ns >> p.o.shift > last);
 		last = point->t_ns >> p.o.shift;
 	}
@@ -1083,7 +1083,7 @@ static void owd__merge_keeps_the_lowest(void)
 	onramp_owd_merge(&p.o);
 	CHECK_EQ(p.o.count, ONRAMP_OWD_POINTS / 2);
 	for (i = 0; i < (int)p.o.count; i++)
-		CHECK_EQ(onramp_owd_point(&p.o, p.o.count, i)->d_ns,
+		CHECK_EQ(onramp_owd_point(&p.o, i)->d_ns,
 			 BASE_NS + (i % 3 == 2 ? 50000 : 2 * i + i % 3));
 }
 
