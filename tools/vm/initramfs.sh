@@ -8,7 +8,8 @@
 #	run	 this project's modules, tools and tests, module index, command
 # The first two are cached under a key made of all they are built from.
 
-# Real binaries from the host; the rest is busybox. More of them comes by --add.
+# Real binaries from the host, its static ones where it has both: those fork and start with fewer page
+# faults. The rest is busybox. More of them comes by --add.
 VM_TOOLS="bash dash ip tc ss bridge ethtool nft nstat kmod sysctl timeout ping"
 VM_TOOLS+=" ptp4l phc2sys phc_ctl hwstamp_ctl xtables-nft-multi xtables-legacy-multi ipvsadm"
 # Of iptables, the extensions that tests use.
@@ -159,7 +160,7 @@ vm_base()
 	busybox=$(vm_guest_tool busybox) ||
 		die "busybox is missing: run tools/setup vm"
 	for tool in $VM_TOOLS; do
-		path=$(vm_guest_tool "$tool") ||
+		path=$(vm_guest_tool "$tool-static" || vm_guest_tool "$tool") ||
 			die "$tool is missing: run tools/setup vm"
 		tools+=("$path")
 	done
@@ -193,9 +194,11 @@ vm_base()
 			ln -s busybox "$root/usr/bin/$applet"
 	done
 	for path in "${tools[@]}"; do
+		tool=${path##*/}
+		tool=${tool%-static}
 		# Drop busybox's link first: cp would write through it.
-		rm -f "$root/usr/bin/${path##*/}"
-		vm_add_binary "$root" "$path"
+		rm -f "$root/usr/bin/$tool"
+		vm_add_binary "$root" "$path" "$tool"
 	done
 	vm_add_xtables "$root"
 	for tool in $VM_KMOD_NAMES; do

@@ -101,7 +101,7 @@ vm_unpack_kernel()
 	esac
 	# lz4 is not among the packages every machine has.
 	if [ -z "$unpack" ] || ! vm_find_tool "${unpack%% *}" >/dev/null ||
-	   ! tail -c "+$((off + 1))" "$img" | head -c "$len" | $unpack >"$work/elf" ||
+	   ! head -c "$((off + len))" "$img" | tail -c "$len" | $unpack >"$work/elf" ||
 	   [ "$(od -An -tx1 -N 4 "$work/elf" | tr -d ' ')" != 7f454c46 ]; then
 		rm -f "$work/elf"
 		echo "$img"
