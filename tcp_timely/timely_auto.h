@@ -129,8 +129,9 @@
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
  * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
  * rate becomes the window per RTT. Forty flows that start at once send 40 windows, not 40
- * line rates. Until then D is the RTT of the handshake: a flow whose first data waits behind
- * that of others would take the queue as part of the path, and open its window once more.
+ * line rates. Until then D is the RTT of the handshake or, if that has met a queue, the lowest one
+ * of other connections, see or_path.h: a flow whose first data waits behind that of others would
+ * take the queue as part of the path, and open its window once more.
  *
  * Idleness: a flow starts over at C, however many others are active, with its window from
  * before. It has a message to send, whose first 64 KB leave as one segment; their RTTs change

@@ -61,6 +61,7 @@
 
 #include "cc_sock.h"
 #include "nic_ts.h"
+#include "or_path.h"
 #include "timely.h"
 #include "timely_auto.h"
 
@@ -513,12 +514,37 @@ static void timely_set_profile(struct timely_sock *ts, const struct timely_conf 
 	ts->flow.by_rule = by_rule;
 }
 
-/* RTT of the handshake, or a shorter one since, ns; 0: there was none. */
-static u32 timely_path_ns(const struct sock *sk)
+/*
+ * RTT of the path for a flow that has not measured it, ns; 0: unknown. It is that of the handshake,
+ * or a shorter one since. Far above the lowest RTT of all connections, it has met a queue.
+ */
+static u32 timely_path_ns(struct sock *sk)
 {
-	u32 us = tcp_min_rtt(tcp_sk(sk));
+	u32 us = tcp_min_rtt(tcp_sk(sk)), own_ns, lowest_ns;
+	int ifindex = cc_egress(sk);
+	struct or_addrs addrs;
 
-	return us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
+	own_ns = us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
+	or_path_addrs(sk, &addrs);
+	or_path_tell(sock_net(sk), &addrs, ifindex, OR_PATH_TCP, own_ns, OR_PATH_SEEN);
+	lowest_ns = or_path_rtt(sock_net(sk), &addrs, ifindex, OR_PATH_TCP);
+	if (!lowest_ns || (own_ns && or_path_near(own_ns, lowest_ns)))
+		return own_ns;
+	return lowest_ns;
+}
+
+/* The flow takes another RTT for that of the path than before: tell of it. */
+static void timely_tell_path(struct sock *sk, u32 before_ns, u8 source)
+{
+	u32 base_ns = timely_sk(sk)->flow.base_ns;
+	struct or_addrs addrs;
+
+	/* Those of the bus are by other clocks. */
+	if (base_ns == before_ns || source != TIMELY_SOURCE_TCP)
+		return;
+	or_path_addrs(sk, &addrs);
+	or_path_tell(sock_net(sk), &addrs, cc_egress(sk), OR_PATH_TCP, base_ns,
+		     before_ns && base_ns > before_ns ? OR_PATH_CHANGED : OR_PATH_SEEN);
 }
 
 /* The time by a clock that hosts have in common, for what their flows do at the same moment. */
@@ -544,14 +570,17 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
 	struct timely_sock *ts = timely_sk(sk);
+	u32 path_ns = 0;
 
-	if (conf->profile == TIMELY_PROFILE_AUTO)
+	if (conf->profile == TIMELY_PROFILE_AUTO) {
 		timely_set_path(ts, conf);
+		if (!ts->flow.base_ns)
+			path_ns = timely_path_ns(sk);
+	}
 	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
-		timely_auto_resume(&ts->flow, cap_bps, timely_path_ns(sk), now_ns,
-				   timely_utc_ns(now_ns));
+		timely_auto_resume(&ts->flow, cap_bps, path_ns, now_ns, timely_utc_ns(now_ns));
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_start(&ts->flow, bps, cap_bps, timely_path_ns(sk), now_ns,
+		timely_auto_start(&ts->flow, bps, cap_bps, path_ns, now_ns,
 				  timely_utc_ns(now_ns));
 	else if (idle)
 		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
@@ -1033,6 +1062,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	const struct timely_params *p = &conf->core;
 	u64 now_ns = tp->tcp_clock_cache;
 	u64 serialisation_ns = 0, prev_rtt_ns, old_bps, cap_bps;
+	u32 path_ns;
 	struct timely_result res;
 	s64 rtt_ns;
 
@@ -1070,6 +1100,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
 
 	old_bps = timely_rate_bps(&ts->flow);
+	path_ns = ts->flow.base_ns;
 	if (conf->profile == TIMELY_PROFILE_AUTO) {
 		prev_rtt_ns = ts->flow.mean_ns;
 		timely_complete_auto(sk, tn, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
@@ -1077,6 +1108,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
 		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);
 	}
+	timely_tell_path(sk, path_ns, done->source);
 	timely_count_result(tn, &res);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),

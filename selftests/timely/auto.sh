@@ -60,6 +60,38 @@ longer_path() {
 	expect "paths learnt anew" "$(timely_count "$A" BranchProbe)" -ge 1
 }
 
+# lowest: D of the one flow, ns, once it has one; into LOWEST.
+lowest() {
+	LOWEST=$("$KSFT_DIR/genl_helper" -n "$A" dump sock | sed -n 's/.* min_rtt_ns=\([0-9]*\).*/\1/p')
+	[ -n "$LOWEST" ]
+}
+
+# A flow that begins behind a full queue knows the path by those before it. If the route has become longer
+# since, it finds that out as any other.
+later_flow() {
+	local filler timely
+
+	tc -n "$A" qdisc replace dev a0 root fq
+	ack_delay 5
+	throughput timely "$V4_B" 0.2 0.3 >/dev/null
+	spawn dcload client --netns "$A" --to "$V4_B" --cc cubic --flows 1 --duration 600
+	filler=$SPAWNED
+	sleep 3
+	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
+	wait_for 20 lowest
+	stop "$SPAWNED" KILL
+	stop "$filler" KILL
+	sleep 2
+	ack_delay 40
+	# It takes 2 to 6 s.
+	timely=$(throughput timely "$V4_B" 6 1.5)
+	tc -n "$A" qdisc del dev a0 root
+	echo "measured: $LOWEST ns, and $(calc "$timely / 1e3") kbit/s"
+	expect "lowest RTT, ns" "$LOWEST" -ge 5000000
+	expect "lowest RTT, ns" "$LOWEST" -lt 20000000
+	expect "timely's throughput" "$timely" -ge "$((mbit * 850000))"
+}
+
 # A start is counted, RTTs are averaged, and decisions are taken.
 counters() {
 	local name
@@ -106,7 +138,7 @@ named() {
 	expect "without a name" "$(grep -c branch=0x "$KSFT_TMP/trace")" -eq 0
 }
 
-ksft_plan 9
+ksft_plan 10
 need_module
 net_line
 serve "$B"
@@ -118,6 +150,7 @@ ksft_case "a shaped link over IPv4, paced by TCP above fq" as_cubic fq "$V4_B" 0
 ksft_case "a shaped link over IPv6, paced by TCP" as_cubic pfifo_fast "$V6_B" 0.9 tcp
 ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
 ksft_case "a path that becomes longer" longer_path
+ksft_case "a path that others have seen empty, and that became longer" later_flow
 ksft_case "RTTs by TCP's clock over a veth" clock
 ksft_case "decisions have names in the trace" named
 ksft_case "counters of the profile" counters
