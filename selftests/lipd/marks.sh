@@ -212,7 +212,7 @@ short_window() {
 	expect "marks" "$(grown "$A" PacketsMarked)" -eq 0
 }
 
-ksft_plan 21
+ksft_plan "$(often 15 21)"
 need_module tcp_lipd
 net_line
 for ns in "$A" "$B"; do
@@ -224,8 +224,10 @@ in_ns "$B" ethtool -K b0 gro off >/dev/null
 params_set "$A" ipv4/lipd line_rate_mbit 100 window_packets 60
 serve "$B"
 for cc in lipd fimd ibaimd; do
-	ksft_case "$cc: R, B and A count the same marks, IPv4 and IPv6" exact $cc
 	ksft_case "$cc: each decision is the paper's formula" replay $cc 1
+	# How marks are counted is the same for all.
+	[ $cc = lipd ] || [ "$THOROUGH" -eq 1 ] || continue
+	ksft_case "$cc: R, B and A count the same marks, IPv4 and IPv6" exact $cc
 	ksft_case "$cc: the same where all marks count" replay $cc 0
 	ksft_case "$cc: half of the bottleneck at least and no drop, one flow" fills $cc 1 50
 done
