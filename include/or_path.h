@@ -4,6 +4,7 @@
  *
  *	a host or a connection begins	or_path_rtt()
  *	an RTT that may be the lowest	or_path_tell()
+ *	all that is known of it		or_path_lower()
  *
  * A path leads from a local address by a device to a remote one. include/or_path_core.h has the
  * rules by which a value is kept and replaced, or_port/or_path.c the table.
@@ -22,6 +23,8 @@ u32 or_path_rtt(const struct net *net, const struct or_addrs *addrs, int ifindex
 		enum or_path_kind kind);
 void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifindex,
 		  enum or_path_kind kind, u64 rtt_ns, enum or_path_how how);
+bool or_path_lower(const struct net *net, const struct or_addrs *addrs, int ifindex,
+		   struct or_path_rtt *rtt, enum or_path_kind *kind);
 
 /**
  * or_path_addrs() - write the addresses of a socket's connection

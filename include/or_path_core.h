@@ -91,6 +91,19 @@ static inline u32 or_path_error(const struct or_path_rtt *p)
 	return p->from_ns ? p->low_ns - p->rtt_ns : 0;
 }
 
+/**
+ * or_path_lower_kind() - return the kind of the lower RTT
+ * @rtts: of a path, by enum or_path_kind
+ *
+ * One that is known is lower than one that is not.
+ */
+static inline enum or_path_kind or_path_lower_kind(const struct or_path_rtt *rtts)
+{
+	u32 tcp_ns = rtts[OR_PATH_TCP].rtt_ns, ack_ns = rtts[OR_PATH_ACK].rtt_ns;
+
+	return tcp_ns && (!ack_ns || tcp_ns <= ack_ns) ? OR_PATH_TCP : OR_PATH_ACK;
+}
+
 static inline void or_path_set(struct or_path_rtt *p, u32 rtt_ns, u8 how)
 {
 	/* Read without a lock. */

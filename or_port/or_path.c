@@ -5,6 +5,7 @@
  *	or_path_tell()	find or create the path, which becomes the last of the list;
  *			a new one may evict the first
  *	or_path_rtt()	RCU
+ *	or_path_lower()	a copy, under the lock
  *	device goes	its paths go
  *
  * One lock for each namespace serialises all changes: users tell of an RTT when a connection
@@ -175,6 +176,37 @@ void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifind
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(or_path_tell);
+
+/**
+ * or_path_lower() - copy what is known of the RTT of a path when it is empty
+ * @net:	namespace
+ * @addrs:	its addresses; their scope does not count
+ * @ifindex:	of the device that it begins with
+ * @rtt:	the lower RTT of both kinds, all of one moment; written if true
+ * @kind:	its kind; likewise
+ *
+ * Context: any but hard interrupts; takes a lock of the namespace, so not for each packet.
+ * Return: whether an RTT of the path is known.
+ */
+bool or_path_lower(const struct net *net, const struct or_addrs *addrs, int ifindex,
+		   struct or_path_rtt *rtt, enum or_path_kind *kind)
+{
+	struct or_path_net *pn = net_generic(net, or_path_net_id);
+	const struct or_path *path;
+	struct or_addrs key;
+
+	rcu_read_lock();
+	spin_lock_bh(&pn->lock);
+	path = or_path_find(pn, addrs, ifindex, &key);
+	if (path) {
+		*kind = or_path_lower_kind(path->rtt);
+		*rtt = path->rtt[*kind];
+	}
+	spin_unlock_bh(&pn->lock);
+	rcu_read_unlock();
+	return path;
+}
+EXPORT_SYMBOL_GPL(or_path_lower);
 
 /* Namespaces, module ------------------------------------------------------- */
 

@@ -75,15 +75,13 @@ u64 onramp_owd_class_end(u32 class)
  */
 static void onramp_peer_recall(struct onramp_peer *peer, u64 now_ns)
 {
-	const struct net *net = peer->onet->net;
-	int ifindex = peer->via.ifindex;
-	u32 rtt_ns = min_not_zero(or_path_rtt(net, &peer->addrs, ifindex, OR_PATH_TCP),
-				  or_path_rtt(net, &peer->addrs, ifindex, OR_PATH_ACK));
+	struct or_path_rtt kept;
+	enum or_path_kind kind;
 
 	lockdep_assert_held(&peer->lock);
-	if (!rtt_ns)
+	if (!or_path_lower(peer->onet->net, &peer->addrs, peer->via.ifindex, &kept, &kind))
 		return;
-	onramp_low_start(&peer->path.rtt, now_ns, rtt_ns);
+	onramp_low_start(&peer->path.rtt, now_ns, kept.rtt_ns);
 	peer->path.wire = peer->path.rtt;
 }
 

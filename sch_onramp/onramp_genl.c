@@ -9,10 +9,17 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 
+#include <or_path.h>
+
 #include "onramp_conn.h"
 
 static_assert(ONRAMP_A_VERDICT_OLD - ONRAMP_A_VERDICT_BELOW == ONRAMP_CONN_VERDICTS - 1);
 static_assert(ONRAMP_A_VERDICT_IMPLAUSIBLE - ONRAMP_A_VERDICT_BELOW == ONRAMP_IMPLAUSIBLE);
+static_assert((int)ONRAMP_EMPTY_SEEN == (int)OR_PATH_SEEN);
+static_assert((int)ONRAMP_EMPTY_PROOF == (int)OR_PATH_PROOF);
+static_assert((int)ONRAMP_EMPTY_CHANGED == (int)OR_PATH_CHANGED);
+static_assert((int)ONRAMP_EMPTY_TCP == (int)OR_PATH_TCP);
+static_assert((int)ONRAMP_EMPTY_OR_ACK == (int)OR_PATH_ACK);
 
 static int onramp_put_u64(struct sk_buff *msg, int attr, u64 value)
 {
@@ -65,6 +72,7 @@ struct onramp_path_view {
 	u32	let_go;
 	u32	n_owds;
 	u16	owds[ONRAMP_OWD_CLASSES];
+	int	ifindex;
 	u8	baseline;
 	bool	absolute;
 };
@@ -80,7 +88,7 @@ static void onramp_path_view(struct onramp_peer *peer, struct onramp_path_view *
 		.swing_ns = peer->last_swing_ns, .baseline_ns = peer->last_baseline_ns,
 		.proof_ns = peer->owd.proof_ns,
 		.line_bps = peer->line_bps, .let_go = peer->path.let_go,
-		.n_owds = peer->n_owds, .baseline = peer->baseline,
+		.n_owds = peer->n_owds, .ifindex = peer->via.ifindex, .baseline = peer->baseline,
 		.absolute = peer->last_absolute,
 	};
 	memcpy(view->owds, peer->owds, sizeof(view->owds));
@@ -144,6 +152,25 @@ static int onramp_put_owd(struct sk_buff *msg, const struct onramp_path_view *vi
 	return 0;
 }
 
+/* The RTT of the empty path that is kept, with which a peer begins after a rest. */
+static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer, int ifindex)
+{
+	struct or_path_rtt empty;
+	enum or_path_kind kind;
+
+	if (or_path_lower(peer->onet->net, &peer->addrs, ifindex, &empty, &kind) &&
+	    (nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_RTT_NS, empty.rtt_ns) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_ERROR_NS, or_path_error(&empty)) ||
+	     onramp_put_u64(msg, ONRAMP_A_PATH_EMPTY_AGE_NS,
+			    onramp_since_ns(ktime_get_ns(), empty.seen_ns)) ||
+	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_HOW, empty.how) ||
+	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_KIND, kind) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_LONGER, empty.longer) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_SHORTER, empty.shorter)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
 {
 	struct onramp_path_view view;
@@ -161,7 +188,8 @@ static int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
 	    (view.line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, view.line_bps)) ||
 	    (view.proof_ns &&
 	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
-			    onramp_since_ns(ktime_get_ns(), view.proof_ns))))
+			    onramp_since_ns(ktime_get_ns(), view.proof_ns))) ||
+	    onramp_put_empty(msg, peer, view.ifindex))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -63,6 +63,19 @@ enum onramp_baseline_state {
 	ONRAMP_BASELINE_LOST,		/* none did for 10 s: the lowest delay since */
 };
 
+/* How the RTT of an empty path is known. */
+enum onramp_empty_how {
+	ONRAMP_EMPTY_SEEN,	/* measured, with the queue of that moment */
+	ONRAMP_EMPTY_PROOF,	/* a drain showed it */
+	ONRAMP_EMPTY_CHANGED,	/* a sender noticed that the route is longer than before */
+};
+
+/* Where an RTT begins and ends. */
+enum onramp_empty_kind {
+	ONRAMP_EMPTY_TCP,	/* by TCP's clock, from socket to socket */
+	ONRAMP_EMPTY_OR_ACK,	/* from the sender's qdisc to its OR-ACK */
+};
+
 /* Rare events. */
 enum onramp_event {
 	ONRAMP_EVENT_UNSPEC,
@@ -157,6 +170,15 @@ enum onramp_path_attr {
 
 	/* Since a drain has shown the empty path; absent: none has. */
 	ONRAMP_A_PATH_PROOF_AGE_NS,	/* u64: ns */
+
+	/* The RTT of the empty path that or_port keeps for as long as the route; absent: none. */
+	ONRAMP_A_PATH_EMPTY_RTT_NS,	/* u32: the lower one of both kinds, ns */
+	ONRAMP_A_PATH_EMPTY_ERROR_NS,	/* u32: it may be too low by this, ns */
+	ONRAMP_A_PATH_EMPTY_AGE_NS,	/* u64: since an RTT was within 1/8 of it, ns */
+	ONRAMP_A_PATH_EMPTY_HOW,	/* u8, enum onramp_empty_how */
+	ONRAMP_A_PATH_EMPTY_KIND,	/* u8, enum onramp_empty_kind */
+	ONRAMP_A_PATH_EMPTY_LONGER,	/* u32: how often a longer RTT replaced it */
+	ONRAMP_A_PATH_EMPTY_SHORTER,	/* u32: how often one shorter by more than 1/8 did */
 
 	__ONRAMP_A_PATH_MAX,
 };

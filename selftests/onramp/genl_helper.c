@@ -109,6 +109,13 @@ static const struct attr path_attrs[] = {
 	{ "time_ns", ONRAMP_A_PATH_TIME_NS, U64, NULL },
 	{ "ifindex", ONRAMP_A_PATH_IFINDEX, U32, NULL },
 	{ "proof_age_ns", ONRAMP_A_PATH_PROOF_AGE_NS, U64, NULL },
+	{ "empty_rtt_ns", ONRAMP_A_PATH_EMPTY_RTT_NS, U32, NULL },
+	{ "empty_error_ns", ONRAMP_A_PATH_EMPTY_ERROR_NS, U32, NULL },
+	{ "empty_age_ns", ONRAMP_A_PATH_EMPTY_AGE_NS, U64, NULL },
+	{ "empty_how", ONRAMP_A_PATH_EMPTY_HOW, U8, NULL },
+	{ "empty_kind", ONRAMP_A_PATH_EMPTY_KIND, U8, NULL },
+	{ "empty_longer", ONRAMP_A_PATH_EMPTY_LONGER, U32, NULL },
+	{ "empty_shorter", ONRAMP_A_PATH_EMPTY_SHORTER, U32, NULL },
 	{ NULL, 0, U8, NULL },
 };
 

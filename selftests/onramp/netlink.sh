@@ -154,6 +154,14 @@ paths() {
 	expect "p99" "$(field owd_p99_ns <<<"$line")" -eq "$(stat owd_p99_ns)"
 	expect "line rate" "$(field line_rate <<<"$line")" -eq 50000000000
 	expect_same "baseline of synchronised clocks" "$(field baseline <<<"$line")" ""
+	# The first RTT of each connection was told of, so that which is kept is no longer.
+	expect "RTT of the empty path, ns" "$(field empty_rtt_ns <<<"$line")" -gt 0
+	expect "RTT of the empty path, ns" "$(field empty_rtt_ns <<<"$line")" -le \
+		"$(($(field rtt_us <<<"$line") * 1000))"
+	expect "its age, ns" "$(field empty_age_ns <<<"$line")" -lt 600000000000
+	expect "its source" "$(field empty_how <<<"$line")" -le 2
+	expect "its kind" "$(field empty_kind <<<"$line")" -le 1
+	expect_same "its other attributes" "$(grep -o -E 'empty_(error_ns|longer|shorter)=' <<<"$line" | wc -l)" 3
 }
 
 path_is() {

@@ -144,6 +144,20 @@ static void path__changed(void)
 	CHECK_EQ(p.shorter, 1);
 }
 
+static void path__lower_kind(void)
+{
+	struct or_path_rtt rtts[OR_PATH_KINDS] = {};
+
+	rtts[OR_PATH_ACK] = known();
+	CHECK_EQ(or_path_lower_kind(rtts), OR_PATH_ACK);
+	rtts[OR_PATH_TCP] = known();
+	CHECK_EQ(or_path_lower_kind(rtts), OR_PATH_TCP);
+	CHECK(!or_path_add(&rtts[OR_PATH_ACK], START + 1, 80 * US - 1, OR_PATH_SEEN));
+	CHECK_EQ(or_path_lower_kind(rtts), OR_PATH_ACK);
+	rtts[OR_PATH_ACK].rtt_ns = 0;
+	CHECK_EQ(or_path_lower_kind(rtts), OR_PATH_TCP);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -155,6 +169,7 @@ int main(void)
 		KTAP_CASE(path__one_is_enough),
 		KTAP_CASE(path__gaps),
 		KTAP_CASE(path__changed),
+		KTAP_CASE(path__lower_kind),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

@@ -47,6 +47,9 @@ static const char * const baselines[] = {
 	"unknown", "learning", "unsupported", "supported", "lost", NULL,
 };
 
+static const char * const empty_hows[] = { "seen", "proof", "changed", NULL };
+static const char * const empty_kinds[] = { "tcp", "or_ack", NULL };
+
 static const char * const events[] = {
 	"none", "silent", "heard", "learned", "support_lost", "map_lost", NULL,
 };
@@ -79,6 +82,13 @@ static const struct attr paths[ONRAMP_A_PATH_MAX + 1] = {
 	[ONRAMP_A_PATH_TIME_NS]		= { "time_ns", U64 },
 	[ONRAMP_A_PATH_IFINDEX]		= { "ifindex", U32 },
 	[ONRAMP_A_PATH_PROOF_AGE_NS]	= { "proof_age_ns", U64 },
+	[ONRAMP_A_PATH_EMPTY_RTT_NS]	= { "empty_rtt_ns", U32 },
+	[ONRAMP_A_PATH_EMPTY_ERROR_NS]	= { "empty_error_ns", U32 },
+	[ONRAMP_A_PATH_EMPTY_AGE_NS]	= { "empty_age_ns", U64 },
+	[ONRAMP_A_PATH_EMPTY_HOW]	= { "empty_how", WORD, empty_hows },
+	[ONRAMP_A_PATH_EMPTY_KIND]	= { "empty_kind", WORD, empty_kinds },
+	[ONRAMP_A_PATH_EMPTY_LONGER]	= { "empty_longer", U32 },
+	[ONRAMP_A_PATH_EMPTY_SHORTER]	= { "empty_shorter", U32 },
 };
 
 static const struct attr verdicts[ONRAMP_A_VERDICT_MAX + 1] = {

@@ -81,13 +81,18 @@ static int refusal(const struct ctl *ctl, enum family_what what)
 
 static int show_paths(const struct ctl *ctl)
 {
+	/* The last six with -v only. */
 	static const struct column columns[] = {
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
 		{ "QUEUE", "delay_ns", LOOK_NS }, { "P99", "delay_p99_ns", LOOK_NS },
 		{ "T", "threshold_ns", LOOK_NS }, { "BASE-ERR", "delay_error_ns", LOOK_NS },
 		{ "BASELINE", "baseline", LOOK_TEXT }, { "OR-ACK/S", "acks_per_s", LOOK_COUNT },
-		{ "PAUSED", "paused_share", LOOK_SHARE },
+		{ "PAUSED", "paused_share", LOOK_SHARE }, { "EMPTY", "empty_rtt_ns", LOOK_NS },
+		{ "EMPTY-ERR", "empty_error_ns", LOOK_NS },
+		{ "EMPTY-AGE", "empty_age_ns", LOOK_NS }, { "BY", "empty_kind", LOOK_TEXT },
+		{ "HOW", "empty_how", LOOK_TEXT }, { "LONGER", "empty_longer", LOOK_COUNT },
+		{ "SHORTER", "empty_shorter", LOOK_COUNT },
 	}, proc_columns[] = {
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
@@ -96,6 +101,7 @@ static int show_paths(const struct ctl *ctl)
 	};
 	static const char none[] =
 		"no peers: no data went to another host through the qdisc onramp";
+	size_t n = ARRAY_SIZE(columns) - (ctl->verbose ? 0 : 6);
 	json_t *facts = facts_twice(ctl), *rows;
 
 	need(facts, "sch_onramp");
@@ -105,7 +111,7 @@ static int show_paths(const struct ctl *ctl)
 	json_decref(facts);
 	/* /proc has less: an older module. */
 	if (!json_array_size(rows) || j_get(json_array_get(rows, 0), "acks"))
-		return put(ctl, rows, columns, ARRAY_SIZE(columns), none);
+		return put(ctl, rows, columns, n, none);
 	return put(ctl, rows, proc_columns, ARRAY_SIZE(proc_columns), none);
 }
 

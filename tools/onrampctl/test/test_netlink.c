@@ -197,6 +197,11 @@ static struct nl_msg *path_message(void)
 	nla_put_u8(msg, ONRAMP_A_PATH_EVENT, ONRAMP_EVENT_SUPPORT_LOST);
 	nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, 125000);
 	nla_put_u64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, (uint64_t)-5);
+	nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_RTT_NS, UINT32_MAX);
+	nla_put_u64(msg, ONRAMP_A_PATH_EMPTY_AGE_NS, 86400000000000);
+	nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_HOW, ONRAMP_EMPTY_CHANGED);
+	nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_KIND, ONRAMP_EMPTY_OR_ACK);
+	nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_LONGER, 3);
 	return msg;
 }
 
@@ -240,6 +245,11 @@ static void objects_are_read(void)
 	CHECK(j_is(row, "event", "support_lost"));
 	CHECK(json_real_value(j_get(row, "let_go_share")) == 0.125);
 	CHECK_EQ(j_int_or(row, "baseline_ns", 0), -5);
+	CHECK_EQ(j_int_or(row, "empty_rtt_ns", 0), UINT32_MAX);
+	CHECK_EQ(j_int_or(row, "empty_age_ns", 0), 86400000000000);
+	CHECK(j_is(row, "empty_how", "changed") && j_is(row, "empty_kind", "or_ack"));
+	CHECK_EQ(j_int_or(row, "empty_longer", 0), 3);
+	CHECK(!j_get(row, "empty_shorter"));
 	json_decref(row);
 	/* Without ports. */
 	CHECK(!family_pauses(&p, nlmsg_attrdata(nlmsg_hdr(path), 0),
