@@ -478,8 +478,26 @@ path_longer() {
 	paths | grep -q ' before=[1-9][0-9]* rtt=[0-9]* how=seen$'
 }
 
+# kept NAME: what netlink shows of the RTT that is kept, empty_NAME.
+kept() {
+	"$KSFT_DIR/genl_helper" -n "$A" path "local=$V4_A" "remote=$B4" |
+		grep -o -E "\<empty_$1=[0-9]+" | cut -d= -f2
+}
+
+begin_one() {
+	load "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 0.2
+}
+
+# both_longer: RTTs of both kinds, of which netlink shows the lower one. TCP's comes with connections that
+# begin.
+both_longer() {
+	begin_one
+	sleep 5
+	[ "$(kept longer)" = 1 ]
+}
+
 # The RTT of a path outlives all who measured it. It is where the next ones begin, for half a minute; if
-# the route has become longer since, it is replaced.
+# the route has become longer since, it is replaced, and again if it becomes shorter.
 recalls() {
 	local low high
 
@@ -502,12 +520,23 @@ recalls() {
 	wait_for 20 stats_reach acks_below 5
 	expect "threshold by the path of before" "$(stat threshold_ns)" -lt 40000000
 	wait_for 60 stats_reach threshold_ns 40000000
-	wait_for 180 path_longer
+	begin_one
+	expect "RTT kept, ns" "$(kept rtt_ns)" -lt 20000000
+	expect "its error, ns" "$(kept error_ns)" -ge 20000000
+	wait_for 180 both_longer
+	path_longer
 	high=$(paths | awk "$TRACE_AWK"'{ rtt = v("rtt") } END { print rtt }')
 	expect "longer RTT, ns" "$high" -ge 40000000
+	expect "longer RTT kept, ns" "$(kept rtt_ns)" -ge 40000000
+	expect "its error, ns" "$(kept error_ns)" -lt 5000000
+	expect "RTTs that were shorter" "$(kept shorter)" -eq 0
+	tc -n "$B" qdisc del dev b0 root
+	begin_one
+	expect "shorter RTT kept, ns" "$(kept rtt_ns)" -lt 20000000
+	expect "RTTs that were shorter" "$(kept shorter)" -eq 1
+	expect "RTTs that were longer" "$(kept longer)" -eq 1
 	trace_off "$KSFT_TMP/trace"
 	stop "$SPAWNED" KILL
-	tc -n "$B" qdisc del dev b0 root
 	tc -n "$A" qdisc del dev a0 root
 	echo "measured: RTT $low ns, then $high ns"
 }
