@@ -4,7 +4,7 @@
  *
  *	packet with data, before GRO:
  *		several in one, or from this very host, and the CPU has no time for an
- *			OR-ACK? ignore it, without a look at it if it can be
+ *			OR-ACK? skip it, unparsed where possible
  *		flow of its connection; none: is its sender a subscriber, and
  *			is there a socket that takes it, or does this host translate it
  *			for one elsewhere? then make one

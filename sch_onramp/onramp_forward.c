@@ -64,7 +64,7 @@ static unsigned int onramp_max_forwarded = 1 << 16;
 module_param_named(max_forwarded, onramp_max_forwarded, uint, 0644);
 MODULE_PARM_DESC(max_forwarded, "forwarded connections of a network namespace, at most (65536)");
 
-/* With so many there are, small connections get none: their state would take the CPU's caches. */
+/* Above this many entries, track only large connections, for the sake of the CPU's caches. */
 static unsigned int onramp_few_forwarded = 1 << 12;
 module_param_named(few_forwarded, onramp_few_forwarded, uint, 0644);
 MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace from which on only large ones are followed (4096)");

@@ -32,7 +32,7 @@
  *
  * When the table is full, a new peer evicts an old one: one that has never sent a message with
  * the right tag, and that has no connection or is silent. The search goes on from the last
- * one, a few peers each time. So hosts without On-Ramp, however many, keep no host with it out.
+ * one, a few peers each time. Hosts without On-Ramp cannot evict one that has it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

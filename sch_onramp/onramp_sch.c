@@ -25,7 +25,7 @@
  *	    its next packet may not leave yet: throttled until then
  *	      data of a connection that On-Ramp has paused: until the end of the pause
  *	      data to a host whose path is being drained: until the end of the silence
- *	      it begins a burst, others to the same host being on the way: asks again soon
+ *	      it would start a burst while others to that host are in flight: retry soon
  *	  the first one in a drain: one packet of its batch, and all others wait on
  *	  data of a paused connection on a link of up to 1 Gbit/s: packet by packet
  *	  send its packet, and take the length from both credits
@@ -228,7 +228,7 @@ static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
 	return bps + more_bps;
 }
 
-/* Is the next packet's gap after one that a pause held so long that it can end early? */
+/* True if the gap after a paused packet is long enough to cut short. */
 static bool onramp_gap_is_long(const struct onramp_flow *f)
 {
 	u32 until = f->time_next_packet >> ONRAMP_RATE_AT_SHIFT;
@@ -275,10 +275,9 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
  * @now: the time as last read, ns
  * @held: set if it is a pause that the packet waits for, not its rate or its EDT
  *
- * The one place that decides it: whatever else has to hold a flow back is one more
- * term of the maximum. It is asked before each packet leaves, and again when a flow
- * that was throttled has its turn, so a time that has moved on while the flow waited
- * is seen. To have a flow go on earlier than it was told, call onramp_unthrottle().
+ * Only this function delays a packet. A new reason becomes another term of the
+ * maximum. It is called before each packet leaves, and again when a throttled flow has
+ * its turn, so it sees a time that has moved while the flow waited. To have a flow go on earlier than it was told, call onramp_unthrottle().
  * Lateness is measured from the time that it returns, for pacing and marks.
  *
  * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so

@@ -38,8 +38,8 @@
 #define ONRAMP_WINDOW_LEAST	(32 * 1448ULL)
 
 /*
- * W grows by its first factor in 2^this trips below T, at most ONRAMP_WINDOW_GROWTHS times: so
- * much may leave at once where all bursts begin together after a silence.
+ * W doubles after 2^this round trips without a delay above T, at most ONRAMP_WINDOW_GROWTHS times.
+ * This bounds the data that leaves at once when all bursts begin together after a silence.
  */
 #define ONRAMP_WINDOW_SHIFT	2
 #define ONRAMP_WINDOW_GROWTHS	1
