@@ -277,7 +277,8 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
  *
  * Only this function delays a packet. A new reason becomes another term of the
  * maximum. It is called before each packet leaves, and again when a throttled flow has
- * its turn, so it sees a time that has moved while the flow waited. To have a flow go on earlier than it was told, call onramp_unthrottle().
+ * its turn, so it sees a time that has moved while the flow waited. To
+ * have a flow go on earlier than it was told, call onramp_unthrottle().
  * Lateness is measured from the time that it returns, for pacing and marks.
  *
  * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so
