@@ -429,12 +429,6 @@ struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onram
 	return rhashtable_lookup(&onet->conns, &key, onramp_conn_table);
 }
 
-/* Whose cgroup a packet's connection is charged to: a forwarded one has no socket. */
-static struct sock *onramp_payer(const struct sk_buff *skb)
-{
-	return skb->sk && sk_fullsock(skb->sk) ? skb->sk : NULL;
-}
-
 /* A new one for @peer, whose reference it takes; charged to the cgroup of @sk, or NULL: to none. */
 static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 					      struct onramp_qref *qref, struct sock *sk,
@@ -507,8 +501,7 @@ static void onramp_conn_via(struct onramp_conn *conn, const struct or_via *via, 
  * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
  *
- * The caller calls onramp_conn_own() with the result, or onramp_conn_own_forwarded() if @skb has
- * no socket.
+ * The caller calls onramp_conn_own() with the result.
  *
  * Context: the qdisc's lock.
  * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
@@ -519,7 +512,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 {
 	struct onramp_net *onet = qref->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
-	struct sock *payer = onramp_payer(skb);
+	/* Its cgroup pays; for a forwarded connection none does. */
+	struct sock *payer = skb->sk && sk_fullsock(skb->sk) ? skb->sk : NULL;
 	/* Of this namespace. */
 	const struct sock *sk = way ? NULL : payer;
 	struct onramp_conn *conn;
@@ -558,63 +552,28 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 /**
  * onramp_conn_own() - set the socket of a connection
  * @conn: the connection
- * @sk: the socket
- * @away: it is one of another namespace
+ * @sk: the socket; NULL: it has none here
+ * @key: of its flow: the address of the socket, or of the entry
+ * @away: the socket is one of another namespace
+ * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away)
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key, bool away,
+		     u64 now)
 {
+	WRITE_ONCE(conn->seen_ns, now);
 	/*
 	 * onramp_conn_open() reads both without a lock. If it sees one value of the former socket
 	 * and one of this, it takes the connection for closed; the next data starts it again.
 	 */
-	WRITE_ONCE(conn->hash, sk->sk_hash);
-	WRITE_ONCE(conn->sk, (unsigned long)sk);
-	WRITE_ONCE(conn->away, away);
-	WRITE_ONCE(conn->forwarded, false);
-}
-
-/**
- * onramp_conn_seen() - note data of a connection that has no socket in this namespace
- * @conn: the connection
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the qdisc's lock.
- */
-void onramp_conn_seen(struct onramp_conn *conn, u64 now)
-{
-	/* onramp_conn_lives() reads it without a lock. */
-	WRITE_ONCE(conn->seen_ns, now);
-}
-
-/**
- * onramp_conn_closes() - note whether the host of a forwarded connection has closed it
- * @conn: the connection
- * @closed: whether it has
- *
- * Context: the qdisc's lock.
- */
-void onramp_conn_closes(struct onramp_conn *conn, bool closed)
-{
-	/* As above. */
-	WRITE_ONCE(conn->closed, closed);
-}
-
-/**
- * onramp_conn_own_forwarded() - note that a connection has no socket here
- * @conn: the connection
- * @key: of its flow
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the qdisc's lock.
- */
-void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now)
-{
-	onramp_conn_seen(conn, now);
+	if (sk) {
+		WRITE_ONCE(conn->hash, sk->sk_hash);
+		WRITE_ONCE(conn->away, away);
+	}
 	WRITE_ONCE(conn->sk, key);
 	/* Pairs with onramp_conn_lives(), which reads the time of this packet after it. */
-	smp_store_release(&conn->forwarded, true);
+	smp_store_release(&conn->forwarded, !sk);
 }
 
 /**
@@ -685,7 +644,7 @@ static u64 onramp_conn_last(const struct onramp_conn *conn)
 /* May the connection still send data? */
 static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
 {
-	/* All are written by the qdisc. Pairs with onramp_conn_own_forwarded(). */
+	/* All are written by the qdisc. Pairs with onramp_conn_own(). */
 	if (smp_load_acquire(&conn->forwarded))
 		return !onramp_fwd_is_old(onramp_conn_last(conn), READ_ONCE(conn->closed), now);
 	/* That namespace may have a table of its own, and may go. */

@@ -607,23 +607,6 @@ static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 
 /* Statistics --------------------------------------------------------------- */
 
-/*
- * Begin a change of this CPU's statistics, with BH disabled. With PREEMPT_RT that keeps the CPU,
- * but lets other tasks of it in, and a count would be lost.
- */
-static inline void onramp_stats_begin(struct u64_stats_sync *syncp)
-{
-	preempt_disable_nested();
-	u64_stats_update_begin(syncp);
-}
-
-/* onramp_stats_end() - undo onramp_stats_begin() */
-static inline void onramp_stats_end(struct u64_stats_sync *syncp)
-{
-	u64_stats_update_end(syncp);
-	preempt_enable_nested();
-}
-
 /* onramp_qref_add() - add to a counter of a qdisc; any context */
 static inline void onramp_qref_add(struct onramp_qref *qref, unsigned int id, u64 n)
 {
@@ -640,13 +623,17 @@ static inline void onramp_stats_max(atomic64_t *max, u64 value)
 		;
 }
 
+/* onramp_net_count() - count in a namespace; BH disabled */
 static inline void onramp_net_count(const struct onramp_net *onet, unsigned int id)
 {
 	struct onramp_net_stats *stats = this_cpu_ptr(onet->stats);
 
-	onramp_stats_begin(&stats->syncp);
+	/* With PREEMPT_RT other tasks of this CPU are let in, and a count would be lost. */
+	preempt_disable_nested();
+	u64_stats_update_begin(&stats->syncp);
 	stats->n[id]++;
-	onramp_stats_end(&stats->syncp);
+	u64_stats_update_end(&stats->syncp);
+	preempt_enable_nested();
 }
 
 /* onramp_conn.c */
@@ -663,10 +650,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 					       const struct or_way *way, u32 rtt_us, u64 near_ns,
 					       u64 now);
 u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr);
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, bool away);
-void onramp_conn_own_forwarded(struct onramp_conn *conn, unsigned long key, u64 now);
-void onramp_conn_seen(struct onramp_conn *conn, u64 now);
-void onramp_conn_closes(struct onramp_conn *conn, bool closed);
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key, bool away,
+		     u64 now);
 void onramp_conn_age(struct work_struct *work);
 void onramp_conn_put(struct onramp_conn *conn);
 struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,

@@ -2,9 +2,7 @@
 /*
  * Drains of a path, which its receiver coordinates: pure functions on integers.
  *
- * A sender that never sees the path empty takes the shortest queue so far for the path. Where many
- * hosts keep one port full, that is the whole queue, and no sender can know better alone. The
- * receiver sees all of them. Now and then it sets a bit in its OR-ACKs, and each sender
+ * Now and then the receiver sets a bit in its OR-ACKs, and each sender
  *
  *	none:	OR-ACK with the bit, at a round trip of RTT, 3/2 RTT <= 27 ms, and since the last
  *		silence began at least 100 ms and 64 times its length; 512 times if the last two
@@ -18,13 +16,8 @@
  * One round trip after the last sender has heard of it the queue is empty. The first quarter is
  * for those that hear of it later or have measured a shorter RTT, the second for those whose probe
  * is later. So a proof has the delay of the empty path, unless packets to other receivers share a
- * queue with it: see onramp_owd_proof(), which takes this into account.
- *
- * The receiver chooses the time, the sender the cost. A receiver can make a silence longer by
- * holding its OR-ACKs back, but all of them are 1/64 of the time, 1.6 %, and one more of up to
- * 27 ms at most. An honest receiver costs less: 3/2 RTT a second are 0.05 % at an RTT of 300 us.
- * Where the path is long and not the queue, or others never let the queue drain, there is less to
- * learn than to lose: 0.2 % of the time. A sender whose RTT is above 18 ms does not take part.
+ * queue with it: see onramp_owd_proof(). "Drains" of Documentation/sch_onramp.md has what they
+ * gain, and what a receiver can do with them at most.
  *
  * Source: BBR's ProbeRTT drains a path to see its delay (Cardwell et al., "BBR: Congestion-Based
  * Congestion Control", ACM Queue 2016). There each sender decides alone.

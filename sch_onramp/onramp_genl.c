@@ -2,8 +2,8 @@
 /*
  * onramp: peers and connections for the generic netlink family "onramp", and events
  *
- * or_port walks the tables. Here an object is copied under its own lock, and written into a
- * message after that.
+ * or_port walks the tables. Here an object is written into a message, under its own lock: all
+ * its values are of one moment.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -55,53 +55,13 @@ static int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs)
 
 /* Peers -------------------------------------------------------------------- */
 
-/* The values of a peer that are shown, all of one moment. */
-struct onramp_path_view {
-	u64	acks;
-	u64	acks_counted;
-	u64	paused_ns;
-	u64	owd_ns;
-	u64	owd_at_ns;
-	u64	error_ns;
-	u64	threshold_ns;
-	u64	slack_ns;
-	u64	swing_ns;
-	s64	baseline_ns;
-	u64	proof_ns;
-	u64	line_bps;
-	u32	let_go;
-	u32	n_owds;
-	u16	owds[ONRAMP_OWD_CLASSES];
-	int	ifindex;
-	u8	baseline;
-	bool	absolute;
-};
-
-static void onramp_path_view(struct onramp_peer *peer, struct onramp_path_view *view)
-{
-	spin_lock_bh(&peer->lock);
-	*view = (struct onramp_path_view) {
-		.acks = peer->acks, .acks_counted = peer->acks_counted,
-		.paused_ns = peer->paused_ns, .owd_ns = peer->last_owd_ns,
-		.owd_at_ns = peer->last_owd_at_ns, .error_ns = peer->last_error_ns,
-		.threshold_ns = peer->last_threshold_ns, .slack_ns = peer->path.slack_ns,
-		.swing_ns = peer->last_swing_ns, .baseline_ns = peer->last_baseline_ns,
-		.proof_ns = peer->owd.proof_ns,
-		.line_bps = peer->line_bps, .let_go = peer->path.let_go,
-		.n_owds = peer->n_owds, .ifindex = peer->via.ifindex, .baseline = peer->baseline,
-		.absolute = peer->last_absolute,
-	};
-	memcpy(view->owds, peer->owds, sizeof(view->owds));
-	spin_unlock_bh(&peer->lock);
-}
-
 /* A quantile of a peer's delays: the upper end of its class. */
-static u64 onramp_path_quantile(const struct onramp_path_view *view, u32 percent)
+static u64 onramp_path_quantile(const struct onramp_peer *peer, u32 percent)
 {
-	u32 i, sum = 0, wanted = DIV_ROUND_UP(view->n_owds * percent, 100);
+	u32 i, sum = 0, wanted = DIV_ROUND_UP(peer->n_owds * percent, 100);
 
 	for (i = 0; i < ONRAMP_OWD_CLASSES; i++) {
-		sum += view->owds[i];
+		sum += peer->owds[i];
 		if (sum && sum >= wanted)
 			break;
 	}
@@ -132,37 +92,35 @@ static int onramp_put_peer(struct sk_buff *msg, const struct onramp_peer *peer)
 	return 0;
 }
 
-/* Of the last OR-ACK that counted. */
-static int onramp_put_owd(struct sk_buff *msg, const struct onramp_path_view *view)
+/* Of the last OR-ACK that counted; the peer's lock. */
+static int onramp_put_owd(struct sk_buff *msg, const struct onramp_peer *peer, u64 now)
 {
-	u64 now = ktime_get_ns();
-
-	if (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_NS, view->owd_ns) ||
+	if (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_NS, peer->last_owd_ns) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_AGE_NS,
-			   onramp_since_ns(now, view->owd_at_ns)) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_ERROR_NS, view->error_ns) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_THRESHOLD_NS, view->threshold_ns) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_SLACK_NS, view->slack_ns) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_SWING_NS, view->swing_ns) ||
-	    nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, onramp_ppm(view->let_go)) ||
-	    (!view->absolute &&
-	     nla_put_s64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, view->baseline_ns,
+			   onramp_since_ns(now, peer->last_owd_at_ns)) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_ERROR_NS, peer->last_error_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_THRESHOLD_NS, peer->last_threshold_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_SLACK_NS, peer->path.slack_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_SWING_NS, peer->last_swing_ns) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, onramp_ppm(peer->path.let_go)) ||
+	    (!peer->last_absolute &&
+	     nla_put_s64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, peer->last_baseline_ns,
 			 ONRAMP_A_PATH_PAD)))
 		return -EMSGSIZE;
 	return 0;
 }
 
-/* The RTT of the empty path that is kept, with which a peer begins after a rest. */
-static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer, int ifindex)
+/* The RTT of the empty path that is kept, with which a peer begins after a rest; its lock. */
+static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer, u64 now)
 {
 	struct or_path_rtt empty;
 	enum or_path_kind kind;
 
-	if (or_path_lower(peer->onet->net, &peer->addrs, ifindex, &empty, &kind) &&
+	if (or_path_lower(peer->onet->net, &peer->addrs, peer->via.ifindex, &empty, &kind) &&
 	    (nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_RTT_NS, empty.rtt_ns) ||
 	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_ERROR_NS, or_path_error(&empty)) ||
 	     onramp_put_u64(msg, ONRAMP_A_PATH_EMPTY_AGE_NS,
-			    onramp_since_ns(ktime_get_ns(), empty.seen_ns)) ||
+			    onramp_since_ns(now, empty.seen_ns)) ||
 	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_HOW, empty.how) ||
 	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_KIND, kind) ||
 	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_LONGER, empty.longer) ||
@@ -171,27 +129,38 @@ static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer,
 	return 0;
 }
 
-static int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
+/* What is known of the path; its lock. */
+static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
 {
-	struct onramp_path_view view;
+	u64 now = ktime_get_ns();
 
-	onramp_path_view(peer, &view);
-	if (onramp_put_peer(msg, peer) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_ACKS, view.acks) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_ACKS_COUNTED, view.acks_counted) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_PAUSED_NS, view.paused_ns) ||
-	    (view.owd_at_ns && onramp_put_owd(msg, &view)) ||
-	    (view.n_owds &&
-	     (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P50_NS, onramp_path_quantile(&view, 50)) ||
-	      onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P99_NS, onramp_path_quantile(&view, 99)))) ||
-	    (!view.absolute && nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, view.baseline)) ||
-	    (view.line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, view.line_bps)) ||
-	    (view.proof_ns &&
+	if (onramp_put_u64(msg, ONRAMP_A_PATH_ACKS, peer->acks) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_ACKS_COUNTED, peer->acks_counted) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_PAUSED_NS, peer->paused_ns) ||
+	    (peer->last_owd_at_ns && onramp_put_owd(msg, peer, now)) ||
+	    (peer->n_owds &&
+	     (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P50_NS, onramp_path_quantile(peer, 50)) ||
+	      onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P99_NS, onramp_path_quantile(peer, 99)))) ||
+	    (!peer->last_absolute && nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, peer->baseline)) ||
+	    (peer->line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, peer->line_bps)) ||
+	    (peer->owd.proof_ns &&
 	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
-			    onramp_since_ns(ktime_get_ns(), view.proof_ns))) ||
-	    onramp_put_empty(msg, peer, view.ifindex))
+			    onramp_since_ns(now, peer->owd.proof_ns))) ||
+	    onramp_put_empty(msg, peer, now))
 		return -EMSGSIZE;
 	return 0;
+}
+
+static int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
+{
+	int err = onramp_put_peer(msg, peer);
+
+	if (err)
+		return err;
+	spin_lock_bh(&peer->lock);
+	err = onramp_put_known(msg, peer);
+	spin_unlock_bh(&peer->lock);
+	return err;
 }
 
 static struct rhashtable *onramp_genl_peers(struct net *net)
@@ -221,41 +190,6 @@ static int onramp_genl_put_peer(struct sk_buff *msg, const void *object,
 
 /* Connections -------------------------------------------------------------- */
 
-/* The values of a connection that are shown, all of one moment. */
-struct onramp_flow_view {
-	u64	now;
-	u64	until_ns;
-	u64	paused_ns;
-	u64	pauses;
-	u64	owd_ns;
-	u64	sent_ns;
-	u64	line_bps;
-	u64	verdicts[ONRAMP_CONN_VERDICTS];
-	unsigned long acked;
-	u32	beta;
-	u32	mss;
-	u32	records;
-	int	ifindex;
-	bool	has_owd;
-	bool	waiting;
-};
-
-static void onramp_flow_view(struct onramp_conn *conn, struct onramp_flow_view *view)
-{
-	spin_lock_bh(&conn->lock);
-	*view = (struct onramp_flow_view) {
-		.now = ktime_get_ns(), .until_ns = conn->ctrl.until_ns, .pauses = conn->pauses,
-		.has_owd = conn->ctrl.acked, .owd_ns = conn->ctrl.last_owd_ns,
-		.sent_ns = conn->ring.sent_ns, .line_bps = conn->line_bps,
-		.acked = conn->acked, .beta = conn->ctrl.beta, .mss = conn->mss,
-		.records = conn->ring.count, .waiting = conn->waiter,
-		.ifindex = conn->qref ? conn->qref->ifindex : 0,
-	};
-	view->paused_ns = onramp_ctrl_cum_pause(&conn->ctrl, view->now);
-	memcpy(view->verdicts, conn->verdicts, sizeof(view->verdicts));
-	spin_unlock_bh(&conn->lock);
-}
-
 static int onramp_put_verdicts(struct sk_buff *msg, const u64 *verdicts)
 {
 	struct nlattr *nest = nla_nest_start(msg, ONRAMP_A_FLOW_VERDICTS);
@@ -270,28 +204,30 @@ static int onramp_put_verdicts(struct sk_buff *msg, const u64 *verdicts)
 	return 0;
 }
 
-static int onramp_put_flow(struct sk_buff *msg, const struct onramp_conn *conn,
-			   const struct onramp_flow_view *view)
+/* The connection's lock. */
+static int onramp_put_flow(struct sk_buff *msg, const struct onramp_conn *conn)
 {
-	u64 left_ns = view->until_ns > view->now ? view->until_ns - view->now : 0;
+	const struct onramp_ctrl *ctrl = &conn->ctrl;
+	u64 now = ktime_get_ns();
 
 	if (onramp_put_addrs(msg, &conn->peer->addrs) ||
 	    nla_put_be16(msg, ONRAMP_A_FLOW_LPORT, htons(conn->key.sport)) ||
 	    nla_put_be16(msg, ONRAMP_A_FLOW_RPORT, htons(conn->key.dport)) ||
-	    (view->ifindex && nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, view->ifindex)) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS, left_ns) ||
-	    nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, view->waiting) ||
-	    nla_put_u32(msg, ONRAMP_A_FLOW_BETA, onramp_ppm(view->beta)) ||
-	    (view->has_owd && onramp_put_u64(msg, ONRAMP_A_FLOW_OWD_NS, view->owd_ns)) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_ACKED_MS, jiffies_to_msecs(jiffies - view->acked)) ||
-	    (view->sent_ns && onramp_put_u64(msg, ONRAMP_A_FLOW_SENT_NS,
-					     onramp_since_ns(view->now, view->sent_ns))) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSES, view->pauses) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSED_NS, view->paused_ns) ||
-	    onramp_put_verdicts(msg, view->verdicts) ||
-	    (view->mss && nla_put_u32(msg, ONRAMP_A_FLOW_MSS, view->mss)) ||
-	    (view->line_bps && onramp_put_u64(msg, ONRAMP_A_FLOW_LINE_RATE, view->line_bps)) ||
-	    nla_put_u32(msg, ONRAMP_A_FLOW_RECORDS, view->records))
+	    (conn->qref && nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, conn->qref->ifindex)) ||
+	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS,
+			   onramp_since_ns(ctrl->until_ns, now)) ||
+	    nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, !!conn->waiter) ||
+	    nla_put_u32(msg, ONRAMP_A_FLOW_BETA, onramp_ppm(ctrl->beta)) ||
+	    (ctrl->acked && onramp_put_u64(msg, ONRAMP_A_FLOW_OWD_NS, ctrl->last_owd_ns)) ||
+	    onramp_put_u64(msg, ONRAMP_A_FLOW_ACKED_MS, jiffies_to_msecs(jiffies - conn->acked)) ||
+	    (conn->ring.sent_ns && onramp_put_u64(msg, ONRAMP_A_FLOW_SENT_NS,
+						  onramp_since_ns(now, conn->ring.sent_ns))) ||
+	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSES, conn->pauses) ||
+	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSED_NS, onramp_ctrl_cum_pause(ctrl, now)) ||
+	    onramp_put_verdicts(msg, conn->verdicts) ||
+	    (conn->mss && nla_put_u32(msg, ONRAMP_A_FLOW_MSS, conn->mss)) ||
+	    (conn->line_bps && onramp_put_u64(msg, ONRAMP_A_FLOW_LINE_RATE, conn->line_bps)) ||
+	    nla_put_u32(msg, ONRAMP_A_FLOW_RECORDS, conn->ring.count))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -324,14 +260,16 @@ static int onramp_genl_put_conn(struct sk_buff *msg, const void *object,
 				const struct or_genl_filter *filter)
 {
 	struct onramp_conn *conn = (struct onramp_conn *)object;
-	struct onramp_flow_view view;
+	int err = OR_GENL_SKIP;
 
 	if (filter && !onramp_flow_matches(conn, filter))
 		return OR_GENL_SKIP;
-	onramp_flow_view(conn, &view);
-	if (filter && filter->ifindex && filter->ifindex != view.ifindex)
-		return OR_GENL_SKIP;
-	return onramp_put_flow(msg, conn, &view);
+	spin_lock_bh(&conn->lock);
+	if (!filter || !filter->ifindex ||
+	    (conn->qref && filter->ifindex == conn->qref->ifindex))
+		err = onramp_put_flow(msg, conn);
+	spin_unlock_bh(&conn->lock);
+	return err;
 }
 
 /* Events ------------------------------------------------------------------- */

@@ -3,18 +3,11 @@
  * onramp: devices, shared by all qdiscs on them
  *
  * All queues of a device share its wire: its rate, and the model of the queue before it, see
- * onramp_fifo.h. Where the model is wrong it says that packets leave later than they do. So
- *
- *	the rate is the speed that the device reports, if it has a wire:
- *	  a device on top of others, like a VLAN or a bond, has one if all of them have one
- *	  a device of no bus, like a veth or a tun, has none; its speed is a constant
- *	  a device that a hypervisor makes has none; its speed is the hypervisor's choice
- *	a tunnel that reports the speed of the device below, as a VXLAN does, has that rate, but no
- *	  model: its packets wait again in the qdisc of that device, which may send them in
- *	  another order
- *	the model begins anew when the rate changes
- *	the model is never further ahead than the time that the bytes take on the wire which
- *	the driver has been given and has not completed (BQL)
+ * onramp_fifo.h. "The sender's own queue" of Documentation/sch_onramp.md says which devices have a
+ * wire. A tunnel that reports the speed of the device below, as a VXLAN does, has that rate, but no
+ * model: its packets wait again in the qdisc of that device, which may send them in another order.
+ * The model begins anew when the rate changes, and is never further ahead than the time that the
+ * bytes take on the wire which the driver has been given and has not completed (BQL).
  *
  * A packet may pass several qdiscs: that of a VLAN, and then that of the NIC. Only one may follow
  * its connection, or each would record its data, as if it were sent twice. It is the lowest one: it

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How far the delays of a path are believed: pure functions on integers.
+ * How far the delays of a path are believed, and T: pure functions on integers. "Limits of a
+ * pause", "threshold auto" and the sections after it, in Documentation/sch_onramp.md, say why, and
+ * what each mechanism is for.
  *
- * A one-way delay depends on two clocks and on a model of the sender's own wire. Each of them
- * can be wrong, by any amount. A round trip needs one clock and no model. So on every OR-ACK
+ * A one-way delay depends on two clocks and on a model of the sender's own wire, each of which can
+ * be wrong by any amount. A round trip needs one clock and no model. So on every OR-ACK
  *
  *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
  *	wire  = now - tx - hold		from the wire, by the model of it
@@ -11,28 +13,21 @@
  *						both begin with the path's RTT, or_path.h
  *	O     = min(delay above the baseline, limit)
  *
- * and a delay that the round trip does not show pauses nobody. A flow that fills its own link
- * waits there for a record of up to 128 KB: this is in rtt, but not in wire. A wrong model
- * changes wire and the one-way delay by the same amount, so the limit by wire is never too low.
- * Where a model has made the lowest wire too low, rtt is the limit. An OR-ACK that comes before
- * its packet is on the wire, by the model, refutes the model: its sample is refused first.
+ * A flow that fills its own link waits there for a record of up to 128 KB: this is in rtt, but not
+ * in wire. A wrong model changes wire and the one-way delay by the same amount, so the limit by
+ * wire is never too low. Where a model has made the lowest wire too low, rtt is the limit.
  *
- * Connections between two addresses can take different routes, with one baseline. Each
- * keeps the lowest O of its last 67 to 134 ms, and so does the path:
+ * Connections between two addresses can take different routes, with one baseline. Each keeps the
+ * lowest O of its last 67 to 134 ms, and so does the path:
  *
- *	O = O - (lowest O of the connection - lowest O of the path)
+ *	O     = O - (lowest O of the connection - lowest O of the path)
+ *	swing = most that a packet was late by which a later one has overtaken, at most its O,
+ *		of 30 to 60 s: it took a longer route, and that was no queue
  *
- * A queue is first in, first out. So a packet that a later one of its connection has overtaken
- * took a longer route, and its lateness was no queue. This shows routes that swing, or that
- * share the packets of a connection:
+ * A route that has become much longer looks like a queue until onramp_owd.h knows it. But both ways
+ * become longer at once:
  *
- *	swing = most that a packet was late by, at most its O, of 30 to 60 s
- *
- * A route that has become much longer looks like a queue until onramp_owd.h knows it: 0.3 s,
- * or 10 s if timestamps have noise. But both ways become longer at once. For each OR-ACK
- *
- *	back = wire - lowest wire - O
- *	both = min(O, back)
+ *	both = min(O, wire - lowest wire - O)
  *
  *	both above 8 * (unit + lowest rtt), and four times the lowest both of the last 67 to 134 ms:
  *		longer = both
@@ -41,19 +36,18 @@
  *		O = O - longer
  *	after 0.54 s: the baseline of O rises by longer, and lowest rtt and wire by twice that
  *
- * Queues on both ways that rise at once are taken for a longer path only until one of them
- * drains. A baseline that is too high falls with the next three samples below it.
- *
  * threshold auto:
  *
  *	unit = 64 KB on the link, but not less than 20 us, and not more than 0.6 ms or, if that is
- *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown
+ *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown;
+ *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
+ *	       more and the queue is compared with it
  *	T    = unit + lowest rtt + 2 * longer + swing + slack
  *
- * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still
- * holds a unit when the first packet after the pause arrives. If that packet finds the queue
- * empty nevertheless, the pause has cost throughput: a CPU stalled, a timer was late, the way
- * back was congested, or the route has become longer. The slack follows from that:
+ * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still holds a
+ * unit when the first packet after the pause arrives. If that finds it empty, the pause has cost
+ * throughput: a CPU stalled, a timer was late, the way back was congested, or the route has become
+ * longer.
  *
  *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T):
  *	  O of this packet and of five before it within unit / 8, each of the last one:
@@ -65,40 +59,27 @@
  *		slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
- * It rises if more than a quarter of the time paused ends at an empty queue. p is what the pause
- * has taken from the queue, which was too much by that at most: of ten senders each takes a tenth
- * of its pause. It does not know that at first, hence 4 * T: one pause made a T of 80 us 350.
- *
- * A delay that is the same whether the flow sends or not is that of a longer route, or of a queue
- * that others keep. Where a drain shows the empty path, and the way back is no longer than before,
- * it is the latter: one of ten senders that took it for the former had a T of 2.4 times theirs, and
- * 27 times their rate.
- *
- * A unit is at least twice the mean step of O from one OR-ACK of the connection to the next: such
- * steps are noise, or batches that take long on a later, slower link.
- *
- * A buffer may be too small for that. Data that is sent again was lost there, if the delays of just
- * before show a queue. T, without what the path itself needs, is half of that:
+ * A buffer may be too small for T. Data that is sent again was lost there, if the delays of just
+ * before show a queue:
  *
  *	data is sent again, and peak, the highest O of the last 0.26 to 0.52 ms, >= lowest rtt:
  *		for 4.3 s: unit <= max(0, peak / 2 - lowest rtt)
  *
- * Hosts without On-Ramp may fill the queue. The receiver sees that much of its data is theirs,
- * and sets a bit in its OR-ACKs. Pauses would leave the link to them, so they are let go:
+ * Hosts without On-Ramp may fill the queue, as the receiver says in its OR-ACKs:
  *
  *	let go = 0 to 1, more while OR-ACKs say so, else less, all in 34 ms
  *	pause  = pause * (1 - let go)
  *
- * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in
- * VMs (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit,
- * routes, swing, slack and letting go are not in the paper, in which all hosts have On-Ramp.
- * Without threshold auto only the limit and the routes differ from the paper; the setting
- * nobound removes the limit. Delays by synchronised clocks count above the lowest one, as in
- * section 7.1, but with nobound and a threshold that is set by hand. The lowest of 30 s does not
- * know that a route has become longer, so the excess of onramp_owd.h counts if it is less and has
- * support:
+ * Synchronised clocks: the lowest delay of 30 s does not know that a route has become longer, so
+ * the excess of onramp_owd.h counts if it is less and has support:
  *
  *	delay = min(one-way delay - lowest one, one-way delay - baseline)
+ *
+ * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in VMs
+ * (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit, routes, swing,
+ * slack and letting go are not in the paper, in which all hosts have On-Ramp. With a threshold that
+ * is set by hand only the limit and the routes differ from it; the setting nobound removes the
+ * limit, and then delays by synchronised clocks count as they are.
  */
 #ifndef _ONRAMP_PATH_H
 #define _ONRAMP_PATH_H

@@ -308,19 +308,4 @@ onramp_tx_covering(const struct onramp_txring *r, u32 seq)
 	return seq - 1 - t->start < t->end - t->start ? t : NULL;
 }
 
-/**
- * onramp_tx_find() - find a record that is usable
- * @r: ring
- * @seq: sequence number after its last byte
- *
- * Return: the record, NULL if there is none or it is unusable.
- */
-static inline const struct onramp_tx *onramp_tx_find(const struct onramp_txring *r,
-						     u32 seq)
-{
-	const struct onramp_tx *t = onramp_tx_covering(r, seq);
-
-	return t && t->tx_ns ? t : NULL;
-}
-
 #endif /* _ONRAMP_RING_H */

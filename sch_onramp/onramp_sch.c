@@ -425,31 +425,17 @@ static u64 onramp_delivered_bps(const struct sock *sk)
 }
 
 /*
- * The rate at which packets leave that a pause has held, bytes/s: the recent rate of the
- * socket, pauses included, plus 1/8 of it or 1/16 of the gap to sk_pacing_rate, or to the
- * rate of a slow link.
+ * The rate at which packets leave that a pause has held, bytes/s: the recent rate, pauses included,
+ * and more, see onramp_resume_bps(); "After a pause" of Documentation/sch_onramp.md says why.
  *
- * TCP sets sk_pacing_rate to 1.2 or 2 times cwnd / RTT. Under On-Ramp the bytes in flight
- * stay well below cwnd, which goes on growing: sk_pacing_rate is several times the share
- * that a flow has of the path. At that rate all flows of a path would overshoot when their
- * pauses end. But it is much the same for all of them, so 1/16 of the gap lets flows with
- * less than their share catch up. On slow links windows are small, and so is sk_pacing_rate:
- * flows would wait for milliseconds, while the link has long become idle. On fast links BBR
- * would send more than its share, and behind them a later link may be slower.
+ * The recent rate is at first TCP's delivery rate. At rates at which 64 KB take long TCP's samples
+ * vary by times: there it is the last one that was measured here, if that is higher and no older
+ * than ONRAMP_AVERAGE_MAX_NS. From then on it is measured here, as an exponential average over the
+ * time until an OR-ACK tells what its growth has done. The silence of a drain is left out.
  *
- * The recent rate is at first the delivery rate that TCP measured. At rates at which 64 KB take
- * long TCP's samples vary by times: there it is the last one that was measured here, if that is
- * higher and no older than ONRAMP_AVERAGE_MAX_NS. From then on it is measured here, as an
- * exponential average: TCP's samples are as old as the packets that wait in this queue, which can
- * be many RTTs. It grows by that 1/8 in the time of the average, which is the time until an OR-ACK
- * tells what the growth has done. In less time it would be several times the link's before the
- * first OR-ACK says so, and too low after that. The silence of a drain is left out: it says nothing
- * of the rate, and after it flows would go on at a third of theirs.
- *
- * The result may be above sk_pacing_rate, or the queue would never drain: the packets of
- * BBR wait behind others of its own, so that its probes for more bandwidth find none.
- *
- * Without a socket the rates measured here take the place of TCP's, see onramp_fwd.h.
+ * The result may be above sk_pacing_rate, or the queue would never drain: the packets of BBR wait
+ * behind others of its own, so that its probes for more bandwidth find none. Without a socket the
+ * rates measured here take the place of TCP's, see onramp_fwd.h.
  */
 static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
 			      u64 pacing_bps, u64 line_bps, u64 now)
@@ -687,6 +673,22 @@ static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp
 	return true;
 }
 
+/* @conn is that of a flow; @sk: its socket, @away: of another namespace; NULL: forwarded. */
+static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onramp_conn *conn,
+			  const struct sock *sk, bool away)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+
+	/* A connection that is closed by now may have had the same addresses and ports. */
+	if (conn->sk && conn->sk != f->key)
+		onramp_flow_detach(q, conn);
+	onramp_conn_own(conn, sk, f->key, away, onramp_clock(q));
+	onramp_qref_arm(q->qref, sch);
+	f->conn = conn;
+	f->slot = onramp_conn_slot(conn);
+	f->waited = false;
+}
+
 /* Have On-Ramp follow a flow that it does not yet: data of a TCP connection. */
 static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 				   struct sk_buff *skb)
@@ -714,16 +716,7 @@ static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
 		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
 		return;
 	}
-	/* A connection that is closed by now may have had the same addresses and ports. */
-	if (conn->sk && conn->sk != f->key)
-		onramp_flow_detach(q, conn);
-	if (away)
-		onramp_conn_seen(conn, onramp_clock(q));
-	onramp_conn_own(conn, skb->sk, away);
-	onramp_qref_arm(q->qref, sch);
-	f->conn = conn;
-	f->slot = onramp_conn_slot(conn);
-	f->waited = false;
+	onramp_follow(sch, f, conn, skb->sk, away);
 }
 
 /* The same for a forwarded connection, with its entry. */
@@ -753,14 +746,8 @@ static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_fl
 			q->stats[ONRAMP_STATS_FAR] += onramp_forwarded_far(e);
 		return;
 	}
-	if (conn->sk && conn->sk != f->key)
-		onramp_flow_detach(q, conn);
-	onramp_conn_own_forwarded(conn, f->key, onramp_clock(q));
 	onramp_forwarded_follow(e);
-	onramp_qref_arm(q->qref, sch);
-	f->conn = conn;
-	f->slot = onramp_conn_slot(conn);
-	f->waited = false;
+	onramp_follow(sch, f, conn, NULL, false);
 }
 
 /*
@@ -814,7 +801,8 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	if (headers && !followed)
 		onramp_attach_forwarded(sch, f, skb, seen->entry);
 	if (f->conn && (!followed || seen->closed != seen->was_closed))
-		onramp_conn_closes(f->conn, seen->closed);
+		/* onramp_conn_lives() reads it without a lock. */
+		WRITE_ONCE(f->conn->closed, seen->closed);
 	if (headers && f->conn)
 		onramp_is_followed(q, f, skb, headers);
 	if (onramp_data_is_fast(sch, f, skb)) {

@@ -19,68 +19,53 @@
 
 #include "onramp_conn.h"
 
-TRACE_DEFINE_ENUM(ONRAMP_BELOW);
-TRACE_DEFINE_ENUM(ONRAMP_PAUSED);
-TRACE_DEFINE_ENUM(ONRAMP_CAPPED);
-TRACE_DEFINE_ENUM(ONRAMP_PROGRESS);
-TRACE_DEFINE_ENUM(ONRAMP_IS_OFF);
-TRACE_DEFINE_ENUM(ONRAMP_STALE);
-TRACE_DEFINE_ENUM(ONRAMP_DUPLICATE);
-TRACE_DEFINE_ENUM(ONRAMP_IMPLAUSIBLE);
-TRACE_DEFINE_ENUM(ONRAMP_Q_LEARNING);
-TRACE_DEFINE_ENUM(ONRAMP_Q_UNSYNCED);
-TRACE_DEFINE_ENUM(ONRAMP_Q_NO_MAP);
-TRACE_DEFINE_ENUM(ONRAMP_Q_NOT_IN_FLIGHT);
-TRACE_DEFINE_ENUM(ONRAMP_Q_AMBIGUOUS);
-TRACE_DEFINE_ENUM(ONRAMP_Q_REPLAY);
-TRACE_DEFINE_ENUM(ONRAMP_Q_OLD);
+/* Values that are printed as words. */
+#define onramp_trace_verdicts				\
+	EM(ONRAMP_BELOW, "below")			\
+	EM(ONRAMP_PAUSED, "paused")			\
+	EM(ONRAMP_CAPPED, "capped")			\
+	EM(ONRAMP_PROGRESS, "progress")			\
+	EM(ONRAMP_IS_OFF, "off")			\
+	EM(ONRAMP_STALE, "stale")			\
+	EM(ONRAMP_DUPLICATE, "duplicate")		\
+	EM(ONRAMP_IMPLAUSIBLE, "implausible")		\
+	EM(ONRAMP_Q_LEARNING, "learning")		\
+	EM(ONRAMP_Q_UNSYNCED, "unsynced")		\
+	EM(ONRAMP_Q_NO_MAP, "no_map")			\
+	EM(ONRAMP_Q_NOT_IN_FLIGHT, "not_in_flight")	\
+	EM(ONRAMP_Q_AMBIGUOUS, "ambiguous")		\
+	EM(ONRAMP_Q_REPLAY, "replay")			\
+	EMe(ONRAMP_Q_OLD, "old")
 
-#define onramp_show_verdict(verdict)				\
-	__print_symbolic(verdict,				\
-			 { ONRAMP_BELOW, "below" },		\
-			 { ONRAMP_PAUSED, "paused" },		\
-			 { ONRAMP_CAPPED, "capped" },		\
-			 { ONRAMP_PROGRESS, "progress" },	\
-			 { ONRAMP_IS_OFF, "off" },		\
-			 { ONRAMP_STALE, "stale" },		\
-			 { ONRAMP_DUPLICATE, "duplicate" },	\
-			 { ONRAMP_IMPLAUSIBLE, "implausible" },	\
-			 { ONRAMP_Q_LEARNING, "learning" },	\
-			 { ONRAMP_Q_UNSYNCED, "unsynced" },	\
-			 { ONRAMP_Q_NO_MAP, "no_map" },		\
-			 { ONRAMP_Q_NOT_IN_FLIGHT, "not_in_flight" }, \
-			 { ONRAMP_Q_AMBIGUOUS, "ambiguous" },	\
-			 { ONRAMP_Q_REPLAY, "replay" },		\
-			 { ONRAMP_Q_OLD, "old" })
+#define onramp_trace_reasons				\
+	EM(OR_ERR_SHORT, "short")			\
+	EM(OR_ERR_LONG, "long")				\
+	EM(OR_ERR_VERSION, "version")			\
+	EM(OR_ERR_TYPE, "type")				\
+	EM(OR_ERR_RESERVED, "reserved")			\
+	EM(OR_ERR_PROTOCOL, "protocol")			\
+	EM(OR_ERR_VALUE, "value")			\
+	EM(OR_ERR_UNSUPPORTED, "unsupported")		\
+	EM(OR_ERR_TAG, "tag")				\
+	EM(ONRAMP_N_NO_PEER, "no_peer")			\
+	EMe(ONRAMP_N_NO_FLOW, "no_flow")
 
-TRACE_DEFINE_ENUM(ONRAMP_DRAIN_NOTHING);
-TRACE_DEFINE_ENUM(ONRAMP_DRAIN_PROOF);
-TRACE_DEFINE_ENUM(ONRAMP_DRAIN_VOID);
-TRACE_DEFINE_ENUM(OR_ERR_SHORT);
-TRACE_DEFINE_ENUM(OR_ERR_LONG);
-TRACE_DEFINE_ENUM(OR_ERR_VERSION);
-TRACE_DEFINE_ENUM(OR_ERR_TYPE);
-TRACE_DEFINE_ENUM(OR_ERR_RESERVED);
-TRACE_DEFINE_ENUM(OR_ERR_PROTOCOL);
-TRACE_DEFINE_ENUM(OR_ERR_VALUE);
-TRACE_DEFINE_ENUM(OR_ERR_UNSUPPORTED);
-TRACE_DEFINE_ENUM(OR_ERR_TAG);
-TRACE_DEFINE_ENUM(ONRAMP_N_NO_PEER);
-TRACE_DEFINE_ENUM(ONRAMP_N_NO_FLOW);
+#define onramp_trace_drain_says				\
+	EM(ONRAMP_DRAIN_NOTHING, "begins")		\
+	EM(ONRAMP_DRAIN_PROOF, "proof")			\
+	EMe(ONRAMP_DRAIN_VOID, "void")
 
-#define onramp_show_reason(reason)				\
-	__print_symbolic(reason,				\
-			 { OR_ERR_SHORT, "short" },		\
-			 { OR_ERR_LONG, "long" },		\
-			 { OR_ERR_VERSION, "version" },		\
-			 { OR_ERR_TYPE, "type" },		\
-			 { OR_ERR_RESERVED, "reserved" },	\
-			 { OR_ERR_PROTOCOL, "protocol" },	\
-			 { OR_ERR_VALUE, "value" },		\
-			 { OR_ERR_UNSUPPORTED, "unsupported" },	\
-			 { OR_ERR_TAG, "tag" },			\
-			 { ONRAMP_N_NO_PEER, "no_peer" },	\
-			 { ONRAMP_N_NO_FLOW, "no_flow" })
+#undef EM
+#undef EMe
+#define EM(a, b)	TRACE_DEFINE_ENUM(a);
+#define EMe(a, b)	TRACE_DEFINE_ENUM(a);
+onramp_trace_verdicts
+onramp_trace_reasons
+onramp_trace_drain_says
+#undef EM
+#undef EMe
+#define EM(a, b)	{ a, b },
+#define EMe(a, b)	{ a, b }
 
 #ifndef _ONRAMP_TRACE_HELPERS
 #define _ONRAMP_TRACE_HELPERS
@@ -169,7 +154,8 @@ TRACE_EVENT(onramp_ack,
 	),
 
 	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu let_go=%u longer=%llu",
-		  __entry->src, __entry->dest, onramp_show_verdict(__entry->verdict),
+		  __entry->src, __entry->dest,
+		  __print_symbolic(__entry->verdict, onramp_trace_verdicts),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
 		  __entry->tx_ns, __entry->rx_ns, __entry->hold_ns,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
@@ -244,8 +230,7 @@ TRACE_EVENT(onramp_drain,
 
 	TP_printk("src=%pISpc dest=%pISpc now=%llu %s silent=%u rtt=%llu d=%lld base=%lld after=%lld",
 		  __entry->src, __entry->dest, __entry->now_ns,
-		  __print_symbolic(__entry->says, { ONRAMP_DRAIN_NOTHING, "begins" },
-				   { ONRAMP_DRAIN_PROOF, "proof" }, { ONRAMP_DRAIN_VOID, "void" }),
+		  __print_symbolic(__entry->says, onramp_trace_drain_says),
 		  __entry->silent_ns, __entry->rtt_ns, __entry->d_ns, __entry->before_ns,
 		  __entry->after_ns)
 );
@@ -270,7 +255,7 @@ TRACE_EVENT(onramp_reject,
 	),
 
 	TP_printk("from=%pISpc reason=%s len=%u", __entry->from,
-		  onramp_show_reason(__entry->reason), __entry->len)
+		  __print_symbolic(__entry->reason, onramp_trace_reasons), __entry->len)
 );
 
 /* A flow of a qdisc meets a pause, or its pause is over and a packet leaves. */
@@ -296,33 +281,22 @@ DECLARE_EVENT_CLASS(onramp_until,
 		  __entry->dest, __entry->now_ns, __entry->until_ns)
 );
 
-DEFINE_EVENT(onramp_until, onramp_hold,
-	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
-	TP_ARGS(conn, now_ns, until_ns)
-);
+#define DEFINE_UNTIL_EVENT(name)						\
+DEFINE_EVENT(onramp_until, name,						\
+	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),	\
+	TP_ARGS(conn, now_ns, until_ns))
 
-DEFINE_EVENT(onramp_until, onramp_release,
-	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
-	TP_ARGS(conn, now_ns, until_ns)
-);
+DEFINE_UNTIL_EVENT(onramp_hold);
+DEFINE_UNTIL_EVENT(onramp_release);
 
 /* A new connection starts with the delay of its path. */
-DEFINE_EVENT(onramp_until, onramp_inherit,
-	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
-	TP_ARGS(conn, now_ns, until_ns)
-);
+DEFINE_UNTIL_EVENT(onramp_inherit);
 
 /* A pause became shorter while a flow waited for it. */
-DEFINE_EVENT(onramp_until, onramp_shorter,
-	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
-	TP_ARGS(conn, now_ns, until_ns)
-);
+DEFINE_UNTIL_EVENT(onramp_shorter);
 
 /* A gap after a pause, which was over at until, ends: the path is empty. */
-DEFINE_EVENT(onramp_until, onramp_go_on,
-	TP_PROTO(const struct onramp_conn *conn, u64 now_ns, u64 until_ns),
-	TP_ARGS(conn, now_ns, until_ns)
-);
+DEFINE_UNTIL_EVENT(onramp_go_on);
 
 /* Data is sent again, and a queue explains its loss: peak is its highest delay just before. */
 TRACE_EVENT(onramp_lost,

@@ -15,9 +15,8 @@
  *	trip  = from a packet's departure until its OR-ACK, the last one
  *
  * The window follows the number of bursts so that a host's share of the link does, and long flows
- * of other hosts do not take it. 12 packets are a compromise: with fewer the queue of several
- * such hosts is shorter, but long flows take half of what bursts have with fq; with 12 both have
- * about what they have with fq (Documentation/results/onramp-beside.md, "How large the window is").
+ * of other hosts do not take it. Documentation/results/onramp-beside.md, "How large the window is",
+ * has measurements.
  *
  * The burst that has waited longest begins first. Once it has begun, its packets do not wait
  * here; they count until its first OR-ACK, from which on pauses hold them. The last packets of a

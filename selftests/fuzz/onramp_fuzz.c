@@ -78,12 +78,12 @@ static void fuzz_send(const struct fuzz_event *e)
 static void fuzz_ack(const struct fuzz_event *e)
 {
 	u32 seq = next_seq - (e->seq & 0xfffff);
-	const struct onramp_tx *t = onramp_tx_find(&ring, seq);
+	const struct onramp_tx *t = onramp_tx_covering(&ring, seq);
 	struct onramp_ctrl old = f;
 	struct onramp_result r;
 	struct onramp_sample s;
 
-	if (!t)
+	if (!t || !t->tx_ns)
 		return;
 	REQUIRE(seq - t->start <= t->end - t->start && seq != t->start);
 	s = (struct onramp_sample) {

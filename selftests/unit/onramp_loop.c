@@ -336,14 +336,14 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		.is_auto = !net->threshold_ns, .bound = true, .others = e->others,
 		.rx_ns = e->rx_ns, .trip.now_ns = s.now_ns,
 	};
-	const struct onramp_tx *tx = onramp_tx_find(&f->ring, e->seq);
+	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;
 	struct onramp_trust trust;
 	bool known;
 	int i;
 	u8 says;
 
-	if (!tx)
+	if (!tx || !tx->tx_ns)
 		return;
 	if (l->now < net->quiet_until_ns) {
 		core.threshold_ns = 10000000000ULL;

@@ -191,7 +191,7 @@ static void ack(struct run *r)
 	g = r->sent[which % FLIGHT];
 	g.owd = random_owd(r);
 	stat.lookups++;
-	t = onramp_tx_find(&r->ring, r->seq[which % FLIGHT]);
+	t = onramp_tx_covering(&r->ring, r->seq[which % FLIGHT]);
 	if (!t || (double)t->tx_ns != g.tx || (double)t->cum_ns != g.paused) {
 		stat.bad_record++;
 		return;
