@@ -30,7 +30,8 @@
  *	  data of a paused connection on a link of up to 1 Gbit/s: packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
- *	    it goes on after length / rate, less what it was late (half of it at most)
+ *	    it goes on after length / rate, less what it was late (half of it at most; after a
+ *	    pause all of it)
  *
  *	peek (tbf, drr, qfq, ets, hfsc ask for the next packet, and take it later):
  *	  choose the packet as dequeue does, and set it aside
@@ -536,12 +537,13 @@ static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
 	}
 	now = onramp_clock(q);
 	/*
-	 * A late timer must not cost rate; half of the gap at least is kept. Where an EDT
-	 * has passed there is no later one that makes up for a timer which is late by more
-	 * than that, as all are at high rates.
+	 * A late timer must not cost rate; half of the gap at least is kept. After a pause the
+	 * flow's turn must not cost rate either: the rate is little more than the recent one. Were
+	 * half of the gap kept, a flow that waits for others as well would become ever slower. No
+	 * later EDT makes up for a timer which is late by more than that, as all are at high rates.
 	 */
 	if (f->time_next_packet)
-		credit = min(late ? max(gap / 2, q->cfg.timer_slack) : gap / 2,
+		credit = min(late ? max(gap, q->cfg.timer_slack) : gap / 2,
 			     now - departure);
 	f->time_next_packet = now + gap - credit;
 }

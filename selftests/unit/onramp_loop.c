@@ -239,7 +239,7 @@ static double pacing_rate(const struct flow *f)
 }
 
 /* TCP's departure times, and the rate after a pause, as in onramp_sch.c. */
-static void pace(struct loop *l, struct flow *f, double bytes, bool late)
+static void pace(struct loop *l, struct flow *f, double bytes, double until, bool late)
 {
 	double own = pacing_rate(f), limit = own * 1.25, average, aim, more;
 
@@ -265,7 +265,7 @@ static void pace(struct loop *l, struct flow *f, double bytes, bool late)
 	f->rate_at = l->now;
 	aim = l->net->says_bps <= 1e9 ? fmax(own, l->net->says_bps / 8e9) : own;
 	more = fmax(f->rate / 8, (aim - f->rate) / 16);
-	f->next_tx = l->now + bytes / fmin(f->rate + more, limit);
+	f->next_tx = fmax(l->now, until + bytes / fmin(f->rate + more, limit));
 }
 
 /* Until when the host's data waits for a drain. */
@@ -312,7 +312,7 @@ static void send_host(struct loop *l, struct host *h)
 			bytes = MSS;
 		}
 		send_batch(l, h, f, bytes);
-		pace(l, f, bytes, h->onramp && until > f->edt);
+		pace(l, f, bytes, until, h->onramp && until > f->edt);
 	}
 	if (wake < h->wake) {
 		h->wake = wake;
