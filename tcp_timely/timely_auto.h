@@ -24,9 +24,9 @@
  *
  *	RTT < Tlow:	R += max(N delta, g R)
  *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
- *	gradient <= 0:	R += delta
- *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) /
- *						       time between updates)
+ *	gradient <= 0, or RTT < the one before, or t > 5/2 Thigh:
+ *			R += delta
+ *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) / t)
  *
  *	g        = smaller of (Tlow - RTT) / (Tlow - D - W) * t / 4 ms and (Tlow - RTT) / 8 t,
  *	           t: time between updates
@@ -203,6 +203,9 @@
 
 /* A path of that D is long, ns: RTTs above Thigh show that D is right. */
 #define TIMELY_AUTO_LONG_NS	1000000U
+
+/* So many halves of Thigh after an RTT the queue is another one. */
+#define TIMELY_AUTO_LASTS	5U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2
@@ -1213,6 +1216,18 @@ static inline u64 timely_auto_growth(const struct timely_flow *f, const struct t
 	return growth << (TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT);
 }
 
+/*
+ * Return whether the gradient shows that the queue grows. Two RTTs that are further apart than a
+ * queue lasts are independent: one above Tlow mostly follows one below, and slow flows would be
+ * cut for that alone.
+ */
+static inline bool timely_auto_grows(const struct timely_flow *f, const struct timely_auto *a,
+				     u32 before_ns, u64 elapsed_ns)
+{
+	return f->slope_q > 0 && f->mean_ns >= before_ns &&
+	       2 * elapsed_ns <= TIMELY_AUTO_LASTS * a->t_high_ns;
+}
+
 /**
  * timely_auto_update() - process one completion event
  * @f: flow, started by timely_auto_start()
@@ -1288,7 +1303,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		res->branch = TIMELY_BRANCH_HIGH;
 		cut = div64_u64((rtt_ns - a.t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
 		timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
-	} else if (f->slope_q <= 0) {
+	} else if (!timely_auto_grows(f, &a, before_ns, elapsed_ns)) {
 		res->branch = TIMELY_BRANCH_INCREASE;
 		timely_auto_increase(f, cap_bps, false, &a, 0, res);
 	} else {

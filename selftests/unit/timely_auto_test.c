@@ -938,6 +938,25 @@ static void update__gradient(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK_NEAR((double)r.gradient_ppm, -10000, 2);
 
+	/* So does a fall after a rise: the gradient is still positive. */
+	start(CAP / 64);
+	f.mean_ns = 142 * US;
+	f.slope_q = 1 << 17;
+	update(141 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK(r.gradient_ppm > 0);
+
+	/* Thigh is 160.154 us: so does a rise since an RTT more than 2.5 times as long ago. */
+	start(CAP / 64);
+	f.mean_ns = 130 * US;
+	update_after(400 * US, 138 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	start(CAP / 64);
+	f.mean_ns = 130 * US;
+	update_after(401 * US, 138 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK(rate() > CAP / 64.0);
+
 	/* An application-limited flow is not the cause. */
 	start(CAP / 64);
 	f.mean_ns = 130 * US;
