@@ -499,8 +499,11 @@ both_longer() {
 # The RTT of a path outlives all who measured it. It is where the next ones begin, for half a minute; if
 # the route has become longer since, it is replaced, and again if it becomes shorter.
 recalls() {
-	local low high
+	local low high B4=10.77.1.4
 
+	# Other cases have seen RTTs of B's own address, some of them longer ones.
+	ip -n "$B" addr add $B4/24 dev b0
+	ip -n "$A" neigh replace $B4 lladdr $MAC_B dev a0 nud permanent
 	trace_on
 	echo 1 >"$KSFT_TRACE/events/or_port/or_path/enable"
 	b_drains 1
