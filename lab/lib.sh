@@ -95,6 +95,15 @@ lab_get() {
 	got=$(dcload get "$1" "$2") || lab_die "$1 has no $2"
 }
 
+# lab_rate FILE FROM UNTIL: bit/s of all flows between two times, from a series of dcload's, in $got.
+lab_rate() {
+	got=$(awk -F , -v from="$2" -v until="$3" '
+		NR > 1 && $1 > from && $1 <= until + 1e-9 {
+			sum += $3
+			n += !seen[$1]++
+		} END { printf "%.0f", n ? sum / n : 0 }' "$1")
+}
+
 # lab_calc EXPRESSION: its value, as awk computes it, with ceil().
 lab_calc() {
 	awk "function ceil(x) { return x > int(x) ? int(x) + 1 : int(x) }
@@ -119,6 +128,11 @@ lab_expect() {
 			ok ? "ok" : "not ok", name, got, want, tolerance
 		exit !ok
 	}' || lab_unexpected=1
+}
+
+# lab_check NAME CONDITION: fail the run unless the condition of lab_calc is true.
+lab_check() {
+	lab_expect "$1" "$(lab_calc "($2) ? 1 : 0")" 1 0
 }
 
 # lab_module NAME [PARAMETER=VALUE]...: load a module of this project, and those that
