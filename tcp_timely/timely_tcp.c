@@ -570,22 +570,23 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	u32 path_ns = 0;
+	u64 utc_ns;
+	u32 path_ns;
 
-	if (conf->profile == TIMELY_PROFILE_AUTO) {
-		timely_set_path(ts, conf);
-		if (!ts->flow.base_ns)
-			path_ns = timely_path_ns(sk);
+	if (conf->profile == TIMELY_PROFILE_PAPER) {
+		if (idle)
+			timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+		else
+			timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+		return;
 	}
-	if (conf->profile == TIMELY_PROFILE_AUTO && idle)
-		timely_auto_resume(&ts->flow, cap_bps, path_ns, now_ns, timely_utc_ns(now_ns));
-	else if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_start(&ts->flow, bps, cap_bps, path_ns, now_ns,
-				  timely_utc_ns(now_ns));
-	else if (idle)
-		timely_restart_idle(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+	timely_set_path(ts, conf);
+	path_ns = ts->flow.base_ns ? 0 : timely_path_ns(sk);
+	utc_ns = timely_utc_ns(now_ns);
+	if (idle)
+		timely_auto_resume(&ts->flow, cap_bps, path_ns, now_ns, utc_ns);
 	else
-		timely_restart(&ts->flow, &conf->core, bps, cap_bps, now_ns);
+		timely_auto_start(&ts->flow, bps, cap_bps, path_ns, now_ns, utc_ns);
 }
 
 /* Count a start, or a restart after idleness, from @old_bps; trace it. */
@@ -1100,15 +1101,15 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
 
 	old_bps = timely_rate_bps(&ts->flow);
-	path_ns = ts->flow.base_ns;
 	if (conf->profile == TIMELY_PROFILE_AUTO) {
+		path_ns = ts->flow.base_ns;
 		prev_rtt_ns = ts->flow.mean_ns;
 		timely_complete_auto(sk, tn, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
+		timely_tell_path(sk, path_ns, done->source);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
 		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);
 	}
-	timely_tell_path(sk, path_ns, done->source);
 	timely_count_result(tn, &res);
 	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
