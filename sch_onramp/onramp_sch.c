@@ -30,8 +30,8 @@
  *	  data of a paused connection on a link of up to 1 Gbit/s: packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
- *	    it goes on after length / rate, less what it was late (half of it at most; after a
- *	    pause all of it)
+ *	    it goes on after length / rate, less its lateness: after a pause all of it, else at
+ *	    most half of length / rate
  *
  *	peek (tbf, drr, qfq, ets, hfsc ask for the next packet, and take it later):
  *	  choose the packet as dequeue does, and set it aside
