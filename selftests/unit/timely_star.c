@@ -21,7 +21,7 @@ struct event {
 
 struct star_flow {
 	struct timely_flow f;
-	double next, base, got, window;
+	double next, base, got, window, last_pair;
 	int in_flight, version;
 	bool waits, joiner, stopped, lied;
 };
@@ -199,6 +199,15 @@ static double arrival(const struct star *s, const struct event *e, double t, dou
 	return seen(&host_irq[e->flow % s->hosts], t + path / 2, s->irq_us);
 }
 
+/* The ACK of packets that left the port at @t, behind those of the pair before. */
+static void pair_acked(struct star_flow *fl, int packet, double t, u64 cap_bps)
+{
+	if (fl->last_pair && packet > 2)
+		timely_auto_gap(&fl->f, 2 * PAYLOAD, (u64)((t - fl->last_pair) * 1e9),
+				(u64)(t * 1e9), cap_bps);
+	fl->last_pair = t;
+}
+
 void star_run(struct star *s)
 {
 	double host = s->host_bit_s / 8, port = s->port_bit_s / 8, port_free = 0, start, rtt;
@@ -254,6 +263,8 @@ void star_run(struct star *s)
 		default:
 			s->buffer = fmax(s->buffer, (port_free - e.t) * port);
 			port_free = fmax(e.t, port_free) + WIRE / port;
+			if (s->gaps && (e.type - AT_PORT) % 2)
+				pair_acked(fl, e.type - AT_PORT, port_free, cap_bps);
 			if (e.type - AT_PORT < e.packets - 1)
 				push(e.t + WIRE / host, e.flow, e.type + 1, e.packets, 0,
 				     e.sent);

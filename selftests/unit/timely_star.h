@@ -28,6 +28,7 @@
  * @irq_us:	NICs of both ends wait that long before an interrupt, and it is what W is set from
  * @acks_us:	ACKs wait behind data in the other direction, for a random time of half of that to
  *		all of it
+ * @gaps:	the receiver acknowledges each second packet, and flows see how far apart these left
  * @at_once:	all flows start at once; else they begin at their fair share
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
@@ -58,7 +59,7 @@ struct star {
 	int flows, hosts;
 	double base_us, base2_us;
 	double cap_bit_s;
-	bool unwired;
+	bool unwired, gaps;
 	unsigned int segment;
 	double noise_us, spike_us, spikes, irq_us, acks_us;
 	bool at_once;
