@@ -23,6 +23,6 @@ html_show_sphinx = False
 # No page loads anything from another server: mermaid is local, or diagrams are text.
 mermaid_version = ""
 mermaid_init_js = ""
-html_js_files = ["diagrams.js"]
+html_js_files = ["diagrams.js", "copy.js"]
 if os.path.exists("static/mermaid.min.js"):
     html_js_files.insert(0, "mermaid.min.js")
