@@ -32,7 +32,6 @@ START_GAP_MS=${START_GAP_MS:-5}	# between one flow and the next
 
 REQUEST_CCS="cubic bbr"
 REQUEST_QDISCS="fq onramp"	# of the senders
-REQUEST_LIGHT_S=0.3	# requests alone, from which hosts know the path
 REQUEST_WARMUP_S=1
 REQUEST_DURATION_S=2
 REQUEST_INTERVAL_S=0.01		# between requests, mean of a Poisson process

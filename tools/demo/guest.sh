@@ -215,7 +215,7 @@ host_list() {
 	printf '%s\n' "$3"
 }
 
-# set_qdisc KIND: of all senders, without state of the run before.
+# set_qdisc KIND: of all senders.
 set_qdisc() {
 	for s in $(senders); do
 		tc -n "$s" qdisc del dev eth0 root
@@ -223,11 +223,9 @@ set_qdisc() {
 	done
 }
 
-# An OR-ACK for each segment, see config.sh.
 load_onramp() {
 	say "modprobe or_acker, for the receiver, and sch_onramp"
 	modprobe -a or_acker sch_onramp || die "On-Ramp's modules are missing"
-	ip netns exec receiver sysctl -qw net.or_acker.ack_bytes="$SEGMENT_BYTES"
 }
 
 # mesh FILE DCLOAD_OPTION...: requests from the receiver to all senders.
@@ -242,16 +240,19 @@ fanout=$SENDERS,size=$ANSWER_BYTES,interval=$REQUEST_INTERVAL_S,cc=$cc" "$@" >"$
 	cat "$dir/said.txt"
 }
 
+# Cold: the hosts are new, and no packet has shown them the path. An OR-ACK for each segment.
 run_requests() {
 	cc=$1 qdisc=$2
 	dir=$RESULTS/$cc-$qdisc
 	last=$((SENDERS + 1))
 
 	mkdir -p "$dir"
-	say "requests with $cc, $qdisc: $REQUEST_WARMUP_S + $REQUEST_DURATION_S s"
+	say "requests with $cc, $qdisc: $REQUEST_WARMUP_S + $REQUEST_DURATION_S s, on a new network"
+	ip -all netns delete
+	build_network >/dev/null
+	ip netns exec receiver sysctl -qw net.or_acker.ack_bytes="$SEGMENT_BYTES"
 	set_qdisc "$qdisc"
 	new_bottleneck
-	mesh "$dir/light.json" --duration "$REQUEST_LIGHT_S"
 	mesh "$dir/mesh.json" --warmup "$REQUEST_WARMUP_S" --duration "$REQUEST_DURATION_S" \
 		--drain 1 --workload "long:name=long,from=1-$SENDERS,to=$last,depth=1,cc=$cc"
 	tc -n switch -s -j qdisc show dev $DEV >"$dir/bottleneck.json"
