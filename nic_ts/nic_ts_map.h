@@ -179,10 +179,10 @@ static inline bool nic_ts_map_apply(const struct nic_ts_map *map, u64 clock_ns,
  * @clock_ns:	the result, ns
  * @error_ns:	how wrong it can be, ns of that clock, saturating
  *
- * The other direction of nic_ts_map_apply(), which holds as far. No division. If that is
- * wrong by e + d * age of the clock, this is by (e + d * age) / (1 + rate - d): the clock's
- * age and its second are at most 1 / 0.9995 of the host's, and d is 0.0005 at most. All
- * that is less than 2^-9 more than with the host's age.
+ * The other direction of nic_ts_map_apply(), which holds as far. No division. An error of
+ * e + d * age of the clock becomes (e + d * age) / (1 + rate - d) here. The clock's age and its
+ * second are at most 1 / 0.9995 of the host's, and d is 0.0005 at most. All that is less than
+ * 2^-9 more than with the host's age.
  *
  * Return: false if the map does not hold that far.
  */

@@ -766,9 +766,9 @@ static inline void or_acker_drain_run(struct or_acker_drain *d, u64 now_ns, bool
  *		or_acker_drain_sender()
  * @told:	those of them that were told; 0: none has data, and no drain has begun
  *
- * While senders are new the gaps double. A sender then knows the rate of its clock against the
- * receiver's by the time for which it has measured it: with an error e in each drain it is wrong by
- * e / 8 if it extrapolates by an eighth of that time.
+ * While senders are new the gaps double. The longer a sender has measured the rate of its clock
+ * against the receiver's, the better it knows it. With an error e in each drain it is wrong by
+ * e / 8 if it extrapolates by an eighth of the time measured.
  *
  * Return: as or_acker_drain_sender().
  */

@@ -8,18 +8,17 @@
  *	SUBSCRIBE -> or_port -> flows of subscribers -> OR-ACK -> or_port -> sender
  *
  * After "On-Ramp" (Liu et al., "Breaking the Transience-Equilibrium Nexus", NSDI
- * 2021), sections 3.1 and 4.1: OR-ACKs are UDP packets with the 5-tuple, a sequence
- * number and the receive time before GRO of a packet, one per about ten packets there
- * and 32 here, with the priority of the data.
+ * 2021), sections 3.1 and 4.1. An OR-ACK is a UDP packet with the 5-tuple, the sequence
+ * number and the receive time, before GRO, of a packet of data. It has the priority of the
+ * data. There is one for about ten packets in the paper, and for 32 here.
  *
  * Differences from the paper:
  *  - only subscribers get OR-ACKs, so that hosts without On-Ramp get no datagrams;
  *    net.or_acker.mode=all is the paper's way
  *  - OR-ACKs are signed, limited in rate, and never have more bytes than what they
  *    acknowledge
- *  - they also go out after ack_bytes and ack_delay_ns, so that a burst of a few packets
- *    is not left without; but the end of what a sender had is, if the sender knows the
- *    path, since there is nothing to pause
+ *  - they also go out after ack_bytes and ack_delay_ns, for bursts of a few packets. The end
+ *    of a sender's data gets none if the sender knows the path: nothing is left to pause
  *  - any driver will do, not one that was modified
  *
  * or_acker_flow.c has the path of packets, or_acker_sub.c the subscribers, or_acker_genl.c shows

@@ -764,9 +764,10 @@ static int or_port_send_out(struct net *net, struct or_port_out *out)
  *
  * Context: BH disabled, or process. Not from ndo_start_xmit() or under a lock of a
  * qdisc: the message goes through both.
- * Return: 0; -ENOTCONN: the namespace is not open; -EAFNOSUPPORT: it is without
- * IPv6; -ENOMEM; -ENOBUFS: the stack dropped it; or an error of routing, -EINVAL for
- * a source that is no address of this host, -EXDEV if no route leaves by the device of @via.
+ * Return: 0 or an error.
+ * -ENOTCONN: the namespace is not open. -EAFNOSUPPORT: it is without IPv6. -ENOBUFS: the stack
+ * dropped the message. -EINVAL: the source is no address of this host. -EXDEV: no route leaves by
+ * the device of @via. -ENOMEM, and other errors of routing.
  */
 int or_port_send(struct net *net, const struct or_addrs *addrs, const struct or_via *via,
 		 bool foreign, const u8 *msg, unsigned int len, u8 tos, u32 priority)

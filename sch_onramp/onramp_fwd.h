@@ -354,9 +354,9 @@ static inline void onramp_fwd_meter_add(struct onramp_fwd_meter *m, u32 len, u64
  * @m: meter
  * @line_bps: of the link; 0: unknown
  *
- * In place of TCP's sk_pacing_rate. Nothing but its window limits what a connection without a
- * socket has in the queue, which may not become empty after a pause: so all its data leaves at
- * this rate, and a line_rate that is too low would be its rate for good.
+ * In place of TCP's sk_pacing_rate. Only its window limits the data that a connection without a
+ * socket has in the queue. That queue may never become empty after a pause, so all data leaves at
+ * this rate. A line_rate that is too low would be the connection's rate for good.
  *
  * Return: the rate; U64_MAX: no limit, since none was measured.
  */

@@ -132,10 +132,10 @@ static inline enum labq_verdict labq_admit_lossless(const struct labq_shared *sh
  * @len: bytes, 1 to 2^20
  * @pool: set to the memory that it is charged to
  *
- * Bytes set aside for the queue come first. A lossless packet then is subject to
- * no limit but the buffer's; another one to the static limit, to the room there
- * is, and to the dynamic threshold, which is on the shared part of the queue with
- * the packet and on what is free without it.
+ * Bytes set aside for the queue come first. After that only the buffer limits a lossless
+ * packet. Three things limit another one: the static limit, the room there is, and the dynamic
+ * threshold. The threshold compares the shared part of the queue, with the packet, with the
+ * free part of the buffer, without it.
  *
  * Return: the verdict.
  */

@@ -17,9 +17,9 @@
  *	cnt2	packets still to be marked, of those that leave next
  *
  * Source: Santos, Turner, Janakiraman, "End-to-End Congestion Control for InfiniBand",
- * INFOCOM 2003, section IV-A and footnotes 4, 5 and 10; for root, the InfiniBand Architecture
- * Specification, annex A10: a port that has credits is the root of its congestion, one
- * that has none is a victim.
+ * INFOCOM 2003, section IV-A and footnotes 4, 5 and 10. For root: the InfiniBand Architecture
+ * Specification, annex A10. A port that has credits is the root of its congestion; one that
+ * has none is a victim.
  *
  * The counters need no scan. A packet that bypasses others may be marked in place of one of
  * them: as many are marked, the first ones to leave, which tells senders sooner.

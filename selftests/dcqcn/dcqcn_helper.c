@@ -14,10 +14,17 @@
  *		within write() or read(), until there is a line to read; if CC is given, it chooses
  *		that then; writes cwnd, and waits for another line
  *
- * Options: window=BYTES (30000) hold=US (1000000) switch=N (1) count=N (the time, us)
- * key=N (1; all bytes but the last are 0) times=N (1), each with a count of its own
- * sender=ADDRESS receiver=ADDRESS: of the flow; flip=N: a byte of the message is changed after
- * it was signed; len=N: so many bytes of it are sent.
+ * Options, and their defaults:
+ *
+ *	window=BYTES	30000
+ *	hold=US		1000000
+ *	switch=N	1
+ *	count=N		the time, us
+ *	key=N		1; all bytes but the last are 0
+ *	times=N		1; each has a count of its own
+ *	sender=ADDRESS receiver=ADDRESS		of the flow
+ *	flip=N		changes this byte of the message after it was signed
+ *	len=N		sends this many bytes of it
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -4,11 +4,15 @@
  * sequence of packets that come, leave and are transmitted, pauses, and waits.
  *
  * The first bytes are the parameters, then each event has an operation and two operands.
- * What must hold, whatever comes: the counters of marks are those of a count of packets, and
- * no more packets are to be marked than wait; a flow's bytes are those of its packets; a
- * window is between 1 and its bound, and the windows of all flows together do not exceed it
- * but for the bytes that rounding up to 1 adds; a flow is told one window a period at most; a
- * paused port is never congested.
+ * What must hold, whatever comes:
+ *
+ *	- the counters of marks are those of a count of packets
+ *	- at most as many packets are to be marked as wait
+ *	- a flow's bytes are those of its packets
+ *	- a window is between 1 and its bound, and the sum of all windows is at most that bound,
+ *	  but for the bytes that rounding up to 1 adds
+ *	- a flow is told at most one window a period
+ *	- a paused port is never congested
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,12 @@
  * two flows of one sender, under any parameters.
  *
  * The first bytes are the parameters, then each event has an operation and two operands.
- * What must hold, whatever comes: each packet is covered by one OR-ACK or by none yet; none
- * is forgotten, that is, a flow with packets is due, waits, or was left quiet; as many
- * bytes go out as came in, or fewer; in any time a bucket gives out at most what it holds
- * and what it got.
+ * What must hold, whatever comes:
+ *
+ *	- each packet is covered by one OR-ACK, or by none yet
+ *	- a flow with packets is due, waits, or was left quiet: none is forgotten
+ *	- at most as many bytes go out as came in
+ *	- a bucket gives out at most what it holds and what it got
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,10 +11,13 @@
  * Stamps are noisy by 25 ns and in steps of 8 ns, as hardware stamps are.
  *
  * The error of a sample is the excess that onramp_owd.h reports minus the time
- * that the packet spent in the queue. Bounds, per run: below 1 us at p99 after
- * 1 s, below 5 us at p99 from the first report on, which comes within 200 ms, never more
- * than 5 us too high (a pause that was not justified), and with support, from 200 ms on, as after
- * 1 s. Support comes within 200 ms, or within 1 s where half of the packets do not count since
+ * that the packet spent in the queue. Bounds, per run:
+ *
+ *	- p99 below 5 us from the first report on, which comes within 200 ms
+ *	- p99 below 1 us after 1 s, and with support from 200 ms on
+ *	- never more than 5 us too high, which would be a pause without a reason
+ *
+ * Support comes within 200 ms, or within 1 s where half of the packets do not count since
  * they are small. Until then no drift is known, and the error is below onramp_owd_error().
  *
  * The filter was made with packets of the lab (lab/exp/onramp-owd) and with

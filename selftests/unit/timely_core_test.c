@@ -5,10 +5,14 @@
  * of TIMELY (Algorithm 1) and Zhu et al. (Algorithm 2); the arithmetic is in
  * the comment beside each.
  *
- * Unless a case says otherwise: Tlow 50 us, Thigh 500 us, minRTT 20 us, delta
- * 10 Mbit/s = 1,250,000 bytes/s, alpha 7/8, beta 0.8, beta_patched 0.008, N = 5
- * from the fifth negative gradient on, segments of 16 KB, the rule of 80 %,
- * floor 1 Mbit/s, cap 10 Gbit/s, rate 1e8 bytes/s, and s is 1.
+ * Unless a case says otherwise:
+ *
+ *	Tlow 50 us, Thigh 500 us, minRTT 20 us
+ *	delta 10 Mbit/s = 1,250,000 bytes/s
+ *	alpha 7/8, beta 0.8, beta_patched 0.008
+ *	N = 5 from the fifth negative gradient on
+ *	segments of 16 KB, the rule of 80 %, s = 1
+ *	floor 1 Mbit/s, cap 10 Gbit/s, rate 1e8 bytes/s
  */
 #include <math.h>
 #include <string.h>
@@ -103,9 +107,9 @@ static double rate(void)
 }
 
 /*
- * A decrease rounds beta, the gradient or error (up to 9 here), their product
- * and its product with s down to multiples of 2^-30: 9 + 3 of them at most, so
- * the rate may be 2^-26 of itself too high.
+ * A decrease rounds four values down to multiples of 2^-30: beta, the gradient or
+ * error (up to 9 here), their product, and its product with s. That is 9 + 3 of them
+ * at most, so the rate may be 2^-26 of itself too high.
  */
 static void check_rate(int line, double want)
 {
@@ -1479,9 +1483,10 @@ static void timely_update__patched_has_no_hai(void)
 }
 
 /*
- * error = (2,049,000 - 1000) / 1000 = 2048, s = 1,000,000 / 1,024,000,000 =
- * 1/1024, gradient = -192,000,000 / 1,024,000,000 = -0.1875, w = 0.125:
- * 1e8 * (1 - 2048 * 0.125 / 1024) + 1,250,000 * 0.875 / 1024 = 7.5e7 + 1068.1
+ *	error = (2,049,000 - 1000) / 1000 = 2048
+ *	s = 1,000,000 / 1,024,000,000 = 1/1024
+ *	gradient = -192,000,000 / 1,024,000,000 = -0.1875, w = 0.125
+ *	rate = 1e8 * (1 - 2048 * 0.125 / 1024) + 1,250,000 * 0.875 / 1024 = 7.5e7 + 1068.1
  */
 static void timely_update__patched_large_error_is_exact(void)
 {

@@ -11,11 +11,10 @@
  *
  *  - RTTs and thresholds are whole nanoseconds on both sides: below Tlow and
  *    above Thigh must agree always.
- *  - The sign of the gradient, which is 0 for |rtt_diff| < 1 ns, is open while
- *    |rtt_diff| is no further from 1 ns than the rounding accumulated in it:
- *    each update adds less than 2^-16 ns (the resolution of rtt_diff) and
- *    2^-30 (that of alpha) of the step, and keeps
- *    1 - alpha of what there was. A gradient below 2^-30 is 0 in the core.
+ *  - The gradient is 0 for |rtt_diff| < 1 ns. Its sign is open while |rtt_diff| is no
+ *    further from 1 ns than the rounding accumulated in it. Each update keeps 1 - alpha of
+ *    the rounding so far. It adds less than 2^-16 ns (the resolution of rtt_diff) and 2^-30
+ *    (that of alpha) of the step. A gradient below 2^-30 is 0 in the core.
  *  - The 80 % verdict is open within the core's units of rate (64 bytes/s) and
  *    time (16 ns) and one byte.
  *

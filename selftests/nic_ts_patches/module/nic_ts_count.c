@@ -12,9 +12,9 @@
  * ndo_start_xmit(). On one CPU nothing can come in between, so one packet per
  * CPU and direction is remembered.
  *
- * /proc/nic_ts_count has a line "DEVICE COUNTER VALUE" for each counter, with -
- * for the device of those that have none: packets told of without a device, and
- * whether the hooks are on, which they are while the parameter "on" is set.
+ * /proc/nic_ts_count has a line "DEVICE COUNTER VALUE" for each counter. Two have no
+ * device, and - in its place: packets told of without a device, and whether the hooks
+ * are on. They are on while the parameter "on" is set.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

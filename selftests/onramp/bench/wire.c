@@ -5,10 +5,13 @@
  *
  *	wire [MILLIONS]	packets of a thread, by default 5
  *
- * Of all packets, 0, 1/10 or all have a record. Columns: ns of a packet with a word for
- * each thread; with one word, and each packet told of at once; with one word, and packets without a
- * record owed (onramp_fifo.h); and the last one's steps on the word per packet. A line for one
- * thread, and one for as many as there are CPUs.
+ * Of all packets, 0, 1/10 or all have a record. A line for one thread, and one for as many as
+ * there are CPUs. Columns, ns of a packet but for the last one:
+ *
+ *	1	a word for each thread
+ *	2	one word, each packet told of at once
+ *	3	one word, packets without a record owed (onramp_fifo.h)
+ *	4	steps of the third on the word, per packet
  */
 #define _GNU_SOURCE
 #include <pthread.h>

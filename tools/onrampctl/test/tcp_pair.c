@@ -2,11 +2,13 @@
 /*
  * usage: tcp_pair [receiver | rate | receiver-60 | rate-40]
  *
- * A connection over loopback until it is killed; writes its port. It has sent 1000 bytes, and
- * then nothing; or it always has data, and is held by a receiver that reads 20 kB each 10 ms, or
- * by a pacing rate of 1 MB/s. Or it has data each 200 ms, and is held for a known share of the
- * time: by a receiver that waits for 120 ms before it reads, or by a pacing rate of 10 MB/s, which
- * takes 80 ms; after that it has nothing to send.
+ * Keep a connection over loopback until it is killed, and write its port. It sends
+ *
+ *	(nothing)	1000 bytes, and then nothing
+ *	receiver	always; the receiver reads 20 kB each 10 ms
+ *	rate		always; paced at 1 MB/s
+ *	receiver-60	each 200 ms; the receiver waits for 120 ms before it reads
+ *	rate-40		each 200 ms; paced at 10 MB/s, which takes 80 ms, and then nothing
  */
 #include <arpa/inet.h>
 #include <stdio.h>
