@@ -2,9 +2,9 @@
 /*
  * onrampctl prometheus: facts and findings in the text format that Prometheus reads.
  *
- * Seconds and bytes, counters that end in _total, and labels that do not multiply: statistics of
- * the qdiscs of a device are added up, so that a device has the same number of series with one
- * queue and with a hundred, and no label is about a connection or a host.
+ * Units are seconds and bytes, and counters end in _total. Labels do not multiply: statistics of
+ * the qdiscs of a device are added up, so a device has as many series with one queue as with a
+ * hundred. No label is about a connection or a host.
  */
 #include <ctype.h>
 #include <inttypes.h>
