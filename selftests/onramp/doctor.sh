@@ -6,7 +6,7 @@
 . "$(dirname "$0")/doctor_lib.sh"
 
 # Other addresses of B.
-OTHER=10.77.1.3 THIRD=10.77.1.4 FOURTH=10.77.7.2
+OTHER=10.77.1.3 THIRD=10.77.1.4 FOURTH=10.77.7.2 FIFTH=10.77.1.5
 
 # data [TO]: connections that send, from A, until no_data.
 data() {
@@ -127,6 +127,24 @@ healthy() {
 	# It receives, and needs no qdisc.
 	doctor "$B" 0
 	status "$B" 0 'sender idle no data leaves' 'receiver acting 1 subscriber'
+	no_data
+}
+
+# or_port keeps no RTT of a path that it did not know yet.
+unknown_path() {
+	local of=/sys/module/or_port/parameters/max_paths
+
+	undo "[ ! -e $of ] || echo 16384 >$of"
+	ip -n "$B" addr add $FIFTH/24 dev b0
+	ip -n "$A" neigh replace $FIFTH lladdr $MAC_B dev a0 nud permanent
+	fresh
+	echo 0 >$of
+	data $FIFTH
+	wait_for 20 stats_reach acks 50
+	doctor "$A" 1 EMPTY_PATH
+	says "unknown to 1 of 1 hosts with data: $FIFTH"
+	says $of
+	echo 16384 >$of
 	no_data
 }
 
@@ -381,7 +399,7 @@ not_loaded() {
 	rm -rf $newest /boot/vmlinuz-99.0
 }
 
-ksft_plan 21
+ksft_plan 22
 export ENFORCE=
 ksft_case "without modules" no_module
 ksft_case "modules that cannot be loaded" not_loaded
@@ -395,6 +413,7 @@ spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
 ksft_case "a device without the qdisc" absent
 ksft_case "data on which nothing acts" unused
 ksft_case "a healthy pair has no finding" healthy
+ksft_case "a path whose RTT is not kept" unknown_path
 ksft_case "the qdisc on another device" elsewhere
 ksft_case "a container, and forward off" container
 ksft_case "the qdisc below a tunnel" tunnel

@@ -36,7 +36,7 @@ _onrampctl() {
 		esac
 	done
 	if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
-		_onrampctl_words '--json --netns --verbose --interval --count --sort --duration --timeout --output --facts --http --root
+		_onrampctl_words '--json --netns --resolve --verbose --interval --count --sort --duration --timeout --output --facts --http --root
 			--state --color --version --help'
 		return
 	fi

@@ -31,6 +31,7 @@ _onrampctl() {
 	_arguments -C -s \
 		'(-j --json)'{-j,--json}'[write JSON]' \
 		'(-n --netns)'{-n,--netns}'[network namespace]:namespace:->netns' \
+		'(-r --resolve)'{-r,--resolve}'[show, top: names of hosts and ports]' \
 		'(-v --verbose)'{-v,--verbose}'[write more]' \
 		'(-i --interval)'{-i,--interval}'[time between two looks]:seconds: ' \
 		'(-o --output)'{-o,--output}'[file to write]:file:_files' \

@@ -47,6 +47,7 @@ enum ctl_status {
  * @interval_set: the command line has an interval
  * @http:	prometheus answers a request of HTTP on stdin
  * @json:	write JSON
+ * @resolve:	show, top: names in place of addresses and ports, in tables
  * @verbose:	more of it
  */
 struct ctl {
@@ -60,6 +61,7 @@ struct ctl {
 	bool interval_set;
 	bool http;
 	bool json;
+	bool resolve;
 	bool verbose;
 };
 
@@ -67,11 +69,12 @@ struct ctl {
 _Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
 size_t word_among(const char *what, const char *word, const char * const *names, size_t n);
 
-/* term.c: colours of a terminal. */
+/* term.c: colours and width of a terminal. */
 enum term_style { TERM_PLAIN, TERM_TITLE, TERM_CRITICAL, TERM_WARNING, TERM_NOTE };
 
 bool term_init(const char *when);
 const char *term(enum term_style style);
+void term_fold(const char *text, size_t indent);
 
 /* json.c: values by path, keys separated by slashes. */
 const json_t *j_get(const json_t *o, const char *path);

@@ -136,7 +136,9 @@ DOCTOR_CHECK(LATE_TIMERS, WARN, late_timers, \
 DOCTOR_CHECK(LONG_PAUSES, WARN, long_pauses, \
 	     "most pauses end with an empty queue: they are too long") \
 DOCTOR_CHECK(OTHERS_FILL, WARN, others_fill, \
-	     "hosts without On-Ramp fill the queue")
+	     "hosts without On-Ramp fill the queue") \
+DOCTOR_CHECK(EMPTY_PATH, WARN, empty_path, \
+	     "data leaves, and the delay of the empty path is unknown")
 
 static const char * const severity_names[] = { "note", "warning", "critical" };
 
@@ -517,7 +519,7 @@ static void silent_peers(struct doctor *d, bool heard, struct list *l, json_t *h
 	}
 }
 
-static bool need_peers(struct doctor *d)
+bool need_peers(struct doctor *d)
 {
 	if (!need_module(d, "sch_onramp"))
 		return false;

@@ -3,7 +3,7 @@
  * Checks of onrampctl doctor: what their files share.
  *
  *	doctor.c		runs them, and has most of them
- *	doctor_data.c		whether anything acts on the data that leaves
+ *	doctor_data.c		whether anything acts on the data that leaves, and knows its path
  *	doctor_package.c	modules that are not loaded, or will not be
  */
 #ifndef ONRAMPCTL_DOCTOR_H
@@ -93,6 +93,7 @@ bool need_module(struct doctor *d, const char *module);
 bool need(struct doctor *d, const char *path, const char *what);
 bool need_two(struct doctor *d);
 bool need_onramp(struct doctor *d);
+bool need_peers(struct doctor *d);
 bool uses_timely(const struct doctor *d);
 
 /* doctor_data.c */
@@ -100,6 +101,7 @@ const json_t *way_differs(const struct doctor *d, const json_t *peer);
 bool data_leaves(const struct doctor *d, const char *device);
 void check_not_followed(struct doctor *d);
 void check_timely_unused(struct doctor *d);
+void check_empty_path(struct doctor *d);
 
 /* doctor_package.c */
 void check_module_missing(struct doctor *d);

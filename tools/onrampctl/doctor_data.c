@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks of onrampctl doctor: does On-Ramp, or TIMELY, act on the data that leaves? If not, name
- * the reason.
+ * the reason. Does it know the paths that it acts on?
  */
 #include <inttypes.h>
 #include <string.h>
@@ -406,6 +406,113 @@ void check_not_followed(struct doctor *d)
 		if (onramps(dev) && !j_true(dev, "loopback") && data_leaves(d, name) &&
 		    !option_is(dev, "mode", "off"))
 			passing_data(d, name, dev);
+}
+
+/* A peer in an earlier list: mostly at the same place. */
+static const json_t *peer_before(const struct doctor *d, const json_t *peer, size_t at)
+{
+	const char *remote = j_str(peer, "remote"), *local = j_str(peer, "local");
+	const json_t *list = j_get(d->before, "peers"), *other;
+	size_t n = json_array_size(list), i;
+
+	for (i = 0; remote && local && i < n; i++) {
+		other = json_array_get(list, (at + i) % n);
+		if (j_is(other, "remote", remote) && j_is(other, "local", local))
+			return other;
+	}
+	return NULL;
+}
+
+/* How much a counter of a peer grew between the two looks; 0 without netlink, which has it. */
+static int64_t peer_grown(const json_t *before, const json_t *peer, const char *counter)
+{
+	return before ? num_or(peer, counter, 0) - num_or(before, counter, 0) : 0;
+}
+
+/* Reasons for which the delay of an empty path is unknown. */
+enum unseen { SEEN, NOT_KEPT, BEGINS_ANEW, NEVER_EMPTY };
+
+/* @learning: OR-ACKs between the two looks that were used to learn a delay, and not refused */
+static enum unseen unseen(const json_t *before, const json_t *peer, int64_t learning)
+{
+	const char *state = j_str(peer, "baseline");
+
+	if (!j_str(peer, "empty_how"))
+		return NOT_KEPT;
+	/* With synchronised clocks nothing is learned. */
+	if (!state || !j_is(before, "baseline", state))
+		return SEEN;
+	if (!strcmp(state, "learning"))
+		return learning * 2 >= peer_grown(before, peer, "acks") ? BEGINS_ANEW : SEEN;
+	if (strcmp(state, "unsupported") && strcmp(state, "lost"))
+		return SEEN;
+	return peer_grown(before, peer, "acks_counted") >= ENOUGH ? NEVER_EMPTY : SEEN;
+}
+
+static const char *why_never_empty(const struct doctor *d, const char **action)
+{
+	int64_t proofs = 0, voids = 0;
+	const json_t *dev;
+	const char *name;
+
+	each_device(d, name, dev) {
+		proofs += qdiscs_grown(d, name, "drain_proofs");
+		voids += qdiscs_grown(d, name, "drain_voids");
+	}
+	if (voids > proofs) {
+		*action = "set On-Ramp on all hosts that share the queue; else owd synced";
+		return "drains do not empty it: others keep a queue there";
+	}
+	*action = "on that host: sysctl net.or_acker.drain=1, with an or_acker of this release";
+	return "it always has a queue, and its receiver asks for no drains";
+}
+
+/* The delay of an empty path is what all delays are compared with. */
+void check_empty_path(struct doctor *d)
+{
+	struct list hosts[NEVER_EMPTY + 1] = { 0 };
+	const char *action = NULL, *name;
+	unsigned int busy = 0, kept = 0;
+	const json_t *peer, *dev;
+	int64_t learning = 0;
+	size_t i;
+
+	if (!need_peers(d) || !need_two(d))
+		return;
+	each_device(d, name, dev)
+		learning += qdiscs_grown(d, name, "acks_learning");
+	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
+		const json_t *before = peer_before(d, peer, i);
+
+		kept += !!j_str(peer, "empty_how");
+		if (peer_grown(before, peer, "acks") < ENOUGH)
+			continue;
+		busy++;
+		list_add(&hosts[unseen(before, peer, learning)], j_str(peer, "remote"));
+	}
+	for (i = NOT_KEPT; i <= NEVER_EMPTY; i++) {
+		const struct list *l = &hosts[i];
+		const char *why;
+
+		if (!l->n)
+			continue;
+		if (i == NOT_KEPT) {
+			why = "or_port keeps no RTT of it: max_paths is too low, or no memory";
+			action = "echo N >/sys/module/or_port/parameters/max_paths";
+		} else if (i == BEGINS_ANEW) {
+			why = "it is learned for one rate, and data leaves by links of several";
+			action = "set the same line_rate for all qdiscs that lead there";
+		} else {
+			why = why_never_empty(d, &action);
+		}
+		found(d, &(struct found) {
+			.evidence = json_pack("{s:i, s:i, s:i}", "paths", (int)l->n, "busy_paths",
+					      (int)busy, "paths_kept", (int)kept),
+			.summary = text("the delay of the empty path is unknown to %u of %u hosts with data: %s",
+					l->n, busy, l->s).s,
+			.why = why, .action = action,
+		});
+	}
 }
 
 /* The congestion control, other than timely, of the most connections; NULL if there are none. */

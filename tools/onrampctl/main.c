@@ -78,6 +78,7 @@ static const struct {
 	{ NULL, "  -v, --verbose		write more\n" },
 	{ NULL,
 	  "  -i, --interval S	time between two looks, 0 to 3600 (default: 1; trace: 0.01)\n" },
+	{ "show top", "  -r, --resolve		show, top: names of hosts and ports in tables\n" },
 	{ "prometheus trace",
 	  "  -o, --output FILE	prometheus: replace this file at once; trace: write this\n"
 	  "			file, and FILE.gp for gnuplot\n" },
@@ -353,6 +354,7 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, 'j' },
 	{ "netns", required_argument, NULL, 'n' },
 	{ "verbose", no_argument, NULL, 'v' },
+	{ "resolve", no_argument, NULL, 'r' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "count", required_argument, NULL, COUNT },
@@ -410,7 +412,7 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 	bool help = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "jn:vi:o:Vh", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "jn:rvi:o:Vh", options, NULL)) != -1)
 		switch (c) {
 		case 'j':
 			ctl->json = true;
@@ -420,6 +422,9 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 			break;
 		case 'v':
 			ctl->verbose = true;
+			break;
+		case 'r':
+			ctl->resolve = true;
 			break;
 		case 'o':
 			ctl->output = optarg;

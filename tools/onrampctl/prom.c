@@ -305,6 +305,35 @@ static void put_info(FILE *f, const json_t *now)
 	}
 }
 
+/* What is known of the RTTs of empty paths; by netlink only. */
+static void put_empty_paths(FILE *f, const json_t *now)
+{
+	static const char * const hows[] = { "proof", "seen", "changed", "unknown" };
+	int64_t n[ARRAY_SIZE(hows)] = { 0 }, error, most = 0;
+	const json_t *peer;
+	bool any = false;
+	size_t i, k;
+
+	json_array_foreach((json_t *)j_get(now, "peers"), k, peer) {
+		any |= !!j_get(peer, "acks");
+		for (i = 0; i < ARRAY_SIZE(hows) - 1; i++)
+			if (j_is(peer, "empty_how", hows[i]))
+				break;
+		n[i]++;
+		if (j_int(peer, "empty_error_ns", &error) && error > most)
+			most = error;
+	}
+	if (!any)
+		return;
+	family(f, "onramp_path_empty_rtts", "gauge",
+	       "hosts that data is sent to, by how the RTT of the empty path is known");
+	for (i = 0; i < ARRAY_SIZE(hows); i++)
+		sample(f, "onramp_path_empty_rtts", "how", hows[i], n[i], 1);
+	family(f, "onramp_path_empty_error_seconds", "gauge",
+	       "largest error of an RTT of an empty path: it may be too low by this");
+	sample(f, "onramp_path_empty_error_seconds", NULL, NULL, most, 1e-9);
+}
+
 static void put_peers(FILE *f, const json_t *now)
 {
 	static const char * const states[] = { "asked", "subscribed", "silent" };
@@ -321,6 +350,7 @@ static void put_peers(FILE *f, const json_t *now)
 			n += j_is(peer, "state", states[i]);
 		sample(f, "onramp_path_peers", "state", states[i], n, 1);
 	}
+	put_empty_paths(f, now);
 }
 
 static void put_clocks(FILE *f, const json_t *now)

@@ -38,11 +38,15 @@ static size_t findings(const json_t *list, const char *severity, bool verbose)
 		if (!j_is(f, "severity", severity))
 			continue;
 		n++;
-		printf("%s%s %-18s%s %s\n", term(style(severity)), mark(severity),
-		       j_str(f, "code"), term(TERM_PLAIN), j_str(f, "summary"));
-		if (j_str(f, "why"))
-			printf("     why: %s\n", j_str(f, "why"));
-		printf("     do:  %s\n", j_str(f, "do"));
+		printf("%s%s %-18s%s ", term(style(severity)), mark(severity), j_str(f, "code"),
+		       term(TERM_PLAIN));
+		term_fold(j_str(f, "summary"), 24);
+		if (j_str(f, "why")) {
+			printf("     why: ");
+			term_fold(j_str(f, "why"), 10);
+		}
+		printf("     do:  ");
+		term_fold(j_str(f, "do"), 10);
 		if (verbose) {
 			char *evidence = json_dumps(j_get(f, "evidence"), JSON_ENSURE_ASCII);
 
@@ -72,8 +76,9 @@ static void muted(const json_t *list)
 }
 
 /* Reasons, each with how many checks; verbose: each check. */
-static void skipped(const json_t *list, bool verbose)
+static void skips(const json_t *list, bool verbose)
 {
+	char text[4096] = "";
 	const json_t *s, *other;
 	size_t i, k, n = 0;
 
@@ -91,10 +96,15 @@ static void skipped(const json_t *list, bool verbose)
 		}
 		if (before)
 			continue;
-		printf("%s%zu (%s)", n++ ? ", " : "skipped: ", same, reason);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%zu (%s)", n ? ", " : "", same,
+				      reason);
+		if (n >= sizeof(text))
+			break;
 	}
-	if (n)
-		putchar('\n');
+	if (!n)
+		return;
+	printf("skipped: ");
+	term_fold(text, 9);
 }
 
 static void versions(const json_t *report)
@@ -122,6 +132,7 @@ static void versions(const json_t *report)
 void report_text(const json_t *report, bool verbose)
 {
 	const json_t *list = j_get(report, "findings"), *hidden;
+	char text[200], note[40] = "";
 	size_t i, crit, warn, notes;
 
 	if (j_is(report, "status", "unknown") && !json_array_size(list)) {
@@ -133,12 +144,14 @@ void report_text(const json_t *report, bool verbose)
 	warn = findings(list, "warning", verbose);
 	notes = findings(list, "note", verbose);
 	muted(j_get(report, "muted"));
-	skipped(j_get(report, "skipped"), verbose);
+	skips(j_get(report, "skipped"), verbose);
 	json_array_foreach((json_t *)j_get(report, "hidden"), i, hidden)
 		printf("not looked at without root: %s\n", json_string_value(hidden));
-	printf("%zu critical, %zu warning%s, ", crit, warn, warn == 1 ? "" : "s");
 	if (notes)
-		printf("%zu note%s, ", notes, notes == 1 ? "" : "s");
-	printf("%zu ok, %zu skipped.  onrampctl doctor -v; man onramp-doctor\n",
-	       json_array_size(j_get(report, "ok")), json_array_size(j_get(report, "skipped")));
+		snprintf(note, sizeof(note), "%zu note%s, ", notes, notes == 1 ? "" : "s");
+	snprintf(text, sizeof(text),
+		 "%zu critical, %zu warning%s, %s%zu ok, %zu skipped.  onrampctl doctor -v; man onramp-doctor",
+		 crit, warn, warn == 1 ? "" : "s", note, json_array_size(j_get(report, "ok")),
+		 json_array_size(j_get(report, "skipped")));
+	term_fold(text, 0);
 }

@@ -25,6 +25,8 @@ static void need(const json_t *facts, const char *module)
 static int put(const struct ctl *ctl, json_t *rows, const struct column *columns, size_t n,
 	       const char *none)
 {
+	if (ctl->resolve && !ctl->json)
+		names_put(rows);
 	if (ctl->json)
 		j_print(rows);
 	else if (json_array_size(rows))

@@ -306,10 +306,12 @@ void status_text(const json_t *status, bool verbose)
 
 		for (i = 0; i < ARRAY_SIZE(state_names); i++)
 			if (j_is(part, "state", state_names[i]))
-				printf("%-9s %s%-11s%s %s\n", name,
-				       marked ? term(TERM_WARNING) : "", state_words[i],
-				       marked ? term(TERM_PLAIN) : "", j_str(part, "reason"));
-		if (verbose && j_str(part, "do"))
-			printf("%21s do: %s\n", "", j_str(part, "do"));
+				printf("%-9s %s%-11s%s ", name, marked ? term(TERM_WARNING) : "",
+				       state_words[i], marked ? term(TERM_PLAIN) : "");
+		term_fold(j_str(part, "reason"), 22);
+		if (verbose && j_str(part, "do")) {
+			printf("%21s do: ", "");
+			term_fold(j_str(part, "do"), 26);
+		}
 	}
 }

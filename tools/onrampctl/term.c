@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Colours of a terminal. */
+/* A terminal: its colours and its width. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -46,4 +48,45 @@ const char *term(enum term_style style)
 	};
 
 	return coloured ? begin[style] : "";
+}
+
+/* Columns of the terminal; 0: stdout is none, and nothing is folded. */
+static size_t term_columns(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+}
+
+/**
+ * term_fold() - write text, and go on in new lines where the terminal ends
+ * @text: text of one line; @indent columns are in front of it
+ * @indent: columns of blanks in front of each new line
+ *
+ * A word that is longer than a line is left whole.
+ */
+void term_fold(const char *text, size_t indent)
+{
+	size_t columns = term_columns(), used = indent, len;
+
+	/* So narrow a terminal is better off with its own line ends. */
+	if (columns < indent + 20) {
+		puts(text);
+		return;
+	}
+	while (*text) {
+		len = strcspn(text, " ");
+		if (used > indent && used + 1 + len > columns) {
+			printf("\n%*s", (int)indent, "");
+			used = indent;
+		} else if (used > indent) {
+			putchar(' ');
+			used++;
+		}
+		printf("%.*s", (int)len, text);
+		used += len;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
 }

@@ -318,6 +318,8 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 		printf("%zu connection%s by %s%s%s\n", now->n, now->n == 1 ? "" : "s",
 		       top_keys[sort], now->hidden ? "; pauses are for root to see" : "",
 		       keys ? "; q ends, r t d p x sort" : "");
+		if (ctl->resolve)
+			names_put(rows);
 		if (json_array_size(rows))
 			print_flows(rows, line_room(terminal));
 		fputs(terminal ? "\033[?7h" : "\n", stdout);
