@@ -709,10 +709,12 @@ static inline enum or_error or_cnp_accept(u64 *newest, u64 count)
  *
  * All 0: nothing yet. A receiver starts the counts of a flow at its time in us plus a secret
  * number of the flow, and adds one for each OR-ACK. A flow has fewer than one OR-ACK per us. So a
- * receiver that has forgotten a flow starts ahead of all counts that it used before. Half of the numbers are 35 minutes; a flow whose last OR-ACK is older starts over with
- * an empty window, since one of that age is not about a sequence in flight. So does each flow
- * to a receiver that has sent a CHALLENGE: it has forgotten the secret numbers, too, if its
- * module was loaded again.
+ * receiver that has forgotten a flow starts ahead of all counts that it used before.
+ *
+ * Half of the numbers are 35 minutes. A flow whose last OR-ACK is older starts over with an empty
+ * window, since one of that age is not about a sequence in flight. So does each flow to a receiver
+ * that has sent a CHALLENGE: it has forgotten the secret numbers, too, if its module was loaded
+ * again.
  */
 struct or_replay {
 	u32	newest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// A button in each block of commands or text that copies it.
+// A button in each block of commands that copies it.
 function copyText(pre) {
 	const text = pre.innerText.replace(/\n+$/, "\n");
 
@@ -11,7 +11,7 @@ function copyText(pre) {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
-	for (const pre of document.querySelectorAll("div.highlight pre")) {
+	for (const pre of document.querySelectorAll(".highlight-sh div.highlight pre")) {
 		const button = document.createElement("button");
 		const say = (text) => {
 			button.textContent = text;
