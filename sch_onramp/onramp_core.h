@@ -22,8 +22,8 @@
  * each nanosecond counts once, however often a pause was extended or shortened.
  * It counts whether or not the flow had data to send: in both cases the flow
  * added nothing to the queue. For the same reason P_rtt is at least the time for which it
- * has had nothing to send, and of that all counts, not beta of it: a queue whose senders
- * are silent drains by 1 ns per ns.
+ * has had nothing to send. All of that counts, not beta of it: a queue whose senders are
+ * silent drains by 1 ns per ns.
  *
  * Source: Liu et al., "Breaking the Transience-Equilibrium Nexus: A New Approach
  * to Datacenter Packet Transport", NSDI 2021, sections 3.1, 3.2 and 4.1.

@@ -39,9 +39,9 @@
 #define ONRAMP_FWD_CLOSED_NS	2000000000ULL
 
 /*
- * With many connections only large ones get state: those with this share of the bytes of all that
- * have none, since the time below began, and with this many bytes, a batch, so that a share
- * means something.
+ * With many connections only large ones get state. A large one has this share of the bytes of all
+ * that have none, since the time below began. It also has this many bytes, a batch, so that a
+ * share means something.
  */
 #define ONRAMP_FWD_SHARE	1024
 #define ONRAMP_FWD_LARGE	(1U << 16)
@@ -268,8 +268,8 @@ static inline bool onramp_fwd_in_flight(u32 una, u32 next, u32 seq)
 
 /*
  * Highest rate after a pause, in times of the measured one. A rate grows by 1/16 of the gap to
- * it, see onramp_release_bps(): so it nearly doubles in the time that an OR-ACK takes, as with
- * TCP's sk_pacing_rate, which is several times a connection's share of the path.
+ * it, see onramp_release_bps(). So it nearly doubles in the time that an OR-ACK takes. TCP's
+ * sk_pacing_rate has the same effect: it is several times a connection's share of the path.
  */
 #define ONRAMP_FWD_PACING	16
 

@@ -96,9 +96,9 @@ static double grown(uint64_t from, uint64_t to)
  * @samples: looks between them
  *
  * TCP's chronographs have the time with data to send, and of that the time for which the
- * receiver's window or the send buffer was the limit; but while TCP's timer waits for a lost packet
- * that is loss. On-Ramp has the time paused. The rest of the
- * time with data is split as the samples are. A buffer that is full of packets that On-Ramp or the
+ * receiver's window or the send buffer was the limit. While TCP's timer waits for a lost packet,
+ * that time is loss. On-Ramp has the time paused. The rest of the time with data is split as the
+ * samples are. A buffer that is full of packets that On-Ramp or the
  * qdisc holds, or that are to be sent again, is no reason.
  *
  * Return: shares, which add up to 1.
