@@ -42,12 +42,14 @@
  *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown;
  *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
  *	       more and the queue is compared with it
- *	T    = unit + lowest rtt + 2 * longer + swing + slack
+ *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
+ *	T    = unit + trip + 2 * longer + swing + slack
  *
- * A pause shows in the queue one round trip late: with the lowest rtt in T the queue still holds a
- * unit when the first packet after the pause arrives. If that finds it empty, the pause has cost
- * throughput: a CPU stalled, a timer was late, the way back was congested, or the route has become
- * longer.
+ * A pause shows in the queue one round trip late, and the queue has to last until then. Half of the
+ * lowest rtt is enough: with a quarter of it two rows of the closed loop lose throughput, and with
+ * all of it the queue is longer for nothing. If the first packet after the pause finds the queue
+ * empty, the pause has cost throughput: a CPU stalled, a timer was late, the way back was congested,
+ * or the route has become longer.
  *
  *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T):
  *	  O of this packet and of five before it within unit / 8, each of the last one:
@@ -63,7 +65,7 @@
  * before show a queue:
  *
  *	data is sent again, and peak, the highest O of the last 0.26 to 0.52 ms, >= lowest rtt:
- *		for 4.3 s: unit <= max(0, peak / 2 - lowest rtt)
+ *		for 4.3 s: unit <= max(0, peak / 2 - trip)
  *
  * Hosts without On-Ramp may fill the queue, as the receiver says in its OR-ACKs:
  *
@@ -411,6 +413,17 @@ static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 	return clamp_t(u64, most_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS));
 }
 
+/*
+ * Return the part of T for the lowest round trip, ns: half of it, but all of one that is shorter than
+ * the shortest unit.
+ */
+static inline u64 onramp_auto_trip(const struct onramp_path *p)
+{
+	u64 rtt_ns = (u64)onramp_low(&p->rtt);
+
+	return max_t(u64, rtt_ns / 2, min_t(u64, rtt_ns, ONRAMP_AUTO_MIN_NS));
+}
+
 static inline void onramp_low_raise(struct onramp_low *l, u64 by_ns)
 {
 	l->now += (s64)by_ns;
@@ -659,11 +672,11 @@ static inline bool onramp_path_lost(struct onramp_path *p, u64 now_ns)
 /* Return the part of the unit that the buffer has room for. */
 static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64 now_ns)
 {
-	u64 rtt_ns = (u64)onramp_low(&p->rtt), half_ns = p->lost_peak_ns / 2;
+	u64 trip_ns = onramp_auto_trip(p), half_ns = p->lost_peak_ns / 2;
 
 	if (!p->lost_at_ns || onramp_since_ns(now_ns, p->lost_at_ns) >= ONRAMP_LOST_NS)
 		return unit_ns;
-	return half_ns > rtt_ns ? min_t(u64, unit_ns, half_ns - rtt_ns) : 0;
+	return half_ns > trip_ns ? min_t(u64, unit_ns, half_ns - trip_ns) : 0;
 }
 
 /**
@@ -699,8 +712,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
 		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
-				     (u64)onramp_low(&p->rtt) + trust->swing_ns +
-				     p->slack_ns + 2 * (trust->longer_ns - trust->raise_ns);
+				     onramp_auto_trip(p) + trust->swing_ns + p->slack_ns +
+				     2 * (trust->longer_ns - trust->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
 	core->empty_ns = unit_ns / 2 + d->error_ns;

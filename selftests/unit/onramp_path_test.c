@@ -458,6 +458,17 @@ static void auto__adds_the_round_trip(void)
 	CHECK_EQ(res.pause_ns, 157 * US);
 	/* Empty is half a unit and the error. */
 	CHECK_EQ(core.empty_ns, 13 * US);
+
+	/* All of a round trip up to 20 us, half of one from 40 us on. */
+	setup();
+	ack(&d, 15 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 38 * US);
+	setup();
+	ack(&d, 30 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 43 * US);
+	setup();
+	ack(&d, 200 * US, 0);
+	CHECK_EQ(trust.threshold_ns, 123 * US);
 }
 
 /* Of two connections one has a route that is 100 longer. */
@@ -1007,7 +1018,7 @@ static void longer__ends(void)
 	ack(&automatic, 20 * US + 20 * MS, 0);
 	CHECK_EQ(trust.longer_ns, 0);
 	CHECK_EQ(trust.raise_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
 	CHECK_EQ(trust.limit_ns, 20 * MS);
 	now += MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
@@ -1048,14 +1059,14 @@ static void longer__is_certain_then(void)
 	CHECK_EQ(trust.raise_ns, 10 * MS);
 	CHECK_EQ(trust.longer_ns, 10 * MS);
 	CHECK_EQ(res.owd_ns, 5);
-	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
 	/* The caller has raised the baseline. */
 	now += MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
 	CHECK_EQ(trust.raise_ns, 0);
 	CHECK_EQ(trust.longer_ns, 0);
 	CHECK_EQ(trust.limit_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
 	/* Now it can become longer again. */
 	now += 50 * MS;
 	ack(&automatic, 20 * US + 20 * MS + 800 * MS, 400 * MS);
