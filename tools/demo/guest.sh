@@ -240,7 +240,7 @@ fanout=$SENDERS,size=$ANSWER_BYTES,interval=$REQUEST_INTERVAL_S,cc=$cc" "$@" >"$
 	cat "$dir/said.txt"
 }
 
-# Cold: the hosts are new, and no packet has shown them the path. An OR-ACK for each segment.
+# Cold: the hosts are new, and no packet has shown them the path.
 run_requests() {
 	cc=$1 qdisc=$2
 	dir=$RESULTS/$cc-$qdisc
@@ -250,7 +250,6 @@ run_requests() {
 	say "requests with $cc, $qdisc: $REQUEST_WARMUP_S + $REQUEST_DURATION_S s, on a new network"
 	ip -all netns delete
 	build_network >/dev/null
-	ip netns exec receiver sysctl -qw net.or_acker.ack_bytes="$SEGMENT_BYTES"
 	set_qdisc "$qdisc"
 	new_bottleneck
 	mesh "$dir/mesh.json" --warmup "$REQUEST_WARMUP_S" --duration "$REQUEST_DURATION_S" \
