@@ -24,16 +24,12 @@
  *
  *	RTT < Tlow:	R += max(N delta, g R)
  *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
- *	gradient <= 0, or RTT < the one before, or t > 5/2 Thigh:
+ *	gradient <= 0, or RTT < the one before, or t > 2 Thigh:
  *			R += delta
  *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) / t)
  *
  *	g        = smaller of (Tlow - RTT) / (Tlow - D - W) * t / 4 ms and (Tlow - RTT) / 8 t,
  *	           t: time between updates
- *
- *	cuts of a run are undone if the next RTT is below Tlow, and below the one before
- *	           by more than twice w plus the part that the cuts explain: time between
- *	           updates * (1 - R / rate before them)
  *
  *	L        = C / max(1, r - 1), r: how much longer the time between two ACKs of one
  *		   segment is than these bytes take at C, smoothed
@@ -72,14 +68,6 @@
  *    so. But flows that meet on a slow link make v long as well, and with it Thigh, and v. What
  *    tells the two apart is that the mean of noise is 1 to 1.5 v above D, and that of a queue
  *    2.4 v and more: noise is what leaves RTTs within q and 7/4 v of D + W, for most of 63 updates.
- *  - undone cuts. A busy host delays a packet once in a while: one RTT is much longer, and
- *    the next one is short again. v is small then, since it is a mean, and each such RTT
- *    would cost up to 30 % of the rate: of 10 Gbit/s a flow with 60 us on 12 % of its RTTs
- *    has 27 %, and one with 300 us on 30 % of them has 2 %. But a queue drains by the
- *    difference of its input and its output. If the RTT falls by much more, there was no
- *    queue, or other flows have ended. So a cut need not wait for a second RTT to confirm
- *    it, which would be dead time: 100 Gbit/s would be used to 84 % instead of 100 %.
- *
  *  - L. A host knows the speed of its own link. If another one of the path is slower, a
  *    segment takes longer there, S / L in place of S / C, and this is no queue: a segment of
  *    16 KB takes 131 us at 1 Gbit/s, of which 118 us would be delay to get rid of, and one flow
@@ -98,33 +86,21 @@
  *    to 2 times the wait of one NIC is as good. Increase is hyperactive near D only, or each
  *    decision, which comes late with W, overshoots: two flows with 50 us have 85 % then.
  *
- * D is the lowest RTT, and old if none came within an eighth of it for 2 to 6 s. Then the path may
- * have become longer, or other flows keep the queue full: D becomes the mean RTT of the moment, and
- * the rate is halved, so that the queue empties and shows the path. Without this, one route change
- * could cost most of the rate for ever. Flows that do it one after the other take the others'
- * queue for the path: 40 flows have RTTs of 123 us in place of 63. So D can become old every
- * 4.3 s by UTC, and halved rates last for 17 ms: if the clocks of hosts differ by less, all flows
- * of a link empty the queue together.
+ * D is the lowest RTT, and becomes the mean RTT of the moment if it is too short: a path has become
+ * longer, or one RTT was measured too short. Lower RTTs make it shorter again at once. Three things
+ * show it:
  *
- * Few flows empty their queue every few ms by themselves. So if the rate was C / 8 or more in the
- * last 0.1 s, and for 33 ms no RTT came within q and an eighth of D (at 1 Gbit/s 1.6 and 0.5 s),
- * then D becomes the shortest RTT of that time, and nothing is halved. A route that becomes 50 us
- * longer would leave eight flows a third of the link until D is old, since cuts end where x has
- * raised Thigh to the new RTT; and data of CUBIC in the other direction, for which ACKs wait for
- * 60 to 110 us, would leave four flows a half. Of many flows some would take the others' queue for
- * the path.
- *
- * The rate is C / 32 at least then, and RTTs above the new D are noise until 63 updates say
- * otherwise. If one segment is on its way at a time, its ACK waits for 60 to 170 us there, 150 on
- * average; if more are, their ACKs leave together, and the mean is 110. From C / 40 a flow does not
- * find that out: it kept 2 % of the link, and has 85 to 96 now.
- *
- * The same at once, and without another halving, if cuts are in vain: a run of them has taken half
- * of the rate, or led to the lowest one, and for eight updates above Thigh the RTT stays as it is.
- * A queue would have drained, so the path is longer than D. A route that becomes 50 us longer
- * would cost 98 % of the rate for 2 to 6 s otherwise, and so would one RTT that was measured
- * too short. On a path of 1 ms and more no part of the rate need be taken if the RTT is within an
- * eighth of D: there D never becomes old, and that is above Thigh.
+ *  - Few flows empty their queue every few ms by themselves. So a flow of C / 8 or more in the last
+ *    0.1 s sees an RTT within an eighth of D, or within 3/2 q, in each 33 ms. Without this, eight
+ *    flows whose route becomes 50 us longer would keep a third of the link, since cuts end where x
+ *    has raised Thigh to the new RTT; and data of CUBIC in the other direction, for which ACKs wait
+ *    for 60 to 110 us, would leave four flows a half. Of many flows some would take the others'
+ *    queue for the path after 33 ms;
+ *  - after 2.1 s without such an RTT these are wrong as well;
+ *  - and at once if cuts are in vain: a run of them has taken half of the rate, or led to the
+ *    lowest one, or the RTT is within an eighth of D, and for eight updates above Thigh the RTT
+ *    stays as it is. A queue would have drained. A route that becomes 1 ms longer would take 98 %
+ *    of the rate for 2 s otherwise.
  *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the
  * acknowledged bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the
@@ -195,63 +171,28 @@
 #define TIMELY_SLOPE_MAX	((1LL << 25) - 1)
 
 /*
- * A run of cuts is in vain if so many updates in a row, all above Thigh, have an RTT that changes
- * by less than 1/16 of the time between them. Four of them occur where many flows start at once.
+ * D is too short if the rate was C / 8 or more in one of the last three windows of 2^25 ns, and no
+ * RTT of the last one came within 1/8 of D or within 3/2 q of D + W.
+ */
+#define TIMELY_AUTO_TURN_SHIFT	25
+#define TIMELY_AUTO_WIDE_SHIFT	3
+#define TIMELY_AUTO_WIDE	3U
+
+/* Or, at any rate, if none of so many did. */
+#define TIMELY_AUTO_UNSEEN	63U
+
+/*
+ * And if cuts are in vain: so many updates in a row, all above Thigh, have an RTT that changes by
+ * less than 1/16 of the time between them. Four of them occur where many flows start at once.
  */
 #define TIMELY_AUTO_FLAT_SHIFT	4
 #define TIMELY_AUTO_VAIN	8U
-
-/* A path of that D is long, ns: RTTs above Thigh show that D is right. */
-#define TIMELY_AUTO_LONG_NS	1000000U
-
-/* So many halves of Thigh after an RTT the queue is another one. */
-#define TIMELY_AUTO_LASTS	5U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2
 #define TIMELY_AUTO_DEV_SHIFT	5
 
-/*
- * D is old in an even unit of 2^31 ns if it was not seen in the one before. The unit is that of
- * timely_flow.base_at. All hosts find this out at the same moments, every 4.3 s.
- */
-#define TIMELY_AUTO_OLD_SHIFT	31
-#define TIMELY_AUTO_OLD		2U
-#define TIMELY_AUTO_OLD_MASK	7U
-
-/*
- * Hosts know UTC to some ms. In the first and the last 2^26 ns of a unit no RTT tells that D is
- * right, so that all agree whether it is old; and halved rates last until 2^24 ns of the unit.
- */
-#define TIMELY_AUTO_EDGE_SHIFT	26
-#define TIMELY_AUTO_HOLD_SHIFT	24
-
-/*
- * And it is too short if the rate was C / 8 or more in one of the last three windows of 2^25 ns,
- * and no RTT of the last one came within 1/8 of D or within q. The RTTs of the two windows of a
- * start do not count: flows that start at once have a queue. The excess of the shortest one is
- * kept in units of 2^12 ns, see timely_auto_coarse(). Where C has less than 31 bits, windows are
- * twice as long for each of them, up to 2^32 ns: a queue of 40 segments has to become empty
- * by chance, at 1 Gbit/s as at 10. If the rate was C / 8 only in the first one of the three, then
- * within 2 q, or that long above q, ns: after a start of 40 flows RTTs of some stay above q.
- */
-#define TIMELY_AUTO_LAST_NS	(1U << 14)
-#define TIMELY_AUTO_TURN_SHIFT	25
-#define TIMELY_AUTO_TURN_BITS	31
-#define TIMELY_AUTO_TURN_MOST	7
-#define TIMELY_AUTO_WIDE_SHIFT	3
-#define TIMELY_AUTO_WIDE	3U
-#define TIMELY_AUTO_YOUNG	2U
-#define TIMELY_AUTO_LOW_SHIFT	12
-#define TIMELY_AUTO_LOW_MOST	31U
-
-/*
- * The rate is C / 32 at least then. If it was C / 8, which counts as fast, flows that share a link
- * could do so again and again.
- */
-#define TIMELY_AUTO_AGAIN_SHIFT	5
-
-/* An RTT that is longer than D by no more than 1/8 of it shows that D is right. */
+/* An RTT of a start that is longer than D by no more than 1/8 of it is no queue. */
 #define TIMELY_AUTO_NEAR_SHIFT	3
 
 /* Of v, tenths that are noise beside the first, above that part of what chance makes. */
@@ -388,14 +329,12 @@ struct timely_auto {
  * struct timely_event - a completion
  * @rtt_ns:	RTT without serialisation at C, ns; above 2^32 - 1 it counts as that
  * @now_ns:	its time
- * @utc_ns:	the same by a clock that hosts have in common
  * @bytes:	payload that was sent in that RTT, < 2^24
  * @window:	window of the flow at the moment, bytes, < 2^31
  */
 struct timely_event {
 	u64	rtt_ns;
 	u64	now_ns;
-	u64	utc_ns;
 	u32	bytes;
 	u32	window;
 };
@@ -679,13 +618,6 @@ static inline u64 timely_auto_own_ns(const struct timely_flow *f, u32 bytes, u64
 	return min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
 }
 
-/* Set D. The RTTs of the open window do not tell that the new one is old. */
-static inline void timely_auto_set_base(struct timely_flow *f, u32 base_ns)
-{
-	f->base_ns = base_ns;
-	f->low = 0;
-}
-
 /*
  * An RTT: update D, and return it without its segment's time at L, ns. It is D at least. Where
  * there is perhaps no wire, that time is no part of D either: a CPU passes 64 KB on in no time.
@@ -697,35 +629,20 @@ static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_eve
 	u64 own_ns = timely_auto_own_ns(f, e->bytes, cap_bps);
 
 	if (!f->base_ns || rtt_ns < f->base_ns)
-		timely_auto_set_base(f, (u32)rtt_ns);
+		f->base_ns = (u32)rtt_ns;
 	return (u32)(max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns);
 }
 
-static inline u32 timely_auto_clock(u64 utc_ns)
-{
-	return (u32)(utc_ns >> TIMELY_AUTO_OLD_SHIFT) & TIMELY_AUTO_OLD_MASK;
-}
-
 /* Of the number of the window that @now_ns is in, the last bit. */
-static inline u8 timely_auto_turn(u64 now_ns, u64 cap_bps)
+static inline u8 timely_auto_turn(u64 now_ns)
 {
-	int slow = clamp_t(int, TIMELY_AUTO_TURN_BITS - fls64(cap_bps), 0, TIMELY_AUTO_TURN_MOST);
-
-	return (now_ns >> (TIMELY_AUTO_TURN_SHIFT + slow)) & 1;
+	return (now_ns >> TIMELY_AUTO_TURN_SHIFT) & 1;
 }
 
-/* Time since the unit began, ns. */
-static inline u32 timely_auto_in_unit(u64 utc_ns)
+/* Return whether an RTT, not below D, is within an eighth of it. */
+static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
 {
-	return (u32)(utc_ns & ((1ULL << TIMELY_AUTO_OLD_SHIFT) - 1));
-}
-
-/* Near the begin or the end of a unit. */
-static inline bool timely_auto_edge(u64 utc_ns)
-{
-	u32 edge = timely_auto_in_unit(utc_ns) >> TIMELY_AUTO_EDGE_SHIFT;
-
-	return !edge || edge == (1U << (TIMELY_AUTO_OLD_SHIFT - TIMELY_AUTO_EDGE_SHIFT)) - 1;
+	return rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT;
 }
 
 static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
@@ -754,17 +671,12 @@ static inline void timely_auto_open(struct timely_flow *f)
  * @cap_bps: C, bytes/s
  * @path_ns: RTT of the handshake, ns; 0: unknown
  * @now_ns: current time, ns
- * @utc_ns: the same by a clock that hosts have in common, ns
  */
 static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps,
-				     u32 path_ns, u64 now_ns, u64 utc_ns)
+				     u32 path_ns, u64 now_ns)
 {
 	if (!f->base_ns)
 		f->base_ns = path_ns;
-	f->low = 0;
-	f->wide = 0;
-	f->young = TIMELY_AUTO_YOUNG;
-	f->turn = timely_auto_turn(now_ns, cap_bps);
 	f->rate_q = timely_bps_to_rate(bps);
 	timely_auto_clamp(f, cap_bps);
 	f->by_rule = 1;
@@ -774,10 +686,11 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 	f->mean_ns = 0;
 	f->samples = 0;
 	f->neg_count = 0;
+	f->wide = 0;
+	f->unseen = 0;
+	f->turn = timely_auto_turn(now_ns);
 	f->last_ns = now_ns;
 	f->app_limited = 0;
-	f->base_at = timely_auto_clock(utc_ns);
-	f->probing = 0;
 	timely_auto_open(f);
 }
 
@@ -787,15 +700,14 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
  * @cap_bps: C, bytes/s
  * @path_ns: RTT of the handshake, ns; 0: unknown
  * @now_ns: current time, ns
- * @utc_ns: the same by a clock that hosts have in common, ns
  *
  * The window from before limits the flow, not the rate. As long as a flow starts,
  * timely_flow.win_sent is what is left of its message.
  */
 static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 path_ns,
-				      u64 now_ns, u64 utc_ns)
+				      u64 now_ns)
 {
-	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns, utc_ns);
+	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns);
 	f->win_sent = TIMELY_AUTO_MESSAGE;
 }
 
@@ -935,66 +847,12 @@ static inline void timely_auto_account(struct timely_flow *f, const struct timel
 	timely_auto_open(f);
 }
 
-/* Return whether D is too old. A flow that starts over after idleness renews it. */
-static inline bool timely_auto_old(const struct timely_flow *f, u64 utc_ns)
-{
-	u32 unit = timely_auto_clock(utc_ns);
-
-	return !(unit & 1) && ((unit - f->base_at) & TIMELY_AUTO_OLD_MASK) >= TIMELY_AUTO_OLD;
-}
-
-/*
- * Take back the halving, if it is time. The time below Tlow was due to that, and does not count:
- * flows that raise their rates at once fill the queue before they notice.
- */
-static inline void timely_auto_probed(struct timely_flow *f, u64 utc_ns)
-{
-	if (!f->probing || (timely_auto_clock(utc_ns) == f->base_at &&
-			    !(timely_auto_in_unit(utc_ns) >> TIMELY_AUTO_HOLD_SHIFT)))
-		return;
-	f->probing = 0;
-	f->rate_q <<= 1;
-	f->neg_count = 0;
-}
-
-/* Return whether an RTT, not below D, shows that D is right. */
-static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
-{
-	return rtt_ns - f->base_ns <= f->base_ns >> TIMELY_AUTO_NEAR_SHIFT;
-}
-
-/*
- * A number rounded down by up to a fifth: 0, 1, ... 7, 8, 10, 12, 14, 16, 20, 24, 28 ... The
- * largest that fits in timely_flow.low is 448. ACKs that wait for 64 KB at 1 Gbit/s do so for
- * 1.7 ms.
- */
-static inline u32 timely_auto_coarse(u32 n)
-{
-	u32 shift;
-
-	if (n < 4)
-		return n;
-	shift = (u32)fls64(n) - 3;
-	return (shift << 2) + (n >> shift);
-}
-
-static inline u32 timely_auto_fine(u32 coarse)
-{
-	u32 shift = coarse >> 2;
-
-	return shift ? (4 + (coarse & 3)) << (shift - 1) : coarse;
-}
-
-/* One RTT: D, v, and the mean of those since the last update. */
-static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns, u64 utc_ns)
+/* One RTT: v, and the mean of those since the last update. */
+static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns)
 {
 	u32 before_ns = f->samples ? f->avg_ns : f->mean_ns;
 	u32 dev_ns = f->dev_ns, diff_ns;
 
-	if (timely_auto_near(f, rtt_ns) && !timely_auto_edge(utc_ns))
-		f->base_at = timely_auto_clock(utc_ns);
-	f->low = min_t(u32, f->low,
-		       timely_auto_coarse((rtt_ns - f->base_ns) >> TIMELY_AUTO_LOW_SHIFT));
 	if (before_ns) {
 		diff_ns = rtt_ns > before_ns ? rtt_ns - before_ns : before_ns - rtt_ns;
 		diff_ns = min_t(u32, diff_ns, TIMELY_AUTO_DEV_MAX);
@@ -1059,8 +917,8 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
 	u64 ns = 2 * (u64)f->base_ns;
 
-	if (f->app_limited || f->probing) {
-		res->held = f->probing ? TIMELY_HELD_PROBE : TIMELY_HELD_APP;
+	if (f->app_limited) {
+		res->held = TIMELY_HELD_APP;
 		return;
 	}
 	ns = min_t(u64, max_t(u64, ns, TIMELY_AUTO_STEP_NS),
@@ -1075,26 +933,8 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 }
 
 /*
- * Return whether noise caused the last cuts: the RTT has fallen faster than a queue drains.
- * The cuts themselves explain a fall in proportion to the share of the rate that they took.
- * 10 s in ns and Q10 fit in 44 bits, chance_ns is limited by 10 s and x of 24 bits.
- */
-static inline bool timely_auto_was_noise(const struct timely_flow *f,
-					 const struct timely_auto *a, u64 fall_ns,
-					 u64 elapsed_ns)
-{
-	u64 rate = timely_coarse_rate(f), cut_q10;
-
-	if (!f->doubted || rate >= f->before)
-		return false;
-	cut_q10 = div64_u64((f->before - rate) << TIMELY_AUTO_SHIFT, f->before);
-	return fall_ns > 2 * ((elapsed_ns * cut_q10 >> TIMELY_AUTO_SHIFT) + a->chance_ns);
-}
-
-/*
- * Return whether a run of cuts was in vain: it has taken half of the rate, or led to the lowest
- * one, and the RTT stays as it is. A queue would drain. On a long path an RTT above Thigh may show
- * that D is right, and be cut for ever: there the first is not needed.
+ * Return whether a run of cuts was in vain: it has taken half of the rate, and the RTT stays as it
+ * is. A queue would drain.
  */
 static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 cap_bps)
 {
@@ -1107,50 +947,31 @@ static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 ca
 		f->neg_count++;
 	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
 	       (timely_coarse_rate(f) < f->before / 2 || f->rate_q <= floor_q ||
-		(f->base_ns >= TIMELY_AUTO_LONG_NS && timely_auto_near(f, rtt_ns)));
+		timely_auto_near(f, rtt_ns));
 }
 
 /*
- * At the end of a window: return by how much D is too short, ns; 0: it is right, or nobody knows.
- * Lower RTTs make it shorter again at once.
+ * At the end of a window: return whether D is too short. No RTT came near it, and the flow was fast
+ * lately; or none did for many windows.
  */
-static inline u32 timely_auto_short_ns(struct timely_flow *f, const struct timely_auto *a,
-				       u64 now_ns, u64 cap_bps)
+static inline bool timely_auto_short(struct timely_flow *f, const struct timely_auto *a,
+				     u64 rtt_ns, u64 now_ns, u64 cap_bps)
 {
-	u64 near_ns = a->segment_ns;
-	u32 low_ns = timely_auto_fine(f->low) << TIMELY_AUTO_LOW_SHIFT;
-	u8 turn = timely_auto_turn(now_ns, cap_bps), wide;
+	u8 turn = timely_auto_turn(now_ns);
+	bool shorter;
 
 	if (timely_rate_bps(f) >= cap_bps >> TIMELY_AUTO_WIDE_SHIFT)
 		f->wide = TIMELY_AUTO_WIDE;
+	if (f->app_limited || timely_auto_near(f, rtt_ns) ||
+	    2 * rtt_ns <= 2 * timely_auto_path_ns(f) + 3 * a->segment_ns)
+		f->unseen = 0;
 	if (turn == f->turn)
-		return 0;
+		return false;
 	f->turn = turn;
-	f->low = TIMELY_AUTO_LOW_MOST;
-	wide = f->wide;
+	shorter = f->unseen >= (f->wide ? 1 : TIMELY_AUTO_UNSEEN);
+	f->unseen += f->unseen < TIMELY_AUTO_UNSEEN;
 	f->wide -= !!f->wide;
-	if (f->young) {
-		f->young--;
-		return 0;
-	}
-	/* Others that started beside it may keep the queue that long. */
-	if (wide == 1)
-		near_ns += min_t(u64, a->segment_ns, TIMELY_AUTO_LAST_NS);
-	if (!wide || f->unwired || f->app_limited || f->probing ||
-	    low_ns <= max_t(u64, f->base_ns >> TIMELY_AUTO_NEAR_SHIFT, near_ns))
-		return 0;
-	return low_ns;
-}
-
-/* Undo a run of cuts that noise caused. */
-static inline void timely_auto_undo(struct timely_flow *f, const struct timely_auto *a,
-				    u32 before_ns, u64 elapsed_ns, struct timely_result *res)
-{
-	if (f->mean_ns < a->t_low_ns && f->mean_ns < before_ns &&
-	    timely_auto_was_noise(f, a, before_ns - f->mean_ns, elapsed_ns)) {
-		f->rate_q = timely_coarse_to_rate(f->before);
-		res->undone = 1;
-	}
+	return shorter;
 }
 
 /* Too early to decide: the start, or RTTs that are averaged. */
@@ -1225,7 +1046,7 @@ static inline bool timely_auto_grows(const struct timely_flow *f, const struct t
 				     u32 before_ns, u64 elapsed_ns)
 {
 	return f->slope_q > 0 && f->mean_ns >= before_ns &&
-	       2 * elapsed_ns <= TIMELY_AUTO_LASTS * a->t_high_ns;
+	       elapsed_ns <= 2 * a->t_high_ns;
 }
 
 /**
@@ -1242,15 +1063,15 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 {
 	struct timely_auto a;
 	u64 cut, elapsed_ns, now_ns = e->now_ns, rtt_ns;
-	u32 before_ns = f->mean_ns, rate, short_ns;
-	bool hai, in_vain;
+	u32 before_ns = f->mean_ns, rate;
+	bool hai, in_vain, shorter;
 
 	*res = (struct timely_result) {
 		.branch = TIMELY_BRANCH_AVERAGE, .link_bps = timely_auto_link_bps(f, cap_bps),
 		.wait_ns = timely_auto_wait_ns(f),
 	};
 	rtt_ns = timely_auto_rtt(f, e, cap_bps);
-	timely_auto_sample(f, (u32)rtt_ns, e->utc_ns);
+	timely_auto_sample(f, (u32)rtt_ns);
 	if (f->starting) {
 		timely_auto_params(f, segment_bytes, cap_bps, &a);
 		timely_auto_begin(f, (u32)rtt_ns, e->window, cap_bps, &a, res);
@@ -1267,7 +1088,6 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	timely_auto_slope(f, elapsed_ns);
 	f->samples = 0;
 	rtt_ns = f->mean_ns;
-	timely_auto_probed(f, e->utc_ns);
 	timely_auto_params(f, segment_bytes, cap_bps, &a);
 	timely_auto_judge(f, rtt_ns, a.segment_ns);
 
@@ -1277,24 +1097,13 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	/* Below 2^30 * 1e6. */
 	res->gradient_ppm = (s64)f->slope_q * 1000000 / (1LL << TIMELY_SLOPE_SHIFT);
 
-	timely_auto_undo(f, &a, before_ns, elapsed_ns, res);
 	rate = timely_coarse_rate(f);
 	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, cap_bps);
-	short_ns = timely_auto_short_ns(f, &a, now_ns, cap_bps);
-	if (short_ns || in_vain || timely_auto_old(f, e->utc_ns)) {
+	shorter = timely_auto_short(f, &a, rtt_ns, now_ns, cap_bps);
+	if (in_vain || shorter) {
 		res->branch = TIMELY_BRANCH_PROBE;
-		timely_auto_set_base(f, short_ns ? f->base_ns + short_ns : (u32)rtt_ns);
-		f->base_at = timely_auto_clock(e->utc_ns);
-		if (short_ns) {
-			/* It had C / 8 a moment ago. */
-			f->rate_q = max_t(u64, f->rate_q,
-					  timely_bps_to_rate(cap_bps >> TIMELY_AUTO_AGAIN_SHIFT));
-		} else if (!in_vain && !f->app_limited) {
-			f->rate_q >>= 1;
-			f->probing = 1;
-		}
-		if (short_ns || (in_vain && f->wide))
-			f->noisy = TIMELY_AUTO_NOISY_MOST;
+		f->base_ns = (u32)rtt_ns;
+		f->unseen = 0;
 	} else if (rtt_ns < a.t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
 		timely_auto_increase(f, cap_bps, hai, &a,

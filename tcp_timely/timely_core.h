@@ -183,7 +183,6 @@ struct timely_params {
  * @avg_ns:	profile auto: mean of the RTTs since the last update, ns
  * @mean_ns:	profile auto, in place of @prev_rtt_ns: mean at the last update, ns; 0: none
  * @dev_ns:	profile auto: smoothed difference of RTTs from those before, ns
- * @wide:	profile auto: at the end of so many windows D may be found too short
  * @samples:	profile auto: RTTs in @avg_ns, saturating
  * @under:	profile auto: windows in a row in which it sent less than its share, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
@@ -199,19 +198,13 @@ struct timely_params {
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
- * @base_at:	profile auto: when @base_ns was last seen, in units of 2^31 ns of UTC
- * @turn:	profile auto: number of the open window of @low, the last bit
- * @probing:	profile auto: the rate was halved to see the path, and does not rise yet
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
  * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^13 ns
  * @unwired:	profile auto: no wire is known to limit the flow's device
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
- * @before:	rate before cuts that may be taken back, units of 8192 bytes/s
- * @young:	profile auto: windows of the start that are left, in which D is not judged
- * @low:	profile auto: by how much RTTs of the open window were longer than D at least,
- *		units of 2^12 ns in five bits, see timely_auto_coarse()
+ * @before:	the caller's: rate before cuts that may be taken back, units of 8192 bytes/s
  * @count:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
@@ -231,7 +224,6 @@ struct timely_flow {
 		struct {
 			u32	mean_ns;
 			u32	dev_ns:22;
-			u32	wide:2;
 			u32	samples:6;
 			u32	under:2;
 		};
@@ -249,17 +241,15 @@ struct timely_flow {
 	u8	app_limited:1;
 	u8	starting:1;
 	u8	by_rule:1;
-	u8	base_at:3;
 	u8	turn:1;
-	u8	probing:1;
+	u8	wide:2;
 	u8	slow;
 	u8	wait:7;
 	u8	unwired:1;
 	u32	base_ns;
 	u32	sent;
 	u32	before:25;
-	u32	young:2;
-	u32	low:5;
+	u32	unseen:7;
 	u32	count;
 };
 
@@ -267,12 +257,10 @@ struct timely_flow {
  * enum timely_held - why an increase was withheld
  * @TIMELY_HELD_NOT:	it was not, or there was none
  * @TIMELY_HELD_APP:	the application limits the flow
- * @TIMELY_HELD_PROBE:	profile auto: the rate was halved to see the path
  */
 enum timely_held {
 	TIMELY_HELD_NOT,
 	TIMELY_HELD_APP,
-	TIMELY_HELD_PROBE,
 };
 
 /**
@@ -284,7 +272,6 @@ enum timely_held {
  * @link_bps:	profile auto: L, see timely_auto_link_bps(), bytes/s; else 0
  * @branch:	enum timely_branch
  * @held:	enum timely_held
- * @undone:	profile auto: the cuts before were for noise, and are taken back
  * @queued:	profile auto, %TIMELY_BRANCH_START: the RTT is that of a queue
  */
 struct timely_result {
@@ -295,7 +282,6 @@ struct timely_result {
 	u32	wait_ns;
 	u8	branch;
 	u8	held;
-	u8	undone;
 	u8	queued;
 };
 
@@ -642,7 +628,6 @@ static inline void timely_update(struct timely_flow *f,
 		f->neg_count++;
 
 	res->held = TIMELY_HELD_NOT;
-	res->undone = 0;
 	res->link_bps = 0;
 	res->wait_ns = 0;
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);

@@ -547,12 +547,6 @@ static void timely_tell_path(struct sock *sk, u32 before_ns, u8 source)
 		     before_ns && base_ns > before_ns ? OR_PATH_CHANGED : OR_PATH_SEEN);
 }
 
-/* The time by a clock that hosts have in common, for what their flows do at the same moment. */
-static u64 timely_utc_ns(u64 now_ns)
-{
-	return ktime_to_ns(ktime_mono_to_real(ns_to_ktime(now_ns)));
-}
-
 /* Set what the profile auto takes from the device. */
 static void timely_set_path(struct timely_sock *ts, const struct timely_conf *conf)
 {
@@ -570,7 +564,6 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 			 u64 bps, u64 cap_bps, u64 now_ns)
 {
 	struct timely_sock *ts = timely_sk(sk);
-	u64 utc_ns;
 	u32 path_ns;
 
 	if (conf->profile == TIMELY_PROFILE_PAPER) {
@@ -582,11 +575,10 @@ static void timely_begin(struct sock *sk, const struct timely_conf *conf, bool i
 	}
 	timely_set_path(ts, conf);
 	path_ns = ts->flow.base_ns ? 0 : timely_path_ns(sk);
-	utc_ns = timely_utc_ns(now_ns);
 	if (idle)
-		timely_auto_resume(&ts->flow, cap_bps, path_ns, now_ns, utc_ns);
+		timely_auto_resume(&ts->flow, cap_bps, path_ns, now_ns);
 	else
-		timely_auto_start(&ts->flow, bps, cap_bps, path_ns, now_ns, utc_ns);
+		timely_auto_start(&ts->flow, bps, cap_bps, path_ns, now_ns);
 }
 
 /* Count a start, or a restart after idleness, from @old_bps; trace it. */
@@ -1005,7 +997,7 @@ static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
 	bool due;
 	struct timely_event event = {
 		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns,
-		.utc_ns = timely_utc_ns(now_ns), .bytes = bytes,
+		.bytes = bytes,
 		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
 	};
 
@@ -1049,8 +1041,6 @@ static void timely_count_result(struct timely_net *tn, const struct timely_resul
 	timely_count(tn, TIMELY_STAT_LOW + res->branch);
 	if (res->held == TIMELY_HELD_APP)
 		timely_count(tn, TIMELY_STAT_HELD);
-	if (res->undone)
-		timely_count(tn, TIMELY_STAT_RTT_UNDOS);
 }
 
 /* A completion event: the heart of it. Returns the packets by which the window may open. */

@@ -106,12 +106,6 @@ static double path_s(const struct star *s, const struct star_flow *fl, double t)
 	return fl->base + (other ? s->route_us * 1e-6 : 0);
 }
 
-/* Return the time of the clock of a flow's host, ns. */
-static u64 utc_ns(const struct star *s, int i, double t)
-{
-	return (u64)((t + i % s->hosts * s->apart_us * 1e-6) * 1e9) + 1;
-}
-
 /* Return when the packets that arrive at @t are seen: with the interrupt that is due, or next. */
 static double seen(double *irq, double t, double wait_us)
 {
@@ -126,7 +120,7 @@ static void acked(struct star *s, int i, const struct event *e, double rtt_s, u6
 	u64 old_bps = timely_rate_bps(&fl->f);
 	struct timely_event event = {
 		.rtt_ns = (u64)(fmax(rtt_s, 0) * 1e9), .now_ns = (u64)(e->t * 1e9) + 1,
-		.utc_ns = utc_ns(s, i, e->t), .bytes = (u32)(e->packets * PAYLOAD),
+		.bytes = (u32)(e->packets * PAYLOAD),
 		.window = (u32)fl->window,
 	};
 	struct timely_result res;
@@ -171,7 +165,7 @@ static void begin(const struct star *s, u64 cap_bps)
 		timely_auto_set_wait(&fl->f, (u64)(s->irq_us * 1500));
 		timely_auto_set_wired(&fl->f, !s->unwired);
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,
-				  cap_bps, path_ns, 1, utc_ns(s, i, 0));
+				  cap_bps, path_ns, 1);
 		fl->window = INITIAL * PAYLOAD;
 		if (!starts) {
 			fl->f.starting = 0;

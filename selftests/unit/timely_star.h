@@ -36,7 +36,6 @@
  * @route_us:	RTTs without queues are longer by that, or shorter, from @route_s to @back_s
  * @route_s:	see there
  * @back_s:	see there; 0: to the end
- * @apart_us:	the clock of a host is ahead of that of the one before by that
  * @unwired:	flows know of no wire of their hosts, as in a container
  * @cap_bit_s:	what flows take for the rate of their hosts; 0: @host_bit_s
  * @low_us:	the first RTT of each flow after @route_s is shorter than the path by that
@@ -64,7 +63,7 @@ struct star {
 	double noise_us, spike_us, spikes, irq_us, acks_us;
 	bool at_once;
 	int joiners, leavers;
-	double join_s, route_us, route_s, back_s, apart_us, low_us, from_s, until_s;
+	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;
 	unsigned int seed;
 
 	double goodput, jain, joined, second;
