@@ -3,7 +3,7 @@
  * tcp_dcqcn: congestion notifications (CNPs) that switches send
  *
  *	or_port -> decode -> tag, by the fabric's key -> newer than the switch's last one?
- *		-> the socket of the flow -> dcqcn_told()
+ *		-> the socket of the flow -> dcqcn_rcv_cnp()
  *
  * While a process uses the connection, it has the congestion control: it may write, or choose
  * another one. Then the CNP is kept beside the connection, until the flow itself takes it at its
@@ -28,18 +28,18 @@
 #include "dcqcn_trace.h"
 
 /* Add to what is kept, under cnp_lock. The caller's reference on the socket goes with it. */
-static void dcqcn_cnp_add(struct dcqcn_net *dn, struct dcqcn_kept *kept)
+static void dcqcn_cnp_add(struct cc_net *cn, struct dcqcn_kept *kept)
 {
-	hash_add(dn->kept, &kept->node, (unsigned long)kept->sk);
-	dn->kept_many++;
+	hash_add(cn->law.kept, &kept->node, (unsigned long)kept->sk);
+	cn->law.kept_many++;
 }
 
 /* What is kept of a socket, under cnp_lock. */
-static struct dcqcn_kept *dcqcn_cnp_find(struct dcqcn_net *dn, const struct sock *sk)
+static struct dcqcn_kept *dcqcn_cnp_find(struct cc_net *cn, const struct sock *sk)
 {
 	struct dcqcn_kept *kept;
 
-	hash_for_each_possible(dn->kept, kept, node, (unsigned long)sk)
+	hash_for_each_possible(cn->law.kept, kept, node, (unsigned long)sk)
 		if (kept->sk == sk)
 			return kept;
 	return NULL;
@@ -47,7 +47,7 @@ static struct dcqcn_kept *dcqcn_cnp_find(struct dcqcn_net *dn, const struct sock
 
 /**
  * dcqcn_cnp_keep() - keep a CNP until its connection is not in use
- * @dn: namespace
+ * @cn: namespace
  * @sk: TCP socket, with slock held, in use by a process
  * @cnp: CNP; takes the place of one that is kept
  * @now_ns: tcp_clock_ns()
@@ -55,52 +55,52 @@ static struct dcqcn_kept *dcqcn_cnp_find(struct dcqcn_net *dn, const struct sock
  * Context: bottom halves off.
  * Return: %DCQCN_CNP_KEPT, or %DCQCN_CNP_BUSY if there is no room.
  */
-enum dcqcn_cnp_verdict dcqcn_cnp_keep(struct dcqcn_net *dn, struct sock *sk,
+enum dcqcn_cnp_verdict dcqcn_cnp_keep(struct cc_net *cn, struct sock *sk,
 				      const struct or_cnp *cnp, u64 now_ns)
 {
 	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_BUSY;
 	struct dcqcn_kept *kept;
 
-	spin_lock(&dn->cnp_lock);
-	kept = dcqcn_cnp_find(dn, sk);
+	spin_lock(&cn->law.cnp_lock);
+	kept = dcqcn_cnp_find(cn, sk);
 	if (!kept) {
-		if (dn->kept_many >= DCQCN_MAX_KEPT)
+		if (cn->law.kept_many >= DCQCN_MAX_KEPT)
 			goto unlock;
 		kept = kzalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 		if (!kept)
 			goto unlock;
 		sock_hold(sk);
 		kept->sk = sk;
-		dcqcn_cnp_add(dn, kept);
+		dcqcn_cnp_add(cn, kept);
 	}
 	kept->cnp = *cnp;
 	kept->at_ns = now_ns;
 	kept->many++;
-	schedule_delayed_work(&dn->kept_work, 1);
+	schedule_delayed_work(&cn->law.kept_work, 1);
 	verdict = DCQCN_CNP_KEPT;
 unlock:
-	spin_unlock(&dn->cnp_lock);
+	spin_unlock(&cn->law.cnp_lock);
 	return verdict;
 }
 
 /**
  * dcqcn_cnp_unkeep() - take what is kept of a connection
- * @dn: namespace
+ * @cn: namespace
  * @sk: TCP socket, locked
  *
  * Return: for the caller to give to dcqcn_cnp_free(); NULL: nothing.
  */
-struct dcqcn_kept *dcqcn_cnp_unkeep(struct dcqcn_net *dn, const struct sock *sk)
+struct dcqcn_kept *dcqcn_cnp_unkeep(struct cc_net *cn, const struct sock *sk)
 {
 	struct dcqcn_kept *kept;
 
-	spin_lock_bh(&dn->cnp_lock);
-	kept = dcqcn_cnp_find(dn, sk);
+	spin_lock_bh(&cn->law.cnp_lock);
+	kept = dcqcn_cnp_find(cn, sk);
 	if (kept) {
 		hash_del(&kept->node);
-		dn->kept_many--;
+		cn->law.kept_many--;
 	}
-	spin_unlock_bh(&dn->cnp_lock);
+	spin_unlock_bh(&cn->law.cnp_lock);
 	return kept;
 }
 
@@ -112,17 +112,17 @@ void dcqcn_cnp_free(struct dcqcn_kept *kept)
 }
 
 /* Keep on with it, but for its CNP if a newer one came meanwhile. */
-static void dcqcn_cnp_again(struct dcqcn_net *dn, struct dcqcn_kept *kept)
+static void dcqcn_cnp_again(struct cc_net *cn, struct dcqcn_kept *kept)
 {
 	struct dcqcn_kept *newer;
 
-	spin_lock_bh(&dn->cnp_lock);
-	newer = dcqcn_cnp_find(dn, kept->sk);
+	spin_lock_bh(&cn->law.cnp_lock);
+	newer = dcqcn_cnp_find(cn, kept->sk);
 	if (newer)
 		newer->many += kept->many;
 	else
-		dcqcn_cnp_add(dn, kept);
-	spin_unlock_bh(&dn->cnp_lock);
+		dcqcn_cnp_add(cn, kept);
+	spin_unlock_bh(&cn->law.cnp_lock);
 	if (newer)
 		dcqcn_cnp_free(kept);
 }
@@ -130,51 +130,51 @@ static void dcqcn_cnp_again(struct dcqcn_net *dn, struct dcqcn_kept *kept)
 /* A connection may neither send nor get an ACK, or have lost its congestion control. */
 static void dcqcn_cnp_work(struct work_struct *work)
 {
-	struct dcqcn_net *dn = container_of(to_delayed_work(work), struct dcqcn_net, kept_work);
+	struct cc_net *cn = container_of(to_delayed_work(work), struct cc_net, law.kept_work);
 	struct dcqcn_kept *kept;
 	struct hlist_node *next;
 	unsigned int i;
 	bool more;
 
-	for (i = 0; i < HASH_SIZE(dn->kept); i++) {
+	for (i = 0; i < HASH_SIZE(cn->law.kept); i++) {
 		HLIST_HEAD(list);
 
 		/* The socket's lock is taken before this one. */
-		spin_lock_bh(&dn->cnp_lock);
-		hlist_move_list(&dn->kept[i], &list);
+		spin_lock_bh(&cn->law.cnp_lock);
+		hlist_move_list(&cn->law.kept[i], &list);
 		hlist_for_each_entry(kept, &list, node)
-			dn->kept_many--;
-		spin_unlock_bh(&dn->cnp_lock);
+			cn->law.kept_many--;
+		spin_unlock_bh(&cn->law.cnp_lock);
 		hlist_for_each_entry_safe(kept, next, &list, node) {
-			if (dcqcn_told_late(kept)) {
+			if (dcqcn_rcv_kept(kept)) {
 				dcqcn_cnp_free(kept);
 			} else if (tcp_clock_ns() - kept->at_ns > DCQCN_MAX_KEPT_NS) {
-				dcqcn_count_many(dn, DCQCN_STAT_CNP_BUSY, kept->many);
+				cc_count_many(cn, CC_STAT_CNP_BUSY, kept->many);
 				dcqcn_cnp_free(kept);
 			} else {
-				dcqcn_cnp_again(dn, kept);
+				dcqcn_cnp_again(cn, kept);
 			}
 		}
 		cond_resched();
 	}
-	spin_lock_bh(&dn->cnp_lock);
-	more = dn->kept_many;
-	spin_unlock_bh(&dn->cnp_lock);
+	spin_lock_bh(&cn->law.cnp_lock);
+	more = cn->law.kept_many;
+	spin_unlock_bh(&cn->law.cnp_lock);
 	if (more)
-		schedule_delayed_work(&dn->kept_work, 1);
+		schedule_delayed_work(&cn->law.kept_work, 1);
 }
 
 /* dcqcn_cnp_net_init() - a namespace begins */
-void dcqcn_cnp_net_init(struct dcqcn_net *dn)
+void dcqcn_cnp_net_init(struct cc_net *cn)
 {
-	spin_lock_init(&dn->cnp_lock);
-	xa_init(&dn->cnp_counts);
-	hash_init(dn->kept);
-	INIT_DELAYED_WORK(&dn->kept_work, dcqcn_cnp_work);
+	spin_lock_init(&cn->law.cnp_lock);
+	xa_init(&cn->law.cnp_counts);
+	hash_init(cn->law.kept);
+	INIT_DELAYED_WORK(&cn->law.kept_work, dcqcn_cnp_work);
 }
 
 /* dcqcn_cnp_net_exit() - a namespace ends; no message comes any more. May sleep */
-void dcqcn_cnp_net_exit(struct dcqcn_net *dn)
+void dcqcn_cnp_net_exit(struct cc_net *cn)
 {
 	struct dcqcn_kept *kept;
 	struct hlist_node *next;
@@ -182,26 +182,26 @@ void dcqcn_cnp_net_exit(struct dcqcn_net *dn)
 	u64 *newest;
 	int i;
 
-	cancel_delayed_work_sync(&dn->kept_work);
+	cancel_delayed_work_sync(&cn->law.kept_work);
 	/* Sockets of the kernel, and where the module goes: no flow has its congestion control. */
-	hash_for_each_safe(dn->kept, i, next, kept, node)
+	hash_for_each_safe(cn->law.kept, i, next, kept, node)
 		dcqcn_cnp_free(kept);
-	xa_for_each(&dn->cnp_counts, from, newest)
+	xa_for_each(&cn->law.cnp_counts, from, newest)
 		kfree(newest);
-	xa_destroy(&dn->cnp_counts);
+	xa_destroy(&cn->law.cnp_counts);
 }
 
 /* Is it newer than the last CNP of its switch? */
-static enum dcqcn_cnp_verdict dcqcn_cnp_order(struct dcqcn_net *dn, const struct or_cnp *cnp)
+static enum dcqcn_cnp_verdict dcqcn_cnp_order(struct cc_net *cn, const struct or_cnp *cnp)
 {
 	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_TAKEN;
 	u64 *newest;
 
-	spin_lock(&dn->cnp_lock);
-	newest = xa_load(&dn->cnp_counts, cnp->from);
+	spin_lock(&cn->law.cnp_lock);
+	newest = xa_load(&cn->law.cnp_counts, cnp->from);
 	if (!newest) {
 		newest = kzalloc(sizeof(*newest), GFP_ATOMIC | __GFP_NOWARN);
-		if (!newest || xa_err(xa_store(&dn->cnp_counts, cnp->from, newest,
+		if (!newest || xa_err(xa_store(&cn->law.cnp_counts, cnp->from, newest,
 					       GFP_ATOMIC | __GFP_NOWARN))) {
 			kfree(newest);
 			verdict = DCQCN_CNP_MEMORY;
@@ -211,7 +211,7 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_order(struct dcqcn_net *dn, const struct
 	if (or_cnp_accept(newest, cnp->count))
 		verdict = DCQCN_CNP_OLD;
 unlock:
-	spin_unlock(&dn->cnp_lock);
+	spin_unlock(&cn->law.cnp_lock);
 	return verdict;
 }
 
@@ -261,13 +261,13 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_take(struct net *net, const struct or_cn
 	memzero_explicit(key, sizeof(key));
 	if (!good)
 		return DCQCN_CNP_TAG;
-	verdict = dcqcn_cnp_order(dcqcn_net(net), cnp);
+	verdict = dcqcn_cnp_order(cc_net(net), cnp);
 	if (verdict != DCQCN_CNP_TAKEN)
 		return verdict;
 	sk = dcqcn_cnp_sock(net, cnp, ifindex);
 	if (!sk)
 		return DCQCN_CNP_NO_FLOW;
-	verdict = dcqcn_told(sk, cnp, cwnd);
+	verdict = dcqcn_rcv_cnp(sk, cnp, cwnd);
 	sock_gen_put(sk);
 	return verdict;
 }
@@ -276,16 +276,16 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_take(struct net *net, const struct or_cn
 static void dcqcn_cnp_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
 			  const u8 *msg, unsigned int len)
 {
-	static const enum dcqcn_stat_id stats[] = {
-		[DCQCN_CNP_TAKEN] = DCQCN_STAT_CNP_TAKEN,
-		[DCQCN_CNP_TAG] = DCQCN_STAT_CNP_TAG,
-		[DCQCN_CNP_OLD] = DCQCN_STAT_CNP_OLD,
-		[DCQCN_CNP_MEMORY] = DCQCN_STAT_CNP_MEMORY,
-		[DCQCN_CNP_NO_FLOW] = DCQCN_STAT_CNP_NO_FLOW,
-		[DCQCN_CNP_BUSY] = DCQCN_STAT_CNP_BUSY,
-		[DCQCN_CNP_KEPT] = DCQCN_STAT_CNP_KEPT,
+	static const enum cc_stat_id stats[] = {
+		[DCQCN_CNP_TAKEN] = CC_STAT_CNP_TAKEN,
+		[DCQCN_CNP_TAG] = CC_STAT_CNP_TAG,
+		[DCQCN_CNP_OLD] = CC_STAT_CNP_OLD,
+		[DCQCN_CNP_MEMORY] = CC_STAT_CNP_MEMORY,
+		[DCQCN_CNP_NO_FLOW] = CC_STAT_CNP_NO_FLOW,
+		[DCQCN_CNP_BUSY] = CC_STAT_CNP_BUSY,
+		[DCQCN_CNP_KEPT] = CC_STAT_CNP_KEPT,
 	};
-	struct dcqcn_net *dn = dcqcn_net(net);
+	struct cc_net *cn = cc_net(net);
 	enum dcqcn_cnp_verdict verdict;
 	struct or_cnp cnp;
 	u32 cwnd = 0;
@@ -294,11 +294,11 @@ static void dcqcn_cnp_rcv(struct net *net, const struct or_addrs *addrs, int ifi
 	if (or_cnp_decode(msg, len, &cnp) ||
 	    cnp.pair.version != (addrs->family == AF_INET ? 4 : 6) ||
 	    memcmp(cnp.pair.sender, addrs->laddr, sizeof(cnp.pair.sender))) {
-		dcqcn_count(dn, DCQCN_STAT_CNP_BAD);
+		cc_count(cn, CC_STAT_CNP_BAD);
 		return;
 	}
 	verdict = dcqcn_cnp_take(net, &cnp, ifindex, msg, len, &cwnd);
-	dcqcn_count(dn, stats[verdict]);
+	cc_count(cn, stats[verdict]);
 	trace_dcqcn_cnp(&cnp, verdict, cwnd);
 }
 

@@ -19,6 +19,7 @@
 #include <net/sock.h>
 #include <trace_sockaddr.h>
 
+#include <cc_ecn_trace.h>
 #include <or_proto.h>
 
 #include "dcqcn.h"
@@ -33,12 +34,6 @@ enum dcqcn_why {
 	DCQCN_WHY_LOSS,		/* a lost packet */
 	DCQCN_WHY_TIMEOUT,	/* a retransmission timeout */
 	DCQCN_WHY_UNDO,		/* the recovery was spurious */
-};
-
-/* Why a connection runs Reno. */
-enum dcqcn_fallback {
-	DCQCN_FALLBACK_NO_ECN,
-	DCQCN_FALLBACK_MPTCP,
 };
 
 /* Ends of the flow of a CNP. */
@@ -65,8 +60,6 @@ TRACE_DEFINE_ENUM(DCQCN_WHY_START);
 TRACE_DEFINE_ENUM(DCQCN_WHY_LOSS);
 TRACE_DEFINE_ENUM(DCQCN_WHY_TIMEOUT);
 TRACE_DEFINE_ENUM(DCQCN_WHY_UNDO);
-TRACE_DEFINE_ENUM(DCQCN_FALLBACK_NO_ECN);
-TRACE_DEFINE_ENUM(DCQCN_FALLBACK_MPTCP);
 TRACE_DEFINE_ENUM(DCQCN_CNP_TAKEN);
 TRACE_DEFINE_ENUM(DCQCN_CNP_TAG);
 TRACE_DEFINE_ENUM(DCQCN_CNP_OLD);
@@ -81,11 +74,6 @@ TRACE_DEFINE_ENUM(DCQCN_CNP_KEPT);
 			 { DCQCN_WHY_LOSS, "loss" },		\
 			 { DCQCN_WHY_TIMEOUT, "timeout" },	\
 			 { DCQCN_WHY_UNDO, "undo" })
-
-#define dcqcn_show_fallback(reason)				\
-	__print_symbolic(reason,				\
-			 { DCQCN_FALLBACK_NO_ECN, "no_ecn" },	\
-			 { DCQCN_FALLBACK_MPTCP, "mptcp" })
 
 #define dcqcn_show_cnp(verdict)					\
 	__print_symbolic(verdict,				\
@@ -191,73 +179,20 @@ TRACE_EVENT(dcqcn_set,
 		  __entry->cap_bps)
 );
 
-/* The receiver: CE has changed. first: an ACK of the packets before went out first. */
-TRACE_EVENT(dcqcn_echo,
-
+/* The receiver: CE has changed. */
+DEFINE_EVENT(cc_echo, dcqcn_echo,
 	TP_PROTO(const struct sock *sk, bool ce, bool first, u32 ack),
-
-	TP_ARGS(sk, ce, first, ack),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u32, ack)
-		__field(bool, ce)
-		__field(bool, first)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ack = ack;
-		__entry->ce = ce;
-		__entry->first = first;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ce=%d first=%d ack=%u",
-		  __entry->saddr, __entry->daddr, __entry->ce, __entry->first,
-		  __entry->ack)
-);
+	TP_ARGS(sk, ce, first, ack));
 
 /* The connection runs dcqcn-reno from here on. */
-TRACE_EVENT(dcqcn_fallback,
-
+DEFINE_EVENT(cc_fallback, dcqcn_fallback,
 	TP_PROTO(const struct sock *sk, u8 reason),
+	TP_ARGS(sk, reason));
 
-	TP_ARGS(sk, reason),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u8, reason)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->reason = reason;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc reason=%s", __entry->saddr, __entry->daddr,
-		  dcqcn_show_fallback(__entry->reason))
-);
-
-/* Packets left before their departure time: TCP paces from here on. */
-TRACE_EVENT(dcqcn_unpaced,
-
+/* TCP paces from here on. */
+DEFINE_EVENT(cc_unpaced, dcqcn_unpaced,
 	TP_PROTO(const struct sock *sk, u64 ahead_ns),
-
-	TP_ARGS(sk, ahead_ns),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u64, ahead_ns)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ahead_ns = ahead_ns;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
-		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
-);
+	TP_ARGS(sk, ahead_ns));
 
 /* A CNP of a switch, and what became of it; cwnd in packets if it was taken. */
 TRACE_EVENT(dcqcn_cnp,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Mercury, the sender: the window that a switch tells a flow. Pure functions on integers.
+ * Mercury, the sender: the window that a switch gives a flow. Pure functions on integers.
  *
  * A switch sends a congestion notification (CNP) with a window to a flow of a congested port. To
  * the flow it is a CNP of DCQCN, and the window limits what it may have in flight:
@@ -37,8 +37,8 @@
 #define MERCURY_MAX_HOLD_US	1000000U
 
 /**
- * struct mercury_window - what a switch told a flow
- * @bytes:	on the wire; 0: nothing, or its time is over
+ * struct mercury_window - the window of a switch
+ * @bytes:	on the wire; 0: none, or its time is over
  * @hold_ns:	how much longer it holds
  *
  * The caller serialises all access (in a module: the socket lock).
@@ -49,12 +49,12 @@ struct mercury_window {
 };
 
 /**
- * mercury_told() - a CNP came
+ * mercury_notify() - a CNP came
  * @w: window
  * @bytes: of the CNP; 0 counts as 1
  * @hold_us: of the CNP, up to %MERCURY_MAX_HOLD_US
  */
-static inline void mercury_told(struct mercury_window *w, u32 bytes, u32 hold_us)
+static inline void mercury_notify(struct mercury_window *w, u32 bytes, u32 hold_us)
 {
 	w->bytes = max_t(u32, bytes, 1);
 	w->hold_ns = min_t(u32, hold_us, MERCURY_MAX_HOLD_US) * 1000;
@@ -93,7 +93,7 @@ static inline u32 mercury_packets(const struct mercury_window *w, u32 frame)
 }
 
 /**
- * mercury_initial() - the window of a flow that was told none
+ * mercury_initial() - the window of a flow that no switch gave one
  * @line_bps: C, bytes/s on the wire, below 2^38
  * @rtt_ns: base RTT, up to 1 s
  * @frame: bytes of a full packet on the wire, 1 or more

@@ -19,6 +19,8 @@
 #include <net/sock.h>
 #include <trace_sockaddr.h>
 
+#include <cc_ecn_trace.h>
+
 #include "lipd_core.h"
 
 TRACE_DEFINE_ENUM(LIPD_LAW_LIPD);
@@ -43,12 +45,6 @@ enum lipd_why {
 	LIPD_WHY_UNDO,		/* the recovery was spurious */
 };
 
-/* Why a connection runs Reno. */
-enum lipd_fallback {
-	LIPD_FALLBACK_NO_ECN,
-	LIPD_FALLBACK_MPTCP,
-};
-
 /* Q32 to millionths; x is below 2^45. */
 static inline u64 lipd_ppm(u64 x)
 {
@@ -62,8 +58,6 @@ TRACE_DEFINE_ENUM(LIPD_WHY_IDLE);
 TRACE_DEFINE_ENUM(LIPD_WHY_LOSS);
 TRACE_DEFINE_ENUM(LIPD_WHY_TIMEOUT);
 TRACE_DEFINE_ENUM(LIPD_WHY_UNDO);
-TRACE_DEFINE_ENUM(LIPD_FALLBACK_NO_ECN);
-TRACE_DEFINE_ENUM(LIPD_FALLBACK_MPTCP);
 
 #define lipd_show_why(why)					\
 	__print_symbolic(why,					\
@@ -72,11 +66,6 @@ TRACE_DEFINE_ENUM(LIPD_FALLBACK_MPTCP);
 			 { LIPD_WHY_LOSS, "loss" },		\
 			 { LIPD_WHY_TIMEOUT, "timeout" },	\
 			 { LIPD_WHY_UNDO, "undo" })
-
-#define lipd_show_fallback(reason)				\
-	__print_symbolic(reason,				\
-			 { LIPD_FALLBACK_NO_ECN, "no_ecn" },	\
-			 { LIPD_FALLBACK_MPTCP, "mptcp" })
 
 /* An ACK that moved x, or that had marks. */
 TRACE_EVENT(lipd_update,
@@ -152,73 +141,20 @@ TRACE_EVENT(lipd_set,
 		  __entry->idle_ns)
 );
 
-/* The receiver: CE has changed. first: an ACK of the packets before went out first. */
-TRACE_EVENT(lipd_echo,
-
+/* The receiver: CE has changed. */
+DEFINE_EVENT(cc_echo, lipd_echo,
 	TP_PROTO(const struct sock *sk, bool ce, bool first, u32 ack),
-
-	TP_ARGS(sk, ce, first, ack),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u32, ack)
-		__field(bool, ce)
-		__field(bool, first)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ack = ack;
-		__entry->ce = ce;
-		__entry->first = first;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ce=%d first=%d ack=%u",
-		  __entry->saddr, __entry->daddr, __entry->ce, __entry->first,
-		  __entry->ack)
-);
+	TP_ARGS(sk, ce, first, ack));
 
 /* The connection runs lipd-reno from here on. */
-TRACE_EVENT(lipd_fallback,
-
+DEFINE_EVENT(cc_fallback, lipd_fallback,
 	TP_PROTO(const struct sock *sk, u8 reason),
+	TP_ARGS(sk, reason));
 
-	TP_ARGS(sk, reason),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u8, reason)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->reason = reason;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc reason=%s", __entry->saddr, __entry->daddr,
-		  lipd_show_fallback(__entry->reason))
-);
-
-/* Packets left before their departure time: TCP paces from here on. */
-TRACE_EVENT(lipd_unpaced,
-
+/* TCP paces from here on. */
+DEFINE_EVENT(cc_unpaced, lipd_unpaced,
 	TP_PROTO(const struct sock *sk, u64 ahead_ns),
-
-	TP_ARGS(sk, ahead_ns),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u64, ahead_ns)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ahead_ns = ahead_ns;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
-		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
-);
+	TP_ARGS(sk, ahead_ns));
 
 #endif /* _LIPD_TRACE_H */
 

@@ -10,8 +10,6 @@
 #include "or_proto.h"
 #include "or_acker_params.h"
 #include "timely_params.h"
-#include "dcqcn_params.h"
-#include "lipd_params.h"
 #include "uapi/onramp.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -80,11 +78,9 @@ static void tc_statistics(void)
 static void sysctls(void)
 {
 #define TIMELY_PARAM(id, name, min, max, ...)	{ "net.ipv4.timely." #name, min, max },
-#define LIPD_PARAM(id, name, min, max, ...)	{ "net.ipv4.lipd." #name, min, max },
-#define DCQCN_PARAM(id, name, min, max, ...)	{ "net.ipv4.dcqcn." #name, min, max },
 #define OR_ACKER_PARAM(id, name, min, max, ...)	{ "net.or_acker." #name, min, max },
 	static const struct range ranges[] = {
-		TIMELY_PARAMS LIPD_PARAMS DCQCN_PARAMS OR_ACKER_PARAMS
+		TIMELY_PARAMS OR_ACKER_PARAMS
 	};
 
 	print_ranges("", ranges, ARRAY_SIZE(ranges));

@@ -9,11 +9,11 @@
 
 static struct mercury_window w;
 
-static void told__holds_for_its_time(void)
+static void notify__holds_for_its_time(void)
 {
 	memset(&w, 0, sizeof(w));
 	CHECK(!mercury_pass(&w, 1000000000));
-	mercury_told(&w, 30000, 55);
+	mercury_notify(&w, 30000, 55);
 	CHECK_EQ(w.bytes, 30000);
 	CHECK(!mercury_pass(&w, 54999));
 	CHECK_EQ(w.bytes, 30000);
@@ -23,32 +23,32 @@ static void told__holds_for_its_time(void)
 	CHECK(!mercury_pass(&w, 1000000));
 }
 
-static void told__begins_anew(void)
+static void notify__begins_anew(void)
 {
 	memset(&w, 0, sizeof(w));
-	mercury_told(&w, 30000, 55);
+	mercury_notify(&w, 30000, 55);
 	CHECK(!mercury_pass(&w, 50000));
-	mercury_told(&w, 60000, 55);
+	mercury_notify(&w, 60000, 55);
 	CHECK_EQ(w.bytes, 60000);
 	CHECK(!mercury_pass(&w, 54999));
-	mercury_told(&w, 20000, 10);
+	mercury_notify(&w, 20000, 10);
 	CHECK_EQ(w.bytes, 20000);
 	CHECK(mercury_pass(&w, 10000));
 }
 
 /* Nothing that comes can make it 0, or last longer than a second. */
-static void told__bounds(void)
+static void notify__bounds(void)
 {
 	memset(&w, 0, sizeof(w));
-	mercury_told(&w, 0, 1);
+	mercury_notify(&w, 0, 1);
 	CHECK_EQ(w.bytes, 1);
-	mercury_told(&w, 0xffffffffU, 0xffffffffU);
+	mercury_notify(&w, 0xffffffffU, 0xffffffffU);
 	CHECK_EQ(w.bytes, 0xffffffffU);
 	CHECK(!mercury_pass(&w, 999999999));
 	CHECK(mercury_pass(&w, 1));
-	mercury_told(&w, 1, 1000000);
+	mercury_notify(&w, 1, 1000000);
 	CHECK(mercury_pass(&w, 1ULL << 32));
-	mercury_told(&w, 1, 0);
+	mercury_notify(&w, 1, 0);
 	CHECK(mercury_pass(&w, 0));
 }
 
@@ -99,9 +99,9 @@ static void initial__as_a_product(void)
 int main(void)
 {
 	static const struct ktap_case cases[] = {
-		KTAP_CASE(told__holds_for_its_time),
-		KTAP_CASE(told__begins_anew),
-		KTAP_CASE(told__bounds),
+		KTAP_CASE(notify__holds_for_its_time),
+		KTAP_CASE(notify__begins_anew),
+		KTAP_CASE(notify__bounds),
 		KTAP_CASE(packets__of_the_wire),
 		KTAP_CASE(initial__rate_times_rtt),
 		KTAP_CASE(initial__as_a_product),

@@ -1,20 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# tcp_lipd as a module: loading, what it puts where, unloading, under load too.
+# A congestion control as a module: loading, what it puts where, unloading, under load too.
 #
 #	A a0 ---------- b0 B
 . "$(dirname "$0")/onramp.sh"
+. "$(dirname "$0")/law.sh"
 
 available=/proc/sys/net/ipv4/tcp_available_congestion_control
 helper=$KSFT_DIR/timely_helper
+module=tcp_${ccs[0]}
+last=${ccs[-1]}
 
 loaded_module() {
-	[ -d /sys/module/tcp_lipd ]
+	[ -d "/sys/module/$module" ]
 }
 
 unloaded() {
-	! loaded_module || rmmod tcp_lipd
+	! loaded_module || rmmod "$module"
 }
 
 has_word() {
@@ -24,26 +27,26 @@ has_word() {
 nothing_left() {
 	local name
 
-	[ ! -e /proc/net/lipd ]
-	[ ! -e /proc/sys/net/ipv4/lipd ]
-	[ ! -e /sys/kernel/tracing/events/lipd ]
-	for name in lipd fimd ibaimd; do
-		refused has_word "$available" $name
+	[ ! -e "/proc/net/${ccs[0]}" ]
+	[ ! -e "/proc/sys/net/ipv4/${ccs[0]}" ]
+	[ ! -e "/sys/kernel/tracing/events/${ccs[0]}" ]
+	for name in "${ccs[@]}"; do
+		refused has_word "$available" "$name"
 	done
-	in_ns "$A" test ! -e /proc/net/lipd
-	in_ns "$A" test ! -e /proc/sys/net/ipv4/lipd
+	in_ns "$A" test ! -e "/proc/net/${ccs[0]}"
+	in_ns "$A" test ! -e "/proc/sys/net/ipv4/${ccs[0]}"
 }
 
 by_modprobe() {
 	local name
 
 	unloaded
-	modprobe tcp_lipd
-	for name in lipd fimd ibaimd; do
-		has_word "$available" $name
+	modprobe "$module"
+	for name in "${ccs[@]}"; do
+		has_word "$available" "$name"
 	done
 	# Nobody chooses what it falls back to.
-	refused has_word "$available" lipd-reno
+	refused has_word "$available" "${ccs[0]}-reno"
 	unloaded
 	nothing_left
 }
@@ -52,14 +55,14 @@ by_modprobe() {
 by_name() {
 	local name
 
-	for name in lipd fimd ibaimd; do
+	for name in "${ccs[@]}"; do
 		unloaded
-		"$helper" cc $name
+		"$helper" cc "$name"
 		loaded_module
 		unloaded
 		in_ns "$A" bash -c "echo $name >/proc/sys/net/ipv4/tcp_congestion_control"
 		loaded_module
-		refused rmmod tcp_lipd
+		refused rmmod "$module"
 		ns_set "$A" ipv4/tcp_congestion_control cubic
 	done
 	unloaded
@@ -67,37 +70,38 @@ by_name() {
 
 unprivileged() {
 	unloaded
-	refused "$helper" user 65534 cc lipd
+	refused "$helper" user 65534 cc "${ccs[0]}"
 	refused loaded_module
-	modprobe tcp_lipd
-	"$helper" user 65534 cc fimd
+	modprobe "$module"
+	"$helper" user 65534 cc "$last"
 	unloaded
 }
 
-counters() {
-	modprobe tcp_lipd
-	tr ' ' '\n' >"$KSFT_TMP/want" <<<"Starts IdleResets PacketsMarked PacketsUnmarked \
-Decreases MarkedAtRmin Increases PacketsWithCE PacketsWithoutCE EchoFirst LossCuts \
-TimeoutCuts Undos PacedByTcp LineRateUnknown FallbackNoEcn FallbackMptcp"
+all_counters() {
+	modprobe "$module"
+	# shellcheck disable=SC2154 # of law.sh
+	printf '%s\n' "${counters[@]}" >"$KSFT_TMP/want"
 	in_ns "$A" awk 'NF != 2 || $2 != 0 { print "unexpected:", $0; exit 1 }
-		{ print $1 }' /proc/net/lipd >"$KSFT_TMP/got"
+		{ print $1 }' "/proc/net/${ccs[0]}" >"$KSFT_TMP/got"
 	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
-	expect_same "its mode" "$(stat -c %a /proc/net/lipd)" 444
+	expect_same "its mode" "$(stat -c %a "/proc/net/${ccs[0]}")" 444
 }
 
 information() {
-	expect_same licence "$(modinfo -F license tcp_lipd)" GPL
-	[ -n "$(modinfo -F description tcp_lipd)" ]
-	expect_same "the loaded version" "$(cat /sys/module/tcp_lipd/version)" \
-		"$(modinfo -F version tcp_lipd)"
+	expect_same licence "$(modinfo -F license "$module")" GPL
+	[ -n "$(modinfo -F description "$module")" ]
+	expect_same "the loaded version" "$(cat "/sys/module/$module/version")" \
+		"$(modinfo -F version "$module")"
 	expect_same "the kernel it is for" \
-		"$(modinfo -F vermagic tcp_lipd | cut -d' ' -f1)" "$(uname -r)"
+		"$(modinfo -F vermagic "$module" | cut -d' ' -f1)" "$(uname -r)"
+	# shellcheck disable=SC2154 # of law.sh
 	expect "number of tracepoints" \
-		"$(find /sys/kernel/tracing/events/lipd -mindepth 1 -type d | wc -l)" -eq 5
+		"$(find "/sys/kernel/tracing/events/${ccs[0]}" -mindepth 1 -type d | wc -l)" \
+		-eq "$tracepoints"
 }
 
 refs() {
-	cat /sys/module/tcp_lipd/refcnt
+	cat "/sys/module/$module/refcnt"
 }
 
 no_refs() {
@@ -109,8 +113,8 @@ in_use() {
 }
 
 setup() {
-	modprobe tcp_lipd
-	serve "$B" --cc lipd
+	modprobe "$module"
+	serve "$B" --cc "${ccs[0]}"
 	server=$SPAWNED
 }
 
@@ -119,18 +123,18 @@ unload() {
 	local client server tries=0
 
 	setup
-	spawn dcload client --netns "$A" --to "$V4_B" --cc fimd --flows 16 \
+	spawn dcload client --netns "$A" --to "$V4_B" --cc "$last" --flows 16 \
 		--rate-limit 2mbit --rtt-sample-us 0 --duration 60
 	client=$SPAWNED
 	wait_for 10 in_use
 	while [ $tries -lt "$(often 20 100)" ]; do
-		refused rmmod tcp_lipd 2>/dev/null
+		refused rmmod "$module" 2>/dev/null
 		tries=$((tries + 1))
 	done
 	stop "$client"
 	stop "$server"
 	wait_for 10 no_refs
-	rmmod tcp_lipd
+	rmmod "$module"
 	nothing_left
 }
 
@@ -144,26 +148,26 @@ removed() {
 	# Nobody will acknowledge a FIN.
 	ns_set "$B" ipv4/tcp_orphan_retries 1
 	ns_set "$C" ipv4/tcp_orphan_retries 1
-	spawn dcload client --netns "$C" --to 10.77.4.2 --cc lipd --flows 4 \
+	spawn dcload client --netns "$C" --to 10.77.4.2 --cc "${ccs[0]}" --flows 4 \
 		--rtt-sample-us 0 --duration 60
 	client=$SPAWNED
-	wait_for 10 in_ns "$C" grep -q 'PacketsUnmarked [1-9]' /proc/net/lipd
+	wait_for 10 in_ns "$C" grep -q 'PacketsUnmarked [1-9]' "/proc/net/${ccs[0]}"
 	ip -n "$C" link del c0
 	ns_del "$C"
 	stop "$client"
 	stop "$server"
 	wait_for 40 no_refs
-	rmmod tcp_lipd
+	rmmod "$module"
 }
 
 ksft_plan 7
 undo 'unloaded'
 C=$(ns_name C)
 net_pair
-ksft_case "modprobe registers lipd, fimd and ibaimd, rmmod leaves nothing" by_modprobe
+ksft_case "modprobe registers ${ccs[*]}, rmmod leaves nothing" by_modprobe
 ksft_case "each name loads the module and holds it" by_name
 ksft_case "an unprivileged socket can use it but not load it" unprivileged
-ksft_case "/proc/net/lipd has every counter" counters
+ksft_case "its file in /proc/net has every counter" all_counters
 ksft_case "modinfo and tracepoints" information
 ksft_case "rmmod under load is refused, and works once it ends" unload
 ksft_case "a device and a namespace are removed under traffic" removed

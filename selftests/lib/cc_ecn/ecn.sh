@@ -5,11 +5,14 @@
 #
 #	A a0 ---------- b0 B
 . "$(dirname "$0")/onramp.sh"
+. "$(dirname "$0")/law.sh"
 
 helper=$KSFT_DIR/timely_helper
+cc=${ccs[0]}
+last=${ccs[-1]}
 
-dcqcn_count() {
-	proc_count dcqcn "$@"
+cc_count() {
+	proc_count "$cc" "$@"
 }
 
 # grows COUNTER BY COMMAND...: a counter of A grows by exactly so much.
@@ -17,9 +20,9 @@ grows() {
 	local counter=$1 by=$2 before
 	shift 2
 
-	before=$(dcqcn_count "$A" "$counter")
+	before=$(cc_count "$A" "$counter")
 	"$@"
-	expect "growth of $counter" "$(($(dcqcn_count "$A" "$counter") - before))" -eq "$by"
+	expect "growth of $counter" "$(($(cc_count "$A" "$counter") - before))" -eq "$by"
 }
 
 # send CC TO PORT [BYTES]
@@ -28,15 +31,18 @@ send() {
 }
 
 negotiated() {
-	local to
+	local to name
 
-	for to in "$V4_B" "$V6_B" "::ffff:$V4_B"; do
-		grows Starts 1 grows FallbackNoEcn 0 send dcqcn "$to" 5001
+	for name in "${ccs[@]}"; do
+		for to in "$V4_B" "$V6_B" "::ffff:$V4_B"; do
+			grows Starts 1 grows FallbackNoEcn 0 send "$name" "$to" 5001
+		done
 	done
-	expect "received without CE" "$(dcqcn_count "$B" PacketsWithoutCE)" -gt 9
-	expect "received with CE" "$(dcqcn_count "$B" PacketsWithCE)" -eq 0
-	expect "marked" "$(dcqcn_count "$A" PacketsMarked)" -eq 0
-	expect "CNPs" "$(dcqcn_count "$A" Cnps)" -eq 0
+	expect "received without CE" "$(cc_count "$B" PacketsWithoutCE)" -gt 9
+	expect "received with CE" "$(cc_count "$B" PacketsWithCE)" -eq 0
+	expect "marked" "$(cc_count "$A" PacketsMarked)" -eq 0
+	# shellcheck disable=SC2154 # of law.sh
+	expect "decreases" "$(cc_count "$A" "$decreases")" -eq 0
 }
 
 by_route() {
@@ -44,9 +50,9 @@ by_route() {
 
 	for family in -4 -6; do
 		[ $family = -4 ] && to=$V4_B || to=$V6_B
-		ip -n "$A" $family route add "$to" dev a0 congctl dcqcn
+		ip -n "$A" $family route add "$to" dev a0 congctl "$last"
 		grows Starts 1 send - "$to" 5001
-		ip -n "$A" $family route del "$to" dev a0 congctl dcqcn
+		ip -n "$A" $family route del "$to" dev a0 congctl "$last"
 		grows Starts 0 send - "$to" 5001
 	done
 }
@@ -59,9 +65,9 @@ without_ecn() {
 	for ecn in 0 1 2; do
 		ns_set "$B" ipv4/tcp_ecn $ecn
 		grows FallbackNoEcn 1 grows Starts 0 in_ns "$A" "$helper" \
-			falls "$V4_B" 5002 dcqcn dcqcn-reno 1000000
+			falls "$V4_B" 5002 "$cc" "$cc-reno" 1000000
 		grows FallbackNoEcn 1 grows Starts 0 in_ns "$A" "$helper" \
-			falls "$V6_B" 5002 dcqcn dcqcn-reno 1000000
+			falls "$V6_B" 5002 "$last" "$cc-reno" 1000000
 	done
 }
 
@@ -69,9 +75,9 @@ without_ecn() {
 falls_to_not_ect() {
 	tc -n "$A" qdisc replace dev a0 root handle 1: tbf rate 100mbit burst 16k limit 1000000
 	tc -n "$A" qdisc add dev a0 parent 1:1 fq_codel ce_threshold 100us
-	in_ns "$A" "$helper" falls "$V4_B" 5002 dcqcn dcqcn-reno 1000000
+	in_ns "$A" "$helper" falls "$V4_B" 5002 "$cc" "$cc-reno" 1000000
 	expect "marked packets" "$(ce_marked a0)" -eq 0
-	send dcqcn "$V4_B" 5001 1000000
+	send "$cc" "$V4_B" 5001 1000000
 	expect "marked packets" "$(ce_marked a0)" -gt 0
 	tc -n "$A" qdisc del dev a0 root
 }
@@ -86,62 +92,65 @@ late() {
 	tc -n "$B" qdisc add dev b0 root netem delay 200ms
 	ns_set "$A" ipv4/tcp_ecn 1
 	ns_set "$B" ipv4/tcp_ecn 0
-	grows FallbackNoEcn 1 in_ns "$A" "$helper" late "$V4_B" 5002 dcqcn dcqcn-reno 10000
+	grows FallbackNoEcn 1 in_ns "$A" "$helper" late "$V4_B" 5002 "$cc" "$cc-reno" 10000
 	# With RFC 3168 on, a plain SYN with ECN is taken.
 	ns_set "$B" ipv4/tcp_ecn 1
 	grows FallbackNoEcn 0 grows Starts 1 in_ns "$A" "$helper" \
-		late "$V4_B" 5002 dcqcn dcqcn 10000
+		late "$V4_B" 5002 "$cc" "$cc" 10000
 	ns_set "$A" ipv4/tcp_ecn 2
 	ns_set "$B" ipv4/tcp_ecn 2
 	tc -n "$B" qdisc del dev b0 root
 }
 
 mptcp() {
-	ns_set "$A" mptcp/enabled 1 ipv4/tcp_congestion_control dcqcn
-	grows Starts 0 in_ns "$A" "$helper" mptcp dcqcn dcqcn-reno 300000 >"$KSFT_TMP/ss"
+	ns_set "$A" mptcp/enabled 1 ipv4/tcp_congestion_control "$cc"
+	grows Starts 0 in_ns "$A" "$helper" mptcp "$cc" "$cc-reno" 300000 >"$KSFT_TMP/ss"
 	ns_set "$A" ipv4/tcp_congestion_control cubic
-	expect "refusals" "$(dcqcn_count "$A" FallbackMptcp)" -ge 1
-	expect "subflows with dcqcn-reno" "$(grep -c dcqcn-reno "$KSFT_TMP/ss")" -ge 1
+	expect "refusals" "$(cc_count "$A" FallbackMptcp)" -ge 1
+	expect "subflows with Reno" "$(grep -c "$cc-reno" "$KSFT_TMP/ss")" -ge 1
 }
 
 # One packet at a time: each waits for the ACK of the one before, and none for a timer of
 # 40 ms. Times are of an emulated machine.
 no_delayed_ack() {
-	local began took
+	local name began took
 
-	params_set "$A" ipv4/dcqcn window_packets 1 segment_bytes 1448
+	params_set "$A" "ipv4/$cc" window_packets 1 segment_bytes 1448
+	for name in "${ccs[@]}"; do
+		began=${EPOCHREALTIME/./}
+		send "$name" "$V4_B" 5001 $((1448 * 100))
+		took=$(((${EPOCHREALTIME/./} - began) / 1000))
+		echo "measured: 100 packets, window 1, $name: $took ms"
+		expect "ms for 100 packets" "$took" -lt 2000
+	done
+	params_set "$A" "ipv4/$cc" window_packets 0 segment_bytes 16384
+	# DCTCP delays ACKs, and without a parameter no window is one packet.
 	began=${EPOCHREALTIME/./}
-	send dcqcn "$V4_B" 5001 $((1448 * 100))
-	took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	echo "measured: 100 packets, window 1: $took ms"
-	expect "ms for 100 packets" "$took" -lt 2000
-	params_set "$A" ipv4/dcqcn window_packets 0 segment_bytes 16384
-	# DCTCP delays ACKs, and there is no window.
-	began=${EPOCHREALTIME/./}
-	send dcqcn "$V4_B" 5003 $((1448 * 100))
+	send "$cc" "$V4_B" 5003 $((1448 * 100))
 	took=$(((${EPOCHREALTIME/./} - began) / 1000))
 	echo "measured: 100 packets to a receiver with dctcp: $took ms"
 	expect "ms for 100 packets" "$took" -lt 2000
 }
 
 switched() {
-	grows FallbackNoEcn 0 in_ns "$A" "$helper" switch "$V4_B" 5001 dcqcn cubic 100 30000
+	grows FallbackNoEcn 0 in_ns "$A" "$helper" switch "$V4_B" 5001 "$cc" cubic 100 30000
+	grows FallbackNoEcn 0 in_ns "$A" "$helper" switch "$V4_B" 5001 "$cc" "$last" 100 30000
 	# To one that has negotiated none, it falls back in mid-flow as well.
 	grows Starts 0 grows FallbackNoEcn 1 in_ns "$A" "$helper" \
-		fallen "$V4_B" 5002 cubic dcqcn dcqcn-reno 300000
+		fallen "$V4_B" 5002 cubic "$cc" "$cc-reno" 300000
 }
 
 # Segments are bounded while it is used, and no longer.
 segment_bound() {
 	local size
 
-	params_set "$A" ipv4/dcqcn segment_bytes 2900
-	size=$(packet_size send dcqcn "$V4_B" 5001 1000000)
-	expect "bytes per packet with dcqcn" "$size" -le 2962
-	expect "bytes per packet with dcqcn" "$size" -ge 2000
-	size=$(packet_size in_ns "$A" "$helper" then dcqcn cubic "$V4_B" 5001 3000 3000000)
+	params_set "$A" "ipv4/$cc" segment_bytes 2900
+	size=$(packet_size send "$cc" "$V4_B" 5001 1000000)
+	expect "bytes per packet before" "$size" -le 2962
+	expect "bytes per packet before" "$size" -ge 2000
+	size=$(packet_size in_ns "$A" "$helper" then "$cc" cubic "$V4_B" 5001 3000 3000000)
 	expect "bytes per packet after the switch to cubic" "$size" -ge 6000
-	params_set "$A" ipv4/dcqcn segment_bytes 16384
+	params_set "$A" "ipv4/$cc" segment_bytes 16384
 }
 
 # packet_size COMMAND...: bytes per packet that leave a0, as TCP made them.
@@ -165,28 +174,28 @@ listening_on() {
 }
 
 no_refs() {
-	[ "$(cat /sys/module/tcp_dcqcn/refcnt)" -eq 0 ]
+	[ "$(cat "/sys/module/tcp_$cc/refcnt")" -eq 0 ]
 }
 
 nobody_left() {
-	stop "$dcqcn_server"
+	stop "$marks_server"
 	wait_for 20 no_refs
 }
 
 ksft_plan 10
-need_module tcp_dcqcn
+need_module "tcp_$cc"
 modprobe tcp_dctcp
 net_pair
-listen dcqcn 5001
-dcqcn_server=$SPAWNED
+listen "$cc" 5001
+marks_server=$SPAWNED
 listen cubic 5002
 listen dctcp 5003
 ksft_case "ECN is negotiated over IPv4, IPv6 and v4-mapped addresses" negotiated
 ksft_case "a route's congctl, IPv4 and IPv6" by_route
-ksft_case "a peer without such ECN: dcqcn-reno, counted" without_ecn
+ksft_case "a peer without such ECN: Reno, counted" without_ecn
 ksft_case "what falls back sends no ECT" falls_to_not_ect
 ksft_case "chosen between SYN and SYN-ACK" late
-ksft_case "MPTCP subflows run dcqcn-reno" mptcp
+ksft_case "MPTCP subflows run Reno" mptcp
 ksft_case "a window of one packet waits for no delayed ACK" no_delayed_ack
 ksft_case "switched to and fro under traffic" switched
 ksft_case "segments are bounded, and no longer after a switch" segment_bound
