@@ -250,7 +250,7 @@ bench-or-acker: ## Measure what or_acker costs a packet, in instructions: build/
 .PHONY: bench-wire
 bench-wire: ## Measure what the model of the wire costs CPUs that share it: build/bench/wire.txt
 	@mkdir -p build/bench
-	@$(CC) -std=gnu11 -O2 -Wall -Isch_onramp -Iinclude -o build/bench/wire \
+	@$(CC) -std=gnu11 -O2 -Wall -Isch_onramp -Iinclude -Iinclude/user -o build/bench/wire \
 		selftests/onramp/bench/wire.c -lpthread
 	@build/bench/wire | column -t | tee build/bench/wire.txt
 

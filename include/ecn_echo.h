@@ -24,12 +24,8 @@
 #ifndef _ECN_ECHO_H
 #define _ECN_ECHO_H
 
-#ifdef __KERNEL__
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /**
  * struct ecn_echo - state of one end

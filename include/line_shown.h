@@ -16,14 +16,10 @@
 #ifndef _LINE_SHOWN_H
 #define _LINE_SHOWN_H
 
-#ifdef __KERNEL__
 #include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /* Unit of times: 2^20 ns, a millisecond. */
 #define LINE_SHOWN_SHIFT	20

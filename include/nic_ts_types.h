@@ -6,13 +6,8 @@
 #ifndef _NIC_TS_TYPES_H
 #define _NIC_TS_TYPES_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
 #include <uapi/nic_ts.h>
-#else
-#include "user/nic_ts_user.h"
-#include "uapi/nic_ts.h"
-#endif
 
 /**
  * struct nic_ts_key - a TCP connection as one of its ends sees it

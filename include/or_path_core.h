@@ -23,13 +23,9 @@
 #ifndef _OR_PATH_CORE_H
 #define _OR_PATH_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /* RTTs of different kinds cannot be compared. */
 enum or_path_kind {

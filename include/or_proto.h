@@ -28,7 +28,6 @@
 #ifndef _OR_PROTO_H
 #define _OR_PROTO_H
 
-#ifdef __KERNEL__
 #include <asm/byteorder.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -36,10 +35,6 @@
 #include <linux/siphash.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#include "user/siphash_user.h"
-#endif
 
 /*
  * UDP port of both ends: privileged; not assigned to anybody; and below 512, where no

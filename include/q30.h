@@ -5,11 +5,7 @@
 #ifndef _Q30_H
 #define _Q30_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 #define Q30_SHIFT	30
 #define Q30_ONE		(1U << Q30_SHIFT)

@@ -16,10 +16,8 @@
 #ifndef _NIC_TS_MAP_H
 #define _NIC_TS_MAP_H
 
-#ifdef __KERNEL__
 #include <linux/kernel.h>
 #include <linux/math64.h>
-#endif
 #include "nic_ts_types.h"
 
 /* Largest rate error of a clock, 10^-12: 500 ppm, the most that NTP slews. */

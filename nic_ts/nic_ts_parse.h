@@ -13,10 +13,8 @@
 #ifndef _NIC_TS_PARSE_H
 #define _NIC_TS_PARSE_H
 
-#ifdef __KERNEL__
 #include <linux/socket.h>
 #include <linux/string.h>
-#endif
 #include "nic_ts_types.h"
 
 /* VLAN tags in a packet: 802.1ad around 802.1Q, and no more. */

@@ -16,9 +16,7 @@
 #ifndef _NIC_TS_RING_H
 #define _NIC_TS_RING_H
 
-#ifdef __KERNEL__
 #include <linux/string.h>
-#endif
 #include "nic_ts_map.h"
 
 /* Sequence numbers, modulo 2^32: a is before b. */

@@ -37,14 +37,10 @@
 #ifndef _OR_ACKER_CORE_H
 #define _OR_ACKER_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 #include "or_proto.h"
 

@@ -51,15 +51,11 @@
 #ifndef _ONRAMP_CORE_H
 #define _ONRAMP_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 #include "q30.h"
 
 /* Fraction (beta, g): unsigned Q30, 0 to 1. Resolution 9.3e-10. */

@@ -42,14 +42,10 @@
 #ifndef _DCQCN_CORE_H
 #define _DCQCN_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 #include "q30.h"
 

@@ -25,13 +25,9 @@
 #ifndef _MERCURY_WINDOW_H
 #define _MERCURY_WINDOW_H
 
-#ifdef __KERNEL__
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /* Longest time that a window holds, us: 1 s, as OR_CNP_HOLD_MAX_US. */
 #define MERCURY_MAX_HOLD_US	1000000U

@@ -40,14 +40,10 @@
 #ifndef _LIPD_CORE_H
 #define _LIPD_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /*
  * x: unsigned Q32, 1 to N <= 2^12, so 45 bits. The smallest step, of AIMD at x = 1 with

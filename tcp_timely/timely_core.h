@@ -48,14 +48,10 @@
 #ifndef _TIMELY_CORE_H
 #define _TIMELY_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 #include "q30.h"
 
 /*

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The few kernel definitions that the pure cores use, for userspace builds
- * (unit tests, fuzzers).
+ * The few kernel definitions that the pure cores use, for userspace builds (unit tests,
+ * fuzzers), which have this directory in their path before that of the system: the
+ * directories here have the names of the kernel's headers.
  */
 #ifndef _CORE_USER_H
 #define _CORE_USER_H
 
 #include <endian.h>
-#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,12 @@ typedef int64_t s64;
 
 #define __must_check __attribute__((__warn_unused_result__))
 
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
+#endif
+
 #define U32_MAX		0xffffffffU
+#define U64_MAX		0xffffffffffffffffULL
 #define S32_MAX		0x7fffffff
 #define S64_MAX		0x7fffffffffffffffLL
 
@@ -60,6 +65,39 @@ static inline s64 div_s64(s64 dividend, s32 divisor)
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {
 	return dividend / divisor;
+}
+
+static inline u64 div64_u64_rem(u64 dividend, u64 divisor, u64 *remainder)
+{
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
+/* Long multiplication and division, so that it holds on 32 bits as well. */
+static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
+{
+	u64 hi = 0, lo = 0, quotient = 0, rest = 0;
+	int i;
+
+	for (i = 63; i >= 0; i--) {
+		hi = hi << 1 | lo >> 63;
+		lo <<= 1;
+		if (b >> i & 1) {
+			lo += a;
+			hi += lo < a;
+		}
+	}
+	for (i = 127; i >= 0; i--) {
+		bool carry = rest >> 63;
+
+		rest = rest << 1 | ((i >= 64 ? hi >> (i - 64) : lo >> i) & 1);
+		quotient <<= 1;
+		if (carry || rest >= c) {
+			rest -= c;
+			quotient |= 1;
+		}
+	}
+	return quotient;
 }
 
 #endif /* _CORE_USER_H */

@@ -22,12 +22,8 @@
 #ifndef _LABNIC_CORE_H
 #define _LABNIC_CORE_H
 
-#ifdef __KERNEL__
 #include <linux/math64.h>
 #include <linux/types.h>
-#else
-#include "labnic_core_user.h"
-#endif
 
 #include "labnic_params.h"
 

@@ -18,12 +18,8 @@
 #ifndef _LABNIC_CREDITS_H
 #define _LABNIC_CREDITS_H
 
-#ifdef __KERNEL__
 #include <linux/limits.h>
 #include <linux/types.h>
-#else
-#include "labnic_core_user.h"
-#endif
 
 /* Slots at most: the paper's largest buffer has 32 packets. */
 #define LABNIC_CREDITS_MAX	32

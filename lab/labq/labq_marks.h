@@ -38,11 +38,7 @@
 #ifndef _LABQ_MARKS_H
 #define _LABQ_MARKS_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 /* Ports of a switch at most. */
 #define LABQ_MARKS_PORTS	64

@@ -45,13 +45,9 @@
 #ifndef _LABQ_MERCURY_H
 #define _LABQ_MERCURY_H
 
-#ifdef __KERNEL__
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#else
-#include "user/core_user.h"
-#endif
 
 #define MERCURY_NSEC_PER_SEC	1000000000U
 

@@ -18,7 +18,7 @@ CC := gcc
 endif
 
 tests := $(module)_core_test $(more)
-flags := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I$(lab)/$(module) -I$(lib) -I$(lab)/../include
+flags := -std=gnu11 -O1 -g -Wall -Wextra -Werror -I$(lab)/$(module) -I$(lib) -I$(lab)/../include -I$(lab)/../include/user
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 trap := -fsanitize=undefined -fsanitize-undefined-trap-on-error -Wno-maybe-uninitialized
 headers := $(foreach m,$(module) $(needs),$(wildcard $(lab)/$(m)/$(m)_*.h)) \

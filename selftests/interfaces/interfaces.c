@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "user/core_user.h"
-#include "user/siphash_user.h"
 #include "or_proto.h"
 #include "or_acker_params.h"
 #include "timely_params.h"

@@ -4,12 +4,12 @@
  * kernel's <linux/siphash.h>, whose own code is used in modules. After Aumasson and
  * Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
  */
-#ifndef _SIPHASH_USER_H
-#define _SIPHASH_USER_H
+#ifndef _USER_LINUX_SIPHASH_H
+#define _USER_LINUX_SIPHASH_H
 
 #include <string.h>
 
-#include "core_user.h"
+#include "../core_user.h"
 
 typedef struct {
 	u64 key[2];
@@ -62,4 +62,4 @@ static inline u64 siphash(const void *data, size_t len, const siphash_key_t *key
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-#endif /* _SIPHASH_USER_H */
+#endif /* _USER_LINUX_SIPHASH_H */

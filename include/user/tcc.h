@@ -2,8 +2,8 @@
 /*
  * What the cores' tests take from gcc and tcc has not, for "mutate". They have one thread.
  */
-#ifndef _UNIT_TCC_H
-#define _UNIT_TCC_H
+#ifndef _USER_TCC_H
+#define _USER_TCC_H
 
 #define __ATOMIC_RELAXED	0
 #define __atomic_load_n(p, order)	(*(p))
@@ -30,4 +30,4 @@ static inline int __builtin_clzll(unsigned long long x)
 	return zeros;
 }
 
-#endif /* _UNIT_TCC_H */
+#endif /* _USER_TCC_H */

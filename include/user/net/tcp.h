@@ -3,10 +3,10 @@
  * What include/cc_sock.h uses of the kernel's sockets, for cc_sock_test.c: fields of the same
  * names, and a clock that the test sets.
  */
-#ifndef _STUB_NET_TCP_H
-#define _STUB_NET_TCP_H
+#ifndef _USER_NET_TCP_H
+#define _USER_NET_TCP_H
 
-#include "user/core_user.h"
+#include "../core_user.h"
 
 #define NSEC_PER_USEC	1000L
 #define USEC_PER_SEC	1000000L
@@ -161,4 +161,4 @@ static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 packets)
 	tp->snd_cwnd = packets;
 }
 
-#endif /* _STUB_NET_TCP_H */
+#endif /* _USER_NET_TCP_H */

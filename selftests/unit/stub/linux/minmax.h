@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* Nothing but what net/tcp.h here has. */
-#include <net/tcp.h>
