@@ -330,19 +330,6 @@ ecn() {
 	ns_set "$A" ipv4/tcp_congestion_control cubic ipv4/tcp_ecn 2
 }
 
-# No program sets the clock any more.
-clock() {
-	ns_set "$A" ipv4/tcp_congestion_control timely
-	"$KSFT_DIR/clock_helper" unsynced
-	doctor "$A" 0 TIMELY_CLOCK
-	ns_set "$A" ipv4/timely/profile paper
-	doctor "$A" 0
-	"$KSFT_DIR/clock_helper" synced
-	ns_set "$A" ipv4/timely/profile auto
-	doctor "$A" 0
-	ns_set "$A" ipv4/tcp_congestion_control cubic
-}
-
 # Nearly all that it looks at is for everybody.
 nobody() {
 	local status=0
@@ -399,7 +386,7 @@ not_loaded() {
 	rm -rf $newest /boot/vmlinuz-99.0
 }
 
-ksft_plan 22
+ksft_plan 21
 export ENFORCE=
 ksft_case "without modules" no_module
 ksft_case "modules that cannot be loaded" not_loaded
@@ -425,7 +412,6 @@ ksft_case "a path that drops large packets" black_hole
 ksft_case "different keys" keys
 ksft_case "two programs that set the clock" daemons
 ksft_case "ECN under timely" ecn
-ksft_case "the clock under timely" clock
 ksft_case "without root" nobody
 ksft_case "SUBSCRIBEs that do not leave" unsent
 ksft_case "SUBSCRIBEs that leave by another device" other_way

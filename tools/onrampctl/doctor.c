@@ -109,8 +109,6 @@ DOCTOR_CHECK(CLOCK_PROMISE, WARN, clock_promise, \
 	     "an error bound is promised for a clock that is not synchronised") \
 DOCTOR_CHECK(TWO_DAEMONS, WARN, two_daemons, \
 	     "two programs set one clock") \
-DOCTOR_CHECK(TIMELY_CLOCK, NOTE, timely_clock, \
-	     "no program sets the clock of a host with timely") \
 DOCTOR_CHECK(RECEIVERS_UNSYNCED, WARN, receivers_unsynced, \
 	     "OR-ACKs from clocks that are not synchronised, under owd synced") \
 DOCTOR_CHECK(ECN_TIMELY, WARN, ecn_timely, \
@@ -1476,24 +1474,6 @@ static void check_two_daemons(struct doctor *d)
 			.why = "each one takes the corrections of the other for errors",
 			.action = "stop all but one",
 		});
-}
-
-static void check_timely_clock(struct doctor *d)
-{
-	if (!uses_timely(d) || !j_is(d->now, "sysctl/net.ipv4.timely.profile", "auto")) {
-		skip(d, "timely with profile auto is not used");
-		return;
-	}
-	if (!clock_unset(d))
-		return;
-	found(d, &(struct found) {
-		.subject = "CLOCK_REALTIME",
-		.evidence = json_pack("{s:b, s:I}", "synchronised", 0, "max_error_us",
-				      num_or(d->now, "system_clock/max_error_us", 0)),
-		.summary = "timely is used, and no program sets the system's clock",
-		.why = "hosts measure their paths' lowest RTTs at the same moments of UTC, within 20 ms; without, dozens of flows have twice the queue",
-		.action = clock_action(d, "").s,
-	});
 }
 
 static void check_receivers_unsynced(struct doctor *d)
