@@ -9,7 +9,10 @@
 #include <linux/hash.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
@@ -581,6 +584,40 @@ static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
 	return max(conf->cpu_interval_ns, READ_ONCE(or_acker_host.cpu_interval_ns));
 }
 
+/**
+ * or_acker_sync_soon() - schedule or_acker_sync()
+ * @an:		namespace
+ *
+ * Context: any but NMI.
+ */
+static inline void or_acker_sync_soon(struct or_acker_net *an)
+{
+	mod_delayed_work(system_percpu_wq, &an->sync_work, 0);
+}
+
+/* or_acker_drain_arm() - have the work run at @an->drain.next_ns, not earlier; or_acker_net.lock */
+static inline void or_acker_drain_arm(struct or_acker_net *an)
+{
+	u64 now_ns = ktime_get_ns();
+	u64 wait_ns = an->drain.next_ns > now_ns ? an->drain.next_ns - now_ns : 0;
+
+	lockdep_assert_held(&an->lock);
+	mod_delayed_work(system_percpu_wq, &an->drain_work, nsecs_to_jiffies(wait_ns) + 1);
+}
+
+/**
+ * or_acker_drain_new() - a sender has come that does not know its path, and takes OR_DRAIN
+ * @an:		namespace
+ *
+ * Context: or_acker_net.lock.
+ */
+static inline void or_acker_drain_new(struct or_acker_net *an)
+{
+	lockdep_assert_held(&an->lock);
+	if (or_acker_drain_sender(&an->drain, ktime_get_ns()))
+		or_acker_drain_arm(an);
+}
+
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
@@ -615,12 +652,10 @@ int or_acker_sub_init(struct or_acker_net *an);
 void or_acker_sub_exit(struct or_acker_net *an);
 
 /* or_acker_drain.c */
-void or_acker_drain_new(struct or_acker_net *an);
 void or_acker_drain_work(struct work_struct *work);
 
 /* or_acker_net.c */
 void or_acker_sync(struct or_acker_net *an);
-void or_acker_sync_soon(struct or_acker_net *an);
 int or_acker_net_register(void);
 void or_acker_net_unregister(void);
 int or_acker_put_stats(struct sk_buff *msg, struct net *net);

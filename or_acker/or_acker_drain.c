@@ -21,29 +21,6 @@
 #include "or_acker.h"
 #include "or_acker_trace.h"
 
-/* Have the work run at @drain.next_ns. It must not be early: senders limit drains themselves. */
-static void or_acker_drain_arm(struct or_acker_net *an)
-{
-	u64 now_ns = ktime_get_ns();
-	u64 wait_ns = an->drain.next_ns > now_ns ? an->drain.next_ns - now_ns : 0;
-
-	lockdep_assert_held(&an->lock);
-	mod_delayed_work(system_percpu_wq, &an->drain_work, nsecs_to_jiffies(wait_ns) + 1);
-}
-
-/**
- * or_acker_drain_new() - a sender has come that does not know its path, and takes OR_DRAIN
- * @an:		namespace
- *
- * Context: or_acker_net.lock.
- */
-void or_acker_drain_new(struct or_acker_net *an)
-{
-	lockdep_assert_held(&an->lock);
-	if (or_acker_drain_sender(&an->drain, ktime_get_ns()))
-		or_acker_drain_arm(an);
-}
-
 static void or_acker_drain_look(struct or_acker_net *an, void *entry)
 {
 	struct or_acker_sub *sub = entry;

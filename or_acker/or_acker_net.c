@@ -494,17 +494,6 @@ static void or_acker_sync_work(struct work_struct *work)
 	or_acker_sync(container_of(to_delayed_work(work), struct or_acker_net, sync_work));
 }
 
-/**
- * or_acker_sync_soon() - schedule or_acker_sync()
- * @an:		namespace
- *
- * Context: any but NMI.
- */
-void or_acker_sync_soon(struct or_acker_net *an)
-{
-	mod_delayed_work(system_percpu_wq, &an->sync_work, 0);
-}
-
 /* Devices changed, or the bus was loaded: each namespace that captures searches again. */
 static void or_acker_sync_all(void)
 {
