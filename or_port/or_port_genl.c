@@ -665,17 +665,9 @@ static struct genl_family or_genl_family __ro_after_init = {
 	.n_mcgrps	= ARRAY_SIZE(or_genl_groups),
 };
 
-static struct or_genl_user or_genl_self = {
-	.owner		= THIS_MODULE,
-	.name		= KBUILD_MODNAME,
-	.version	= ONRAMP_VERSION,
-	.stats		= or_port_put_stats,
-};
-
-/* or_genl_init() - register the family, and or_port itself as the first module */
+/* or_genl_init() - register the family */
 int __init or_genl_init(void)
 {
-	or_genl_register(&or_genl_self);
 	return genl_register_family(&or_genl_family);
 }
 

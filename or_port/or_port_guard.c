@@ -20,6 +20,7 @@
  *
  * Only the kernel's own translation is seen: not one by tc or eBPF behind this hook.
  */
+#include <linux/export.h>
 #include <linux/in.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
@@ -104,7 +105,7 @@ static bool or_port_guard_ports(const struct sk_buff *skb, int offset, struct or
 
 static unsigned int or_port_guard_drop(const struct net *net)
 {
-	or_port_count_forward(net);
+	or_port_count(or_port_net(net), OR_PORT_FORWARD);
 	return NF_DROP;
 }
 
@@ -167,22 +168,71 @@ static const struct nf_hook_ops or_port_guard_ops[] = {
 #endif
 };
 
-int or_port_guard_register(struct net *net)
+static int or_port_guard_register(struct net *net)
 {
 	return nf_register_net_hooks(net, or_port_guard_ops, ARRAY_SIZE(or_port_guard_ops));
 }
 
-void or_port_guard_unregister(struct net *net)
+static void or_port_guard_unregister(struct net *net)
 {
 	nf_unregister_net_hooks(net, or_port_guard_ops, ARRAY_SIZE(or_port_guard_ops));
 }
 #else
-int or_port_guard_register(struct net *net)
+static int or_port_guard_register(struct net *net)
 {
 	return -EOPNOTSUPP;
 }
 
-void or_port_guard_unregister(struct net *net)
+static void or_port_guard_unregister(struct net *net)
 {
 }
 #endif
+
+/**
+ * or_port_guard() - refuse to forward datagrams from the port in the name of this host
+ * @net:	namespace
+ *
+ * Calls are counted, all but the first do nothing. An open port has it. A user that will open the
+ * port only when it needs it calls this before: what was translated by then would be in its way.
+ * A kernel without netfilter, and so without translation, does without; /proc/net/or_port says so.
+ *
+ * Context: process, may sleep. RTNL may be held.
+ * Return: 0 or -ENOMEM.
+ */
+int or_port_guard(struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+	int err = 0;
+
+	mutex_lock(&pn->guard_lock);
+	if (!pn->guards) {
+		err = or_port_guard_register(net);
+		WRITE_ONCE(pn->guarded, !err);
+		if (err == -EOPNOTSUPP)
+			err = 0;
+	}
+	if (!err)
+		pn->guards++;
+	mutex_unlock(&pn->guard_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(or_port_guard);
+
+/**
+ * or_port_unguard() - undo a successful or_port_guard()
+ * @net:	namespace
+ *
+ * Context: process, may sleep. RTNL may be held.
+ */
+void or_port_unguard(struct net *net)
+{
+	struct or_port_net *pn = or_port_net(net);
+
+	mutex_lock(&pn->guard_lock);
+	if (!WARN_ON_ONCE(!pn->guards) && !--pn->guards && pn->guarded) {
+		or_port_guard_unregister(net);
+		WRITE_ONCE(pn->guarded, false);
+	}
+	mutex_unlock(&pn->guard_lock);
+}
+EXPORT_SYMBOL_GPL(or_port_unguard);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * or_port: the UDP port of the OR protocol in each network namespace; in or_port_guard.c, what
- * keeps forwarded datagrams from it; in or_port_genl.c the netlink family of all modules of
- * On-Ramp; and in or_path.c the RTTs of empty paths
+ * or_port, the port: datagrams in and out
  *
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
@@ -12,26 +10,16 @@
  * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
  * open. Nothing reads it: the encapsulation hook takes each datagram, so no queue can fill.
  * Messages are sent without it, so that sending works from softirq and takes no lock.
- *
- * net.or_port.key is the pre-shared key, if hosts have one, for both users of the port.
- * net.or_port.fabric_key is the key of congestion notifications from switches. While a namespace
- * has one, it has the port.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hex.h>
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/net.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
-#include <linux/seqlock.h>
 #include <linux/skbuff.h>
-#include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/sysctl.h>
 #include <linux/udp.h>
 #include <net/inet_dscp.h>
 #include <net/ip.h>
@@ -40,131 +28,16 @@
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
-#include <net/netns/generic.h>
 #include <net/route.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 #include <net/xfrm.h>
 
-#include <or_genl.h>
 #include <or_port.h>
 #include <or_proto.h>
-#include <percpu_sum.h>
 #include <test_delay.h>
 
 #include "or_port_priv.h"
-
-/* Counters of a namespace, /proc/net/or_port. Row: identifier, name, what it counts. */
-#define OR_PORT_STATS \
-	OR_PORT_STAT(RX, RxDelivered, \
-			"messages delivered to the module that handles their type") \
-	OR_PORT_STAT(RX_BYTES, RxBytes, \
-			"payload of delivered messages, bytes") \
-	OR_PORT_STAT(RX_NOT_UNICAST, RxNotUnicast, \
-			"datagrams dropped: to a multicast or broadcast address") \
-	OR_PORT_STAT(RX_PORT, RxOtherPort, \
-			"datagrams dropped: not from port 299") \
-	OR_PORT_STAT(RX_EMPTY, RxEmpty, \
-			"datagrams dropped: no payload") \
-	OR_PORT_STAT(RX_VERSION_1, RxVersion1, \
-			"datagrams dropped: version 1, which proves nothing about its sender") \
-	OR_PORT_STAT(RX_VERSION, RxOtherVersion, \
-			"datagrams dropped: neither version 1 nor 2") \
-	OR_PORT_STAT(RX_TYPE, RxNoUser, \
-			"datagrams dropped: no loaded module handles their type") \
-	OR_PORT_STAT(TX, TxSent, \
-			"messages sent") \
-	OR_PORT_STAT(TX_BYTES, TxBytes, \
-			"payload of sent messages, bytes") \
-	OR_PORT_STAT(TX_ROUTE, TxNoRoute, \
-			"messages not sent: no route, or the source is no address of this host") \
-	OR_PORT_STAT(TX_VIA, TxOtherWay, \
-			"messages not sent: no route by the device that their data leaves by") \
-	OR_PORT_STAT(TX_MEMORY, TxNoMemory, \
-			"messages not sent: no memory") \
-	OR_PORT_STAT(TX_DROPPED, TxDropped, \
-			"messages not sent: dropped by the stack or a queue") \
-	OR_PORT_STAT(FORWARD, ForwardRefused, \
-			"datagrams not forwarded: from port 299, in this host's name or translated")
-
-enum or_port_stat_id {
-#define OR_PORT_STAT(id, name, what) OR_PORT_##id,
-	OR_PORT_STATS
-#undef OR_PORT_STAT
-	OR_PORT_STAT_MAX
-};
-
-static const char * const or_port_stat_names[OR_PORT_STAT_MAX] = {
-#define OR_PORT_STAT(id, name, what) #name,
-	OR_PORT_STATS
-#undef OR_PORT_STAT
-};
-
-struct or_port_stats {
-	unsigned long cnt[OR_PORT_STAT_MAX];
-};
-
-/**
- * struct or_port_net - the port in one namespace
- * @net:	back pointer
- * @lock:	of @users, @v4, @v6 and @told
- * @users:	or_port_open() without or_port_close()
- * @v4:		holds the port for IPv4, while @users
- * @v6:		for IPv6; NULL if this kernel runs without it
- * @has_v4:	@v4 is there; read locklessly by senders
- * @has_v6:	@v6 is there, likewise
- * @told:	that the port is in use has been logged since it was last free
- * @key_lock:	of @key and @fabric
- * @key:	the pre-shared key; all 0: there is none
- * @fabric:	the key of CNPs, likewise
- * @fabric_open: the port is open for @fabric; under @fabric_set
- * @fabric_set:	serialises writers of @fabric
- * @guard_lock:	of @guards and writers of @guarded
- * @guards:	or_port_guard() without or_port_unguard()
- * @guarded:	the guard is there; for /proc
- * @header:	of net.or_port
- * @table:	its table
- * @stats:	per-CPU counters
- */
-struct or_port_net {
-	struct net			*net;
-	struct mutex			lock;	/* opening and closing */
-	unsigned int			users;
-	struct socket			*v4;
-	struct socket			*v6;
-	bool				has_v4;
-	bool				has_v6;
-	bool				told;
-	seqlock_t			key_lock;	/* key, fabric */
-	u8				key[OR_KEY_LEN];
-	u8				fabric[OR_KEY_LEN];
-	bool				fabric_open;
-	struct mutex			fabric_set;	/* writers of fabric */
-	struct mutex			guard_lock;	/* guards */
-	unsigned int			guards;
-	bool				guarded;
-	struct ctl_table_header		*header;
-	struct ctl_table		*table;
-	struct or_port_stats __percpu	*stats;
-};
-
-static unsigned int or_port_net_id __read_mostly;
-
-static struct or_port_net *or_port_net(const struct net *net)
-{
-	return net_generic(net, or_port_net_id);
-}
-
-static void or_port_count(const struct or_port_net *pn, enum or_port_stat_id id)
-{
-	this_cpu_inc(pn->stats->cnt[id]);
-}
-
-static void or_port_add(const struct or_port_net *pn, enum or_port_stat_id id,
-			unsigned long n)
-{
-	this_cpu_add(pn->stats->cnt[id], n);
-}
 
 /* Users -------------------------------------------------------------------- */
 
@@ -879,63 +752,6 @@ int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct 
 }
 EXPORT_SYMBOL_GPL(or_port_send_by);
 
-/* The guard ---------------------------------------------------------------- */
-
-/**
- * or_port_guard() - refuse to forward datagrams from the port in the name of this host
- * @net:	namespace
- *
- * Calls are counted, all but the first do nothing. An open port has it. A user that will open the
- * port only when it needs it calls this before: what was translated by then would be in its way.
- * A kernel without netfilter, and so without translation, does without; /proc/net/or_port says so.
- *
- * Context: process, may sleep. RTNL may be held.
- * Return: 0 or -ENOMEM.
- */
-int or_port_guard(struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-	int err = 0;
-
-	mutex_lock(&pn->guard_lock);
-	if (!pn->guards) {
-		err = or_port_guard_register(net);
-		WRITE_ONCE(pn->guarded, !err);
-		if (err == -EOPNOTSUPP)
-			err = 0;
-	}
-	if (!err)
-		pn->guards++;
-	mutex_unlock(&pn->guard_lock);
-	return err;
-}
-EXPORT_SYMBOL_GPL(or_port_guard);
-
-/**
- * or_port_unguard() - undo a successful or_port_guard()
- * @net:	namespace
- *
- * Context: process, may sleep. RTNL may be held.
- */
-void or_port_unguard(struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-
-	mutex_lock(&pn->guard_lock);
-	if (!WARN_ON_ONCE(!pn->guards) && !--pn->guards && pn->guarded) {
-		or_port_guard_unregister(net);
-		WRITE_ONCE(pn->guarded, false);
-	}
-	mutex_unlock(&pn->guard_lock);
-}
-EXPORT_SYMBOL_GPL(or_port_unguard);
-
-/* or_port_count_forward() - count a datagram that the guard has dropped; any context */
-void or_port_count_forward(const struct net *net)
-{
-	or_port_count(or_port_net(net), OR_PORT_FORWARD);
-}
-
 /* Open and closed ---------------------------------------------------------- */
 
 static int or_port_socket(struct net *net, int family, struct socket **sockp)
@@ -979,7 +795,8 @@ release:
 	return err;
 }
 
-static void or_port_release(struct or_port_net *pn)
+/* or_port_release() - give up the port; its lock, or nobody else knows the namespace */
+void or_port_release(struct or_port_net *pn)
 {
 	/* Read locklessly by senders. */
 	WRITE_ONCE(pn->has_v4, false);
@@ -1057,302 +874,8 @@ void or_port_close(struct net *net)
 }
 EXPORT_SYMBOL_GPL(or_port_close);
 
-/* The pre-shared key ------------------------------------------------------- */
-
-static void or_port_key_get(struct or_port_net *pn, const u8 *from, u8 *key)
-{
-	unsigned int seq;
-
-	do {
-		seq = read_seqbegin(&pn->key_lock);
-		memcpy(key, from, OR_KEY_LEN);
-	} while (read_seqretry(&pn->key_lock, seq));
-}
-
-static void or_port_key_set(struct or_port_net *pn, u8 *to, const u8 *key)
-{
-	write_seqlock_bh(&pn->key_lock);
-	memcpy(to, key, OR_KEY_LEN);
-	write_sequnlock_bh(&pn->key_lock);
-}
-
-/**
- * or_port_key() - copy the pre-shared key of a namespace
- * @net:	namespace
- * @key:	OR_KEY_LEN bytes, written; all 0 without a key
- *
- * Context: any.
- */
-void or_port_key(const struct net *net, u8 *key)
-{
-	struct or_port_net *pn = or_port_net(net);
-
-	or_port_key_get(pn, pn->key, key);
-}
-EXPORT_SYMBOL_GPL(or_port_key);
-
-/**
- * or_port_fabric_key() - copy the key of CNPs, of a namespace
- * @net:	namespace
- * @key:	OR_KEY_LEN bytes, written; all 0 without a key
- *
- * While there is one, the namespace has the port.
- *
- * Context: any.
- * Return: whether there is one.
- */
-bool or_port_fabric_key(const struct net *net, u8 *key)
-{
-	struct or_port_net *pn = or_port_net(net);
-
-	or_port_key_get(pn, pn->fabric, key);
-	return memchr_inv(key, 0, OR_KEY_LEN);
-}
-EXPORT_SYMBOL_GPL(or_port_fabric_key);
-
-/* The port is open while there is a key. */
-static int or_port_fabric_set(struct or_port_net *pn, const u8 *key)
-{
-	bool wanted = memchr_inv(key, 0, OR_KEY_LEN);
-	int err = 0;
-
-	mutex_lock(&pn->fabric_set);
-	if (wanted && !pn->fabric_open)
-		err = or_port_open(pn->net);
-	if (!err) {
-		or_port_key_set(pn, pn->fabric, key);
-		if (!wanted && pn->fabric_open)
-			or_port_close(pn->net);
-		pn->fabric_open = wanted;
-	}
-	mutex_unlock(&pn->fabric_set);
-	return err;
-}
-
-/* "none", or 32 hexadecimal digits that are not all 0. */
-static int or_port_key_parse(const char *name, char *text, u8 *key)
-{
-	text = strim(text);
-	memset(key, 0, OR_KEY_LEN);
-	if (!strcmp(text, "none"))
-		return 0;
-	if (strlen(text) == 2 * OR_KEY_LEN && !hex2bin(key, text, OR_KEY_LEN) &&
-	    memchr_inv(key, 0, OR_KEY_LEN))
-		return 0;
-	/* Do not log the text: it may be most of a key. */
-	pr_info_ratelimited("%s: expected 32 hexadecimal digits, not all 0, or none\n", name);
-	return -EINVAL;
-}
-
-/* A key can be set, and not be read: only whether there is one. */
-static int or_port_key_handler(const struct ctl_table *ctl, int write, void *buffer,
-			       size_t *lenp, loff_t *ppos)
-{
-	struct or_port_net *pn = ctl->extra1;
-	bool fabric = ctl->extra2;
-	char text[2 * OR_KEY_LEN + 8] = "";
-	struct ctl_table tmp = {
-		.procname	= ctl->procname,
-		.data		= text,
-		.maxlen		= sizeof(text),
-		.mode		= ctl->mode,
-	};
-	u8 key[OR_KEY_LEN];
-	int err;
-
-	if (!write) {
-		or_port_key_get(pn, fabric ? pn->fabric : pn->key, key);
-		strscpy(text, memchr_inv(key, 0, sizeof(key)) ? "set" : "none",
-			sizeof(text));
-		memzero_explicit(key, sizeof(key));
-		return proc_dostring(&tmp, write, buffer, lenp, ppos);
-	}
-	if (!*lenp || *lenp >= sizeof(text) || *ppos || memchr(buffer, '\0', *lenp))
-		return -EINVAL;
-	memcpy(text, buffer, *lenp);
-	err = or_port_key_parse(ctl->procname, text, key);
-	if (!err && fabric)
-		err = or_port_fabric_set(pn, key);
-	else if (!err)
-		or_port_key_set(pn, pn->key, key);
-	if (!err)
-		*ppos += *lenp;
-	memzero_explicit(text, sizeof(text));
-	memzero_explicit(key, sizeof(key));
-	return err;
-}
-
-COMPAT_PROC_HANDLER(or_port_key_handler);
-
-static int or_port_sysctl_register(struct or_port_net *pn)
-{
-	static const char * const names[] = { "key", "fabric_key" };
-	struct ctl_table *table;
-	unsigned int i;
-
-	/* The last entry stays empty for kernels that look for it. */
-	table = kcalloc(ARRAY_SIZE(names) + 1, sizeof(*table), GFP_KERNEL_ACCOUNT);
-	if (!table)
-		return -ENOMEM;
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		table[i].procname = names[i];
-		table[i].mode = 0600;
-		table[i].proc_handler = compat_proc_handler(or_port_key_handler);
-		table[i].extra1 = pn;
-		/* Of the fabric? */
-		table[i].extra2 = i ? pn : NULL;
-	}
-	pn->header = register_net_sysctl_sz(pn->net, "net/or_port", table, ARRAY_SIZE(names));
-	if (!pn->header) {
-		kfree(table);
-		return -ENOMEM;
-	}
-	pn->table = table;
-	return 0;
-}
-
-static void or_port_sysctl_unregister(struct or_port_net *pn)
-{
-	unregister_net_sysctl_table(pn->header);
-	kfree(pn->table);
-}
-
-/* Namespaces, module ------------------------------------------------------- */
-
 /* or_port_is_open() - return whether a namespace has the port, see or_port_open() */
 bool or_port_is_open(const struct net *net)
 {
 	return READ_ONCE(or_port_net(net)->has_v4);
 }
-
-/**
- * or_port_put_stats() - write the counters of a namespace
- * @msg:	message
- * @net:	namespace
- *
- * Return: 0 or -EMSGSIZE.
- */
-int or_port_put_stats(struct sk_buff *msg, struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-	int i, err = 0;
-
-	for (i = 0; i < OR_PORT_STAT_MAX && !err; i++)
-		err = or_genl_put_stat(msg, or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
-	/* As in /proc/net/or_port. */
-	return err ?: or_genl_put_stat(msg, "ForwardGuard", READ_ONCE(pn->guarded));
-}
-
-static int or_port_stats_show(struct seq_file *seq, void *v)
-{
-	struct or_port_net *pn = or_port_net(seq_file_single_net(seq));
-	int i;
-
-	for (i = 0; i < OR_PORT_STAT_MAX; i++)
-		seq_printf(seq, "%s %lu\n", or_port_stat_names[i], percpu_sum(&pn->stats->cnt[i]));
-	/* Of now, read locklessly. */
-	seq_printf(seq, "ForwardGuard %u\n", READ_ONCE(pn->guarded));
-	return 0;
-}
-
-static int __net_init or_port_net_init(struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-	int err = -ENOMEM;
-
-	pn->net = net;
-	mutex_init(&pn->lock);
-	mutex_init(&pn->fabric_set);
-	mutex_init(&pn->guard_lock);
-	seqlock_init(&pn->key_lock);
-	pn->stats = alloc_percpu_gfp(struct or_port_stats,
-				     GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!pn->stats)
-		return -ENOMEM;
-	if (!proc_create_net_single("or_port", 0444, net->proc_net,
-				    or_port_stats_show, NULL))
-		goto free_stats;
-	err = or_port_sysctl_register(pn);
-	if (err)
-		goto remove_proc;
-	return 0;
-
-remove_proc:
-	remove_proc_entry("or_port", net->proc_net);
-free_stats:
-	free_percpu(pn->stats);
-	return err;
-}
-
-/*
- * The port that a key has opened may get datagrams until now. The caller waits for RCU readers
- * before it calls any exit method.
- */
-static void __net_exit or_port_net_pre_exit(struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-
-	/* No key can be set any more. */
-	or_port_sysctl_unregister(pn);
-	if (pn->fabric_open)
-		or_port_close(net);
-}
-
-static void __net_exit or_port_net_exit(struct net *net)
-{
-	struct or_port_net *pn = or_port_net(net);
-
-	remove_proc_entry("or_port", net->proc_net);
-	/* Users were there after us, and have closed it before. */
-	WARN_ON_ONCE(pn->users);
-	WARN_ON_ONCE(pn->guards);
-	or_port_release(pn);
-	/* No datagram is on its way: RCU has passed since, or all devices are gone. */
-	free_percpu(pn->stats);
-}
-
-static struct pernet_operations or_port_net_ops = {
-	.init	= or_port_net_init,
-	.pre_exit = or_port_net_pre_exit,
-	.exit	= or_port_net_exit,
-	.id	= &or_port_net_id,
-	.size	= sizeof(struct or_port_net),
-};
-
-static int __init or_port_init(void)
-{
-	int err;
-
-	err = register_pernet_subsys(&or_port_net_ops);
-	if (err)
-		return err;
-	err = or_path_init();
-	if (err)
-		goto unregister_net;
-	err = or_genl_init();
-	if (err)
-		goto exit_path;
-	return 0;
-
-exit_path:
-	or_path_exit();
-unregister_net:
-	unregister_pernet_subsys(&or_port_net_ops);
-	return err;
-}
-
-static void __exit or_port_exit(void)
-{
-	or_genl_exit();
-	or_path_exit();
-	/* Users link against this module: there is none, all ports are closed. */
-	unregister_pernet_subsys(&or_port_net_ops);
-}
-
-module_init(or_port_init);
-module_exit(or_port_exit);
-
-MODULE_DESCRIPTION("The UDP port of the OR protocol");
-MODULE_AUTHOR("The onramp authors");
-MODULE_LICENSE("GPL");
-MODULE_VERSION(ONRAMP_VERSION);
