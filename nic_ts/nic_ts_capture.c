@@ -29,8 +29,6 @@
 #include "nic_ts_priv.h"
 #include "nic_ts_trace.h"
 
-/* After the last user, stay this long: flows come and go. */
-#define NIC_TS_CAPTURE_LINGER	HZ
 /* Time until the next try if a probe lacked memory. */
 #define NIC_TS_CAPTURE_RETRY	HZ
 
@@ -563,9 +561,6 @@ static struct nic_ts_probe nic_ts_probes[] = {
 	{ "net_dev_start_xmit", nic_ts_probe_start_xmit, .tx = true },
 };
 
-/* Flows in tables, and receivers; and the former alone. */
-static atomic_t nic_ts_capture_users = ATOMIC_INIT(0);
-static atomic_t nic_ts_capture_flows = ATOMIC_INIT(0);
 static bool nic_ts_capture_ended;
 /* Used by the work only: which probes are on, and whether one lacked memory. */
 static bool nic_ts_capture_rx_is_on;
@@ -634,45 +629,15 @@ static void nic_ts_capture_work(struct work_struct *work)
 {
 	bool ended = READ_ONCE(nic_ts_capture_ended);
 
-	nic_ts_capture_set(atomic_read(&nic_ts_capture_users) && !ended,
-			   atomic_read(&nic_ts_capture_flows) && !ended);
+	nic_ts_capture_set(atomic_read(&nic_ts_users.all) && !ended,
+			   atomic_read(&nic_ts_users.flows) && !ended);
 	if (nic_ts_capture_incomplete)
 		schedule_delayed_work(to_delayed_work(work), NIC_TS_CAPTURE_RETRY);
 }
 
-static DECLARE_DELAYED_WORK(nic_ts_capture_dwork, nic_ts_capture_work);
-
-/**
- * nic_ts_capture_get() - add a user of captured packets
- * @flow:	of those that go out, too
- *
- * Context: any but hard interrupt.
- */
-void nic_ts_capture_get(bool flow)
-{
-	bool first = atomic_inc_return(&nic_ts_capture_users) == 1;
-
-	if (flow)
-		first |= atomic_inc_return(&nic_ts_capture_flows) == 1;
-	if (first)
-		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork, 0);
-}
-
-/**
- * nic_ts_capture_put() - remove a user of captured packets
- * @flow:	as it was added
- *
- * Context: any but hard interrupt.
- */
-void nic_ts_capture_put(bool flow)
-{
-	bool last = flow && atomic_dec_and_test(&nic_ts_capture_flows);
-
-	last |= atomic_dec_and_test(&nic_ts_capture_users);
-	if (last)
-		mod_delayed_work(system_percpu_wq, &nic_ts_capture_dwork,
-				 NIC_TS_CAPTURE_LINGER);
-}
+struct nic_ts_users nic_ts_users = {
+	.work = __DELAYED_WORK_INITIALIZER(nic_ts_users.work, nic_ts_capture_work, 0),
+};
 
 /** nic_ts_capture_able() - return whether this kernel has a tracepoint for RX and for TX */
 bool nic_ts_capture_able(void)
@@ -712,6 +677,6 @@ void nic_ts_capture_exit(void)
 {
 	/* With the work stopped, the last word is here. */
 	WRITE_ONCE(nic_ts_capture_ended, true);
-	cancel_delayed_work_sync(&nic_ts_capture_dwork);
+	cancel_delayed_work_sync(&nic_ts_users.work);
 	nic_ts_capture_set(false, false);
 }

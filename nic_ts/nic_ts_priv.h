@@ -10,6 +10,7 @@
  * nic_ts_clock.c	clocks and their maps
  * nic_ts_hw.c		hardware stamps: configuration, TX completions
  * nic_ts_genl.c	generic netlink
+ * nic_ts_netdev.c	devices come and go
  * nic_ts_dev.c	devices
  * nic_ts_main.c	namespaces, the module
  * nic_ts_trace.h	tracepoints
@@ -350,28 +351,79 @@ static inline void nic_ts_dev_count(const struct nic_ts_dev *nd,
 	this_cpu_inc(nd->cpu->cnt[id]);
 }
 
+/* After the last user, capturing stays on this long: flows come and go. */
+#define NIC_TS_CAPTURE_LINGER	HZ
+
+/**
+ * struct nic_ts_users - who needs captured packets
+ * @all:	flows in tables, and receivers
+ * @flows:	the former alone
+ * @work:	switches capturing on and off, for them
+ */
+struct nic_ts_users {
+	atomic_t		all;
+	atomic_t		flows;
+	struct delayed_work	work;
+};
+
+extern struct nic_ts_users nic_ts_users;
+
+/**
+ * nic_ts_capture_get() - add a user of captured packets
+ * @flow:	of those that go out, too
+ *
+ * Context: any but hard interrupt.
+ */
+static inline void nic_ts_capture_get(bool flow)
+{
+	bool first = atomic_inc_return(&nic_ts_users.all) == 1;
+
+	if (flow)
+		first |= atomic_inc_return(&nic_ts_users.flows) == 1;
+	if (first)
+		mod_delayed_work(system_percpu_wq, &nic_ts_users.work, 0);
+}
+
+/**
+ * nic_ts_capture_put() - remove a user of captured packets
+ * @flow:	as it was added
+ *
+ * Context: any but hard interrupt.
+ */
+static inline void nic_ts_capture_put(bool flow)
+{
+	bool last = flow && atomic_dec_and_test(&nic_ts_users.flows);
+
+	last |= atomic_dec_and_test(&nic_ts_users.all);
+	if (last)
+		mod_delayed_work(system_percpu_wq, &nic_ts_users.work, NIC_TS_CAPTURE_LINGER);
+}
+
 /* nic_ts_main.c */
 extern const char * const nic_ts_net_stat_names[NIC_TS_NET_STAT_MAX];
 
 /* nic_ts_dev.c */
-int nic_ts_dev_init(void);
-void nic_ts_dev_exit(void);
+/* By struct net_device; written under RTNL, read under RCU. */
+#define NIC_TS_DEVS_BITS	8
+extern DECLARE_HASHTABLE(nic_ts_devs, NIC_TS_DEVS_BITS);
 struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev);
 struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex);
 void nic_ts_dev_put(struct nic_ts_dev *nd);
 const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size);
+int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns, u32 *error_ns);
+
+/* nic_ts_netdev.c */
+int nic_ts_dev_init(void);
+void nic_ts_dev_exit(void);
 int nic_ts_dev_rx_register(struct nic_ts_receiver *receiver);
 void nic_ts_dev_rx_unregister(struct nic_ts_receiver *receiver);
 int nic_ts_dev_hw_request(struct net *net, int ifindex);
 void nic_ts_dev_hw_release(struct net *net, int ifindex);
-int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns, u32 *error_ns);
 
 /* nic_ts_capture.c */
 int nic_ts_capture_init(void);
 void nic_ts_capture_exit(void);
 bool nic_ts_capture_able(void);
-void nic_ts_capture_get(bool flow);
-void nic_ts_capture_put(bool flow);
 void nic_ts_driver_saw_rx(struct sk_buff *skb, u64 ns, bool frags);
 void nic_ts_driver_sent(struct sk_buff *skb, u64 ns);
 void nic_ts_driver_done(struct sk_buff *skb, u64 hw_ns);
