@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of a switch and of its ports. labq_main.c describes the model.
+ * State of a switch and of its ports. labq_sch.c describes the model.
  *
  * Locks, outer to inner; each is taken with bottom halves off:
  *
@@ -215,6 +215,12 @@ static inline struct labq_cb *labq_cb(struct sk_buff *skb)
 }
 
 /* labq_main.c */
+extern unsigned int labq_net_id;
+
+/* labq_sch.c */
+int labq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
+struct sk_buff *labq_dequeue(struct Qdisc *sch);
+void labq_reset(struct Qdisc *sch);
 void labq_settle(struct labq_queue *q, u64 now);
 void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in);
 void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio);

@@ -75,11 +75,7 @@
 #include <net/udp.h>	/* skb_gso_segment(), in whichever header it is */
 
 #include "labq.h"
-
-#define CREATE_TRACE_POINTS
 #include "labq_trace.h"
-
-static unsigned int labq_net_id;
 
 /* labq_switch_of() - the switch that a device is, or may become, a port of. */
 struct labq_switch *labq_switch_of(const struct net_device *dev)
@@ -522,13 +518,15 @@ static int labq_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch, struct sk_bu
 	return enqueued ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
 }
 
-static int labq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+/* labq_enqueue() - queue a packet; the qdisc's lock */
+int labq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	return skb_is_gso(skb) ? labq_enqueue_gso(skb, sch, to_free) :
 	       labq_enqueue_one(skb, sch, to_free);
 }
 
-static struct sk_buff *labq_dequeue(struct Qdisc *sch)
+/* labq_dequeue() - return the packet that leaves next, or NULL; the qdisc's lock */
+struct sk_buff *labq_dequeue(struct Qdisc *sch)
 {
 	struct labq_port *port = qdisc_priv(sch);
 	u64 wait_ns = U64_MAX;
@@ -569,8 +567,8 @@ static struct sk_buff *labq_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* The device goes down, or the qdisc is destroyed: drop all packets. */
-static void labq_reset(struct Qdisc *sch)
+/* labq_reset() - drop all packets: the device goes down, or the qdisc is destroyed */
+void labq_reset(struct Qdisc *sch)
 {
 	struct labq_port *port = qdisc_priv(sch);
 	struct sk_buff *skb;
@@ -595,79 +593,3 @@ static void labq_reset(struct Qdisc *sch)
 		__qdisc_reset_queue(&port->queues[prio].list);
 	qdisc_watchdog_cancel(&port->watchdog);
 }
-
-static struct Qdisc_ops labq_qdisc_ops __read_mostly = {
-	.id		= "labq",
-	.priv_size	= sizeof(struct labq_port),
-	.enqueue	= labq_enqueue,
-	.dequeue	= labq_dequeue,
-	.peek		= qdisc_peek_dequeued,
-	.init		= labq_init,
-	.reset		= labq_reset,
-	.destroy	= labq_destroy,
-	.change		= labq_change,
-	.dump		= labq_dump,
-	.dump_stats	= labq_dump_stats,
-	.owner		= THIS_MODULE,
-};
-
-/* Switches ----------------------------------------------------------------- */
-
-static int __net_init labq_net_init(struct net *net)
-{
-	struct labq_switch *sw = net_generic(net, labq_net_id);
-	unsigned int i;
-
-	spin_lock_init(&sw->lock);
-	INIT_LIST_HEAD(&sw->ports);
-	for (i = 0; i < ARRAY_SIZE(sw->ingress); i++)
-		INIT_HLIST_HEAD(&sw->ingress[i]);
-	labq_defaults(&sw->cfg);
-	sw->shared.size = sw->cfg.buffer_bytes;
-	labq_signal_init(sw, net);
-	return 0;
-}
-
-static void __net_exit labq_net_exit(struct net *net)
-{
-	struct labq_switch *sw = net_generic(net, labq_net_id);
-
-	labq_signal_exit(sw);
-	kvfree(sw->marks);
-}
-
-static struct pernet_operations labq_net_ops = {
-	.init	= labq_net_init,
-	.exit	= labq_net_exit,
-	.id	= &labq_net_id,
-	.size	= sizeof(struct labq_switch),
-};
-
-static int __init labq_module_init(void)
-{
-	int err = register_pernet_subsys(&labq_net_ops);
-
-	if (err)
-		return err;
-	err = register_qdisc(&labq_qdisc_ops);
-	if (err)
-		unregister_pernet_subsys(&labq_net_ops);
-	return err;
-}
-
-static void __exit labq_module_exit(void)
-{
-	unregister_qdisc(&labq_qdisc_ops);
-	unregister_pernet_subsys(&labq_net_ops);
-}
-
-module_init(labq_module_init);
-module_exit(labq_module_exit);
-
-/* The name that kernels ask for has changed with 6.8. */
-MODULE_ALIAS("net-sch-labq");
-MODULE_ALIAS("sch_labq");
-MODULE_AUTHOR("The onramp authors");
-MODULE_DESCRIPTION("Shared buffer of a switch for tests: ECN, RED, PFC, Mercury");
-MODULE_LICENSE("GPL");
-MODULE_VERSION(ONRAMP_VERSION);
