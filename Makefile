@@ -284,12 +284,17 @@ figures: ## Draw the figures of the documentation from the tables of results
 	@Documentation/figures/draw
 
 .PHONY: style
-style: checkpatch sparse clang cocci ## Run all that looks at sources: these four, in a quarter of an hour
+style: checkpatch floors sparse clang cocci ## Run all that looks at sources: these five, in a quarter of an hour
 
 .PHONY: checkpatch
 checkpatch: ## Run the kernel's checkpatch, and look for licence lines
 	@$(SETUP) check
 	@tools/style
+
+.PHONY: floors
+floors: ## Check that files of a module use those below them only
+	@$(SETUP) check
+	@tools/floors
 
 .PHONY: cocci
 cocci: ## Search the modules by the kernel's Coccinelle scripts
