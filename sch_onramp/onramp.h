@@ -265,8 +265,33 @@ static inline struct onramp_cb *onramp_cb(const struct sk_buff *skb)
 	return (struct onramp_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* onramp_sch.c */
-void onramp_recheck_all(struct Qdisc *sch);
+/*
+ * The exact time. Reading the clock is a tenth of the cost of a packet, so each packet reads
+ * it once at most, and code that needs no exact time uses q->now_ns.
+ */
+static inline u64 onramp_clock(struct onramp_sched *q)
+{
+	if (!q->exact) {
+		q->now_ns = ktime_get_ns();
+		q->read_at = jiffies;
+		q->exact = true;
+	}
+	return q->now_ns;
+}
+
+/*
+ * A time by a jiffy at most before now, for packets without an EDT. All of them read the clock
+ * when they leave, if On-Ramp is on. So most need not read it when they come: onramp_is_followed()
+ * does that for those that a pause or a rate may hold back.
+ */
+static inline u64 onramp_about_now(struct onramp_sched *q)
+{
+	unsigned long tick = jiffies;
+
+	if (q->rough && q->read_at == tick)
+		return q->now_ns;
+	return onramp_clock(q);
+}
 
 /* onramp_flow.tried is at most this far in the future, more than ONRAMP_EVICTED_NS. */
 #define ONRAMP_TICKS_AHEAD	256
@@ -297,7 +322,7 @@ static inline bool onramp_too_early(u16 tried, u16 tick)
 
 /*
  * Lowest bits of a key. The others are those of a socket's address, a hash, or the address of a
- * forwarded connection's entry, see onramp_forward.c.
+ * forwarded connection's entry, see onramp_fwd_out.c.
  */
 #define ONRAMP_KEY_SOCKET	0UL
 #define ONRAMP_KEY_HASH		1UL
@@ -338,186 +363,25 @@ static inline bool onramp_flow_spills(const struct onramp_sched *q, const struct
 	       onramp_flow_is_limited(f);
 }
 
-/* onramp_flow.c */
-int onramp_flow_cache_create(void);
-void onramp_flow_cache_destroy(void);
-struct onramp_flow *__onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key,
-						 struct sock *sk);
-void onramp_flow_reorder(struct onramp_flow *f, struct sk_buff *skb);
-void onramp_flow_unlink(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *prev,
-			struct sk_buff *skb);
-struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key);
-void onramp_flow_detach(struct onramp_sched *q, struct onramp_conn *conn);
-void onramp_flows_release(struct onramp_sched *q);
-struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets);
-struct rb_root *onramp_table_swap(struct onramp_sched *q, struct rb_root *table, u64 buckets);
-void onramp_table_free(struct rb_root *table);
-void onramp_purge(struct Qdisc *sch);
-void onramp_trim(struct Qdisc *sch);
-void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f);
+/* onramp_sch.c */
+int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free);
+struct sk_buff *onramp_dequeue(struct Qdisc *sch);
+struct sk_buff *onramp_peek(struct Qdisc *sch);
+void onramp_reset(struct Qdisc *sch);
+void onramp_destroy(struct Qdisc *sch);
+
+/* onramp_fwd_in.c */
+int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link);
+void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link);
+
+/* onramp_fwd_out.c */
+struct onramp_flow *onramp_forward_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+					u32 *headers);
 
 /* onramp_netlink.c */
 int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
 int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);
 int onramp_dump(struct Qdisc *sch, struct sk_buff *skb);
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d);
-
-/**
- * onramp_flow_sk() - return the socket that is the flow of a packet
- * @skb: the packet; it is orphaned if its socket is not one that sends at a rate
- *
- * Connection requests, listeners and sockets in TIME-WAIT do not send at a rate: their
- * packets belong to the flow of a hash. So do those of a socket that is not connected, which
- * may send to many destinations. Sockets are at even addresses, so an odd key is a hash.
- *
- * Context: the qdisc's lock.
- * Return: the socket, whose address is the key; NULL: the flow is a forwarded connection, or the
- *	key is that of onramp_flow_hash_key().
- */
-static inline struct sock *onramp_flow_sk(struct sk_buff *skb)
-{
-	const u32 none = TCPF_CLOSE | TCPF_LISTEN | TCPF_TIME_WAIT | TCPF_NEW_SYN_RECV;
-	struct sock *sk = skb->sk;
-
-	if (likely(sk && !((1U << READ_ONCE(sk->sk_state)) & none)))
-		return sk;
-	if (!sk || !sk_fullsock(sk) || READ_ONCE(sk->sk_state) == TCP_LISTEN)
-		skb_orphan(skb);
-	return NULL;
-}
-
-/**
- * onramp_flow_acks_key() - return the key of the pure ACKs of a connection
- * @sk: its socket
- *
- * Return: the key; no socket has this address.
- */
-static inline unsigned long onramp_flow_acks_key(const struct sock *sk)
-{
-	return (unsigned long)sk | ONRAMP_KEY_ACKS;
-}
-
-/**
- * onramp_flow_hash_key() - return the key of a packet without a socket of its own
- * @q: the qdisc
- * @skb: the packet
- *
- * Context: the qdisc's lock.
- * Return: the key, odd.
- */
-static inline unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb)
-{
-	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << ONRAMP_KEY_SHIFT |
-	       ONRAMP_KEY_HASH;
-}
-
-/**
- * onramp_flow_find_or_create() - find or create a flow
- * @q: the qdisc
- * @key: of the flow
- * @sk: its socket, or NULL
- *
- * Context: the qdisc's lock.
- * Return: the flow, or NULL if there is no memory for it.
- */
-static inline struct onramp_flow *
-onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key, struct sock *sk)
-{
-	struct onramp_flow *f = q->last;
-
-	if (f->key == key && (!sk || f->hash == sk->sk_hash))
-		return f;
-	return __onramp_flow_find_or_create(q, key, sk);
-}
-
-/**
- * onramp_flow_peek() - return the packet of a flow that leaves next
- * @f: the flow
- *
- * Context: the qdisc's lock.
- * Return: it, still in the flow, or NULL if there is none.
- */
-static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
-{
-	struct sk_buff *skb;
-
-	if (likely(!f->sorts))
-		return f->head;
-	skb = skb_rb_first(&f->reordered);
-	if (f->head && onramp_cb(f->head)->time_to_send <= onramp_cb(skb)->time_to_send)
-		return f->head;
-	return skb;
-}
-
-/* onramp_flow_added() - account for a packet that is in its flow now */
-static inline void onramp_flow_added(struct Qdisc *sch, struct onramp_flow *f,
-				     struct sk_buff *skb)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-
-	f->qlen++;
-	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band]++;
-	qdisc_qstats_backlog_inc(sch, skb);
-	qdisc_qlen_inc(sch);
-}
-
-/**
- * onramp_flow_add() - queue a packet
- * @sch: the qdisc
- * @f: the flow
- * @skb: the packet, with its onramp_cb
- *
- * Packets of the same time keep their order.
- *
- * Context: the qdisc's lock.
- */
-static inline void onramp_flow_add(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
-{
-	onramp_flow_added(sch, f, skb);
-	if (f->head && onramp_cb(skb)->time_to_send < onramp_cb(f->tail)->time_to_send) {
-		onramp_flow_reorder(f, skb);
-		return;
-	}
-	if (f->head)
-		f->tail->next = skb;
-	else
-		f->head = skb;
-	f->tail = skb;
-	skb->next = NULL;
-}
-
-/* onramp_flow_removed() - account for a packet that has left its flow */
-static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
-				       struct sk_buff *skb)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-
-	skb_mark_not_on_list(skb);
-	if (!--f->qlen && f != &q->fast)
-		q->stats[ONRAMP_STATS_INACTIVE]++;
-	q->stats[ONRAMP_STATS_BAND0_PKTS + onramp_cb(skb)->band]--;
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-}
-
-/**
- * onramp_flow_remove() - take the packet that leaves next out of its flow
- * @sch: the qdisc
- * @f: the flow
- * @skb: the packet that onramp_flow_peek() returned
- *
- * Context: the qdisc's lock.
- */
-static inline void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f,
-				      struct sk_buff *skb)
-{
-	if (unlikely(skb != f->head)) {
-		onramp_flow_unlink(sch, f, NULL, skb);
-		return;
-	}
-	/* f->tail is not looked at while there is no f->head. */
-	f->head = skb->next;
-	onramp_flow_removed(sch, f, skb);
-}
 
 #endif /* _SCH_ONRAMP_H */

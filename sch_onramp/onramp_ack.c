@@ -26,6 +26,7 @@
 #include <linux/ktime.h>
 
 #include "onramp_conn.h"
+#include "onramp_event.h"
 #include "onramp_trace.h"
 
 /*
@@ -39,35 +40,6 @@
 
 /* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
 #define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
-
-/**
- * onramp_owd_class() - return the class of a delay in the histogram
- * @ns: the delay
- *
- * Return: < ONRAMP_OWD_CLASSES: its highest bit, and the two bits below that.
- */
-u32 onramp_owd_class(u64 ns)
-{
-	u32 log;
-
-	if (ns < 4)
-		return ns;
-	log = fls64(ns) - 1;
-	return min_t(u32, 4 * (log - 1) + ((ns >> (log - 2)) & 3), ONRAMP_OWD_CLASSES - 1);
-}
-
-/**
- * onramp_owd_class_end() - return the highest delay of a class of the histogram, ns
- * @class: its number
- */
-u64 onramp_owd_class_end(u32 class)
-{
-	u32 log = class / 4 + 1;
-
-	if (class < 4)
-		return class;
-	return (1ULL << log) + ((u64)(class % 4 + 1) << (log - 2)) - 1;
-}
 
 /*
  * The path has no lowest round trip of its own, as for its first minute after a rest of another:

@@ -17,7 +17,9 @@
 #include <linux/slab.h>
 #include <net/sock.h>
 
-#include "onramp.h"
+#include "onramp_flow.h"
+#include "onramp_fwd_table.h"
+#include "onramp_turn.h"
 
 /* A flow may be forgotten once it has been idle for longer, ns. */
 #define ONRAMP_GC_AGE_NS	(3 * NSEC_PER_SEC)
@@ -198,39 +200,6 @@ void onramp_flow_detach(struct onramp_sched *q, struct onramp_conn *conn)
 	f->tried = READ_ONCE(conn->peer->evicted) ?
 		onramp_tick(ktime_get_ns() + ONRAMP_EVICTED_NS) : 0;
 	refcount_dec(&conn->refs);
-}
-
-/**
- * onramp_flows_detach() - call onramp_flow_detach() for a qdisc that is in use or not
- * @qref: of the qdisc
- * @conns: connections, of each of which the caller holds a reference
- * @n: how many
- *
- * Context: RCU, process.
- */
-void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns, unsigned int n)
-{
-	struct Qdisc *sch = READ_ONCE(qref->sch), *root;
-	unsigned int i;
-
-	/* RCU keeps its memory, and the queue that it is of. */
-	if (!sch)
-		return;
-	root = qdisc_root(sch);
-	/* The device is down. When it was taken down the flows have gone. */
-	if (root->flags & TCQ_F_BUILTIN)
-		return;
-	spin_lock_bh(qdisc_lock(root));
-	/*
-	 * Code that takes the qdisc away without the lock calls onramp_qref_disarm() first. Code
-	 * that puts it below another root waits for RCU before it is used there.
-	 */
-	spin_lock(&qref->lock);
-	if (qref->sch == sch && qdisc_root(sch) == root)
-		for (i = 0; i < n; i++)
-			onramp_flow_detach(qdisc_priv(sch), conns[i]);
-	spin_unlock(&qref->lock);
-	spin_unlock_bh(qdisc_lock(root));
 }
 
 /**

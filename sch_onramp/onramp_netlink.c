@@ -6,7 +6,8 @@
 #include <linux/slab.h>
 #include <net/netlink.h>
 
-#include "onramp.h"
+#include "onramp_flow.h"
+#include "onramp_turn.h"
 
 /* Units for error messages. */
 #define ONRAMP_UNIT_COUNT	""

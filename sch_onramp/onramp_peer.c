@@ -39,17 +39,15 @@
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
-#include <linux/proc_fs.h>
 #include <linux/random.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
-#include <net/netns/generic.h>
 
 #include <test_delay.h>
 
-#include "onramp_conn.h"
+#include "onramp_event.h"
+#include "onramp_net.h"
 #include "onramp_trace.h"
 #include "sock_charge.h"
 
@@ -90,22 +88,15 @@ static unsigned int onramp_max_peers = 1 << 14;
 module_param_named(max_peers, onramp_max_peers, uint, 0644);
 MODULE_PARM_DESC(max_peers, "peers of a network namespace, at most (16384)");
 
-static unsigned int onramp_net_id __read_mostly;
 struct workqueue_struct *onramp_wq;
 static struct kmem_cache *onramp_peer_cache;
 
-static const struct rhashtable_params onramp_peer_table = {
+const struct rhashtable_params onramp_peer_table = {
 	.key_len		= sizeof(struct or_addrs),
 	.key_offset		= offsetof(struct onramp_peer, addrs),
 	.head_offset		= offsetof(struct onramp_peer, node),
 	.automatic_shrinking	= true,
 };
-
-/* onramp_net() - return the state of a namespace */
-struct onramp_net *onramp_net(const struct net *net)
-{
-	return net_generic(net, onramp_net_id);
-}
 
 /* SUBSCRIBE ---------------------------------------------------------------- */
 
@@ -713,8 +704,9 @@ refuse:
 	return false;
 }
 
-static void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
-			    const u8 *msg, unsigned int len)
+/* onramp_peer_rcv() - take a CHALLENGE; RCU, BH disabled */
+void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex, u32 mark,
+		     const u8 *msg, unsigned int len)
 {
 	onramp_peer_take(onramp_net(net), addrs, msg, len);
 }
@@ -772,159 +764,16 @@ void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay)
 	onramp_net_count(peer->onet, ONRAMP_N_FORWARD_YIELDS);
 }
 
-/* /proc/net/onramp_peers --------------------------------------------------- */
-
-struct onramp_peers_iter {
-	struct seq_net_private p;
-	struct rhashtable_iter rht;
-};
-
-/* Return the next peer. While the table grows, some come twice. */
-static struct onramp_peer *onramp_peers_walk(struct rhashtable_iter *rht)
+/**
+ * onramp_peers_exit() - free all peers of a namespace that goes
+ * @onet: the namespace; its devices are gone, and qdiscs and connections with them
+ *
+ * Context: process.
+ */
+void onramp_peers_exit(struct onramp_net *onet)
 {
-	struct onramp_peer *peer;
-
-	do {
-		peer = rhashtable_walk_next(rht);
-	} while (IS_ERR(peer));
-	return peer;
-}
-
-static void *onramp_peers_start(struct seq_file *seq, loff_t *pos)
-	__acquires(RCU)
-{
-	struct onramp_peers_iter *iter = seq->private;
-	void *v = SEQ_START_TOKEN;
-	loff_t i;
-
-	rhashtable_walk_enter(&onramp_net(seq_file_net(seq))->peers, &iter->rht);
-	rhashtable_walk_start(&iter->rht);
-	for (i = 0; i < *pos && v; i++)
-		v = onramp_peers_walk(&iter->rht);
-	return v;
-}
-
-static void *onramp_peers_next(struct seq_file *seq, void *v, loff_t *pos)
-{
-	struct onramp_peers_iter *iter = seq->private;
-
-	++*pos;
-	return onramp_peers_walk(&iter->rht);
-}
-
-static void onramp_peers_stop(struct seq_file *seq, void *v)
-	__releases(RCU)
-{
-	struct onramp_peers_iter *iter = seq->private;
-
-	rhashtable_walk_stop(&iter->rht);
-	rhashtable_walk_exit(&iter->rht);
-}
-
-static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs, bool remote)
-{
-	const void *addr = remote ? addrs->raddr : addrs->laddr;
-
-	if (addrs->family == AF_INET)
-		seq_printf(seq, "%pI4", addr);
-	else
-		seq_printf(seq, "%pI6c", addr);
-	if (remote && addrs->scope)
-		seq_printf(seq, "%%%u", addrs->scope);
-	seq_putc(seq, ' ');
-}
-
-/* All values are read without a lock. */
-static int onramp_peers_show(struct seq_file *seq, void *v)
-{
-	const struct onramp_peer *peer = v;
-	bool answered;
-	u32 rtt_us;
-
-	if (v == SEQ_START_TOKEN) {
-		seq_puts(seq, "local remote state connections rtt_us unanswered heard_ms\n");
-		return 0;
-	}
-	answered = READ_ONCE(peer->answered);
-	rtt_us = READ_ONCE(peer->rtt_us);
-	onramp_peers_addr(seq, &peer->addrs, false);
-	onramp_peers_addr(seq, &peer->addrs, true);
-	seq_printf(seq, "%s %u ", READ_ONCE(peer->silent) ? "silent" :
-		   answered ? "subscribed" : "asked", refcount_read(&peer->refs) - 1);
-	if (rtt_us == U32_MAX)
-		seq_puts(seq, "- ");
-	else
-		seq_printf(seq, "%u ", rtt_us);
-	seq_printf(seq, "%u ", READ_ONCE(peer->tries));
-	if (answered)
-		seq_printf(seq, "%u\n", jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at)));
-	else
-		seq_puts(seq, "-\n");
-	return 0;
-}
-
-static const struct seq_operations onramp_peers_ops = {
-	.start	= onramp_peers_start,
-	.next	= onramp_peers_next,
-	.stop	= onramp_peers_stop,
-	.show	= onramp_peers_show,
-};
-
-/* Namespaces --------------------------------------------------------------- */
-
-static int __net_init onramp_net_init(struct net *net)
-{
-	struct onramp_net *onet = onramp_net(net);
-	int err;
-
-	onet->net = net;
-	spin_lock_init(&onet->lock);
-	INIT_LIST_HEAD(&onet->list);
-	INIT_LIST_HEAD(&onet->evicted);
-	INIT_LIST_HEAD(&onet->qrefs);
-	INIT_DELAYED_WORK(&onet->age_work, onramp_conn_age);
-	onet->stats = __netdev_alloc_pcpu_stats(struct onramp_net_stats, GFP_KERNEL_ACCOUNT);
-	if (!onet->stats)
-		return -ENOMEM;
-	err = rhashtable_init(&onet->peers, &onramp_peer_table);
-	if (err)
-		goto free_stats;
-	err = rhashtable_init(&onet->conns, &onramp_conn_table);
-	if (err)
-		goto destroy_peers;
-	err = onramp_forward_net_init(onet);
-	if (err)
-		goto destroy_conns;
-	err = -ENOMEM;
-	/*
-	 * It has addresses of others' connections, also of those that are forwarded. Netlink asks
-	 * for CAP_NET_ADMIN for the same, and so does nf_conntrack, whose file has this mode.
-	 */
-	if (!proc_create_net("onramp_peers", 0440, net->proc_net, &onramp_peers_ops,
-			     sizeof(struct onramp_peers_iter)))
-		goto exit_forward;
-	return 0;
-
-exit_forward:
-	onramp_forward_net_exit(onet);
-destroy_conns:
-	rhashtable_destroy(&onet->conns);
-destroy_peers:
-	rhashtable_destroy(&onet->peers);
-free_stats:
-	free_percpu(onet->stats);
-	return err;
-}
-
-/* The devices are gone, and qdiscs and connections with them: only peers are left. */
-static void __net_exit onramp_net_exit(struct net *net)
-{
-	struct onramp_net *onet = onramp_net(net);
 	struct onramp_peer *peer, *next;
 
-	remove_proc_entry("onramp_peers", net->proc_net);
-	cancel_delayed_work_sync(&onet->age_work);
-	onramp_forward_net_exit(onet);
 	spin_lock_bh(&onet->lock);
 	onet->dying = true;
 	list_splice_init(&onet->evicted, &onet->list);
@@ -940,76 +789,25 @@ static void __net_exit onramp_net_exit(struct net *net)
 			continue;
 		onramp_peer_drop(peer);
 	}
-	rhashtable_destroy(&onet->conns);
-	rhashtable_destroy(&onet->peers);
-	free_percpu(onet->stats);
 }
 
-static struct pernet_operations onramp_net_ops = {
-	.init	= onramp_net_init,
-	.exit	= onramp_net_exit,
-	.id	= &onramp_net_id,
-	.size	= sizeof(struct onramp_net),
-};
-
-static const struct or_port_user onramp_port_acks = {
-	.type	= OR_TYPE_ACK,
-	.owner	= THIS_MODULE,
-	.rcv	= onramp_conn_rcv,
-};
-
-static const struct or_port_user onramp_port_challenges = {
-	.type	= OR_TYPE_CHALLENGE,
-	.owner	= THIS_MODULE,
-	.rcv	= onramp_peer_rcv,
-};
-
-/**
- * onramp_peer_module_init() - set up peers, their namespaces and messages
- *
- * Context: the module is loaded.
- * Return: 0 or an error.
- */
-int onramp_peer_module_init(void)
+/* onramp_peer_cache_create() - create the cache of peers, and the workqueue; 0 or -ENOMEM */
+int onramp_peer_cache_create(void)
 {
-	int err;
-
 	onramp_peer_cache = kmem_cache_create("onramp_peer", sizeof(struct onramp_peer), 0, 0,
 					      NULL);
 	if (!onramp_peer_cache)
 		return -ENOMEM;
-	err = -ENOMEM;
 	onramp_wq = alloc_workqueue("onramp", WQ_UNBOUND, 0);
-	if (!onramp_wq)
-		goto destroy_cache;
-	err = register_pernet_subsys(&onramp_net_ops);
-	if (err)
-		goto destroy_wq;
-	err = or_port_register(&onramp_port_acks);
-	if (err)
-		goto unregister_net;
-	err = or_port_register(&onramp_port_challenges);
-	if (err)
-		goto unregister_acks;
-	return 0;
-
-unregister_acks:
-	or_port_unregister(&onramp_port_acks);
-unregister_net:
-	unregister_pernet_subsys(&onramp_net_ops);
-destroy_wq:
-	destroy_workqueue(onramp_wq);
-destroy_cache:
+	if (onramp_wq)
+		return 0;
 	kmem_cache_destroy(onramp_peer_cache);
-	return err;
+	return -ENOMEM;
 }
 
-/* onramp_peer_module_exit() - undo onramp_peer_module_init(), after RCU; no qdisc is left. */
-void onramp_peer_module_exit(void)
+/* onramp_peer_cache_destroy() - undo that; no namespace has peers any more */
+void onramp_peer_cache_destroy(void)
 {
-	or_port_unregister(&onramp_port_challenges);
-	or_port_unregister(&onramp_port_acks);
-	unregister_pernet_subsys(&onramp_net_ops);
 	destroy_workqueue(onramp_wq);
 	/* onramp_peer_free() */
 	rcu_barrier();

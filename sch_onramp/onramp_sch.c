@@ -45,7 +45,8 @@
  * The rate of a flow is the lower one of sk_pacing_rate, which TCP and
  * SO_MAX_PACING_RATE set, and maxrate. TCP is told that it need not pace itself.
  *
- * Settings, statistics: onramp_netlink.c. Flows and their tables: onramp_flow.c.
+ * Settings, statistics: onramp_netlink.c. Flows and their tables: onramp_flow.c. Turns:
+ * onramp_turn.c. Departure times, rates: onramp_pace.c.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -55,8 +56,10 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include "onramp.h"
-#include "onramp_trace.h"
+#include "onramp_attach.h"
+#include "onramp_flow.h"
+#include "onramp_pace.h"
+#include "onramp_turn.h"
 
 /*
  * Packets in the fast queue while others wait for their time. It is not fair, so it is
@@ -64,292 +67,8 @@
  */
 #define ONRAMP_FAST_MAX		8
 
-/* Flows of a band at most that are looked at together, in onramp_rounds(). */
-#define ONRAMP_ROUNDS_FLOWS	16
-
-/*
- * Longest gap between two packets of a flow, ns. Its rate may have been raised long
- * before an absurdly long one would end.
- */
-#define ONRAMP_GAP_MAX_NS	NSEC_PER_SEC
-
-/*
- * A gap after a pause of at least this is long, ns: 64 KB at 262 Mbit/s. Then the rate is badly
- * known, and a gap can end early. Where gaps are shorter, many flows share a link, and would all
- * send more whenever its queue is short.
- */
-#define ONRAMP_GAP_LONG_NS	(2 * NSEC_PER_MSEC)
-
-/*
- * After a pause, a flow resumes at its recent rate plus the larger of 1/8 of that rate and
- * 1/16 of the gap to sk_pacing_rate, or to the rate of a slow link if that is higher, capped
- * at 5/4 of sk_pacing_rate. So it finds a rate that has become free within some RTTs.
- */
-#define ONRAMP_GROWTH_SHIFT	3
-#define ONRAMP_SHARE_SHIFT	4
-#define ONRAMP_DRAIN_SHIFT	2
-
-/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
-#define ONRAMP_SLOW_LINK_BPS	125000000ULL
-
-/* Up to this one, 10 Gbit/s, a CPU can send packet by packet where it has to. */
+/* Links up to this rate, bytes/s, 10 Gbit/s: a CPU can send packet by packet where it has to. */
 #define ONRAMP_LOSSY_LINK_BPS	1250000000ULL
-
-/*
- * The recent rate is averaged over the time that the last OR-ACK took, from its packet on,
- * within these bounds, ns.
- */
-#define ONRAMP_AVERAGE_MIN_NS	(1ULL << 18)
-#define ONRAMP_AVERAGE_MAX_NS	(1ULL << 27)
-
-/* Units of struct onramp_flow.rate, 2^6 bytes/s, and of rate_at and times beside it, 2^6 ns. */
-#define ONRAMP_RATE_SHIFT	6
-#define ONRAMP_RATE_AT_SHIFT	6
-
-/* Rates from here on, bytes/s, are left as they are: rate has no room for more. */
-#define ONRAMP_RATE_MAX_BPS	(1ULL << (32 + ONRAMP_RATE_SHIFT))
-
-/* Share of a new sample in the average of latency: 2^-3. */
-#define ONRAMP_LATE_SHIFT	3
-
-/*
- * The exact time. Reading the clock is a tenth of the cost of a packet, so each packet reads
- * it once at most, and code that needs no exact time uses q->now_ns.
- */
-static u64 onramp_clock(struct onramp_sched *q)
-{
-	if (!q->exact) {
-		q->now_ns = ktime_get_ns();
-		q->read_at = jiffies;
-		q->exact = true;
-	}
-	return q->now_ns;
-}
-
-/*
- * A time by a jiffy at most before now, for packets without an EDT. All of them read the clock
- * when they leave, if On-Ramp is on. So most need not read it when they come: onramp_is_followed()
- * does that for those that a pause or a rate may hold back.
- */
-static u64 onramp_about_now(struct onramp_sched *q)
-{
-	unsigned long tick = jiffies;
-
-	if (q->rough && q->read_at == tick)
-		return q->now_ns;
-	return onramp_clock(q);
-}
-
-/* Turns -------------------------------------------------------------------- */
-
-static void onramp_list_add(struct onramp_list *list, struct onramp_flow *f)
-{
-	f->state = ONRAMP_LISTED;
-	f->next = NULL;
-	if (list->first)
-		list->last->next = f;
-	else
-		list->first = f;
-	list->last = f;
-}
-
-static struct onramp_flow *onramp_list_pop(struct onramp_list *list)
-{
-	struct onramp_flow *f = list->first;
-
-	list->first = f->next;
-	return f;
-}
-
-/* onramp_turn(), if the band being served is not the one. */
-static noinline struct onramp_list *onramp_next_band(struct onramp_sched *q)
-{
-	unsigned int empty = 0;
-
-	/*
-	 * A band with flows may have to be passed by for some rounds, until its weight
-	 * makes up for the packet that was longer than its credit.
-	 */
-	while (empty < ONRAMP_BANDS) {
-		struct onramp_band *band = &q->bands[q->turn];
-		bool idle = !band->new_flows.first && !band->old_flows.first;
-
-		if (!idle && band->credit > 0)
-			return band->new_flows.first ? &band->new_flows : &band->old_flows;
-		empty = idle ? empty + 1 : 0;
-		q->turn = (q->turn + 1) % ONRAMP_BANDS;
-		band = &q->bands[q->turn];
-		/* An idle band saves no credit for later. */
-		band->credit = min_t(s64, band->credit, 0) + q->cfg.weight[q->turn];
-	}
-	return NULL;
-}
-
-/* The list whose first flow has its turn, NULL if no flow has a packet for now. */
-static struct onramp_list *onramp_turn(struct onramp_sched *q)
-{
-	struct onramp_band *band = &q->bands[q->turn];
-
-	if (likely(band->credit > 0)) {
-		if (band->new_flows.first)
-			return &band->new_flows;
-		if (likely(band->old_flows.first))
-			return &band->old_flows;
-	}
-	return onramp_next_band(q);
-}
-
-/* Departure times ---------------------------------------------------------- */
-
-/* The rate that a sender sets for its data, bytes/s; ~0UL: none. */
-static u64 onramp_pacing_bps(const struct onramp_sched *q, const struct onramp_flow *f,
-			     const struct sock *sk)
-{
-	return sk ? READ_ONCE(sk->sk_pacing_rate) :
-		    onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
-}
-
-/* The highest rate at which packets leave that a pause has held, bytes/s: 5/4 of @pacing_bps. */
-static u64 onramp_limit_bps(const struct sock *sk, u64 pacing_bps)
-{
-	u64 bps = pacing_bps + (pacing_bps >> ONRAMP_DRAIN_SHIFT);
-
-	return sk ? min_t(u64, bps, READ_ONCE(sk->sk_max_pacing_rate)) : bps;
-}
-
-/* The rate at which they leave, if @bps is the recent rate; onramp_release_bps(). */
-static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
-{
-	u64 more_bps = bps >> ONRAMP_GROWTH_SHIFT, aim_bps = pacing_bps;
-
-	if (line_bps <= ONRAMP_SLOW_LINK_BPS)
-		aim_bps = max(pacing_bps, line_bps);
-	if (bps < aim_bps)
-		more_bps = max(more_bps, (aim_bps - bps) >> ONRAMP_SHARE_SHIFT);
-	return bps + more_bps;
-}
-
-/* True if the gap after a paused packet is long enough to cut short. */
-static bool onramp_gap_is_long(const struct onramp_flow *f)
-{
-	u32 until = f->time_next_packet >> ONRAMP_RATE_AT_SHIFT;
-
-	return unlikely(f->rated) && f->conn &&
-	       (s32)(until - f->rate_at) >= (s32)(ONRAMP_GAP_LONG_NS >> ONRAMP_RATE_AT_SHIFT);
-}
-
-/*
- * In a long gap after a pause the flow's next packet waits for time_next_packet: return until when,
- * if the packet before it found the path empty. Then the recent rate was less than the path has
- * for the flow, and to wait for it leaves a link idle. So the highest rate counts.
- *
- * @now: the time as last read, ns
- */
-static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct onramp_flow *f,
-				   const struct sk_buff *skb, u64 now)
-{
-	u64 empty_ns = atomic64_read(&f->conn->empty_ns), until_ns = f->time_next_packet;
-	const struct sock *sk = onramp_skb_sk(skb);
-	u64 pacing_bps, limit_bps, bps, from_ns;
-
-	if (empty_ns >= until_ns || (s64)(now - empty_ns) > (s64)ONRAMP_GAP_MAX_NS ||
-	    (s32)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at) <= 0 || q->cfg.maxrate)
-		return until_ns;
-	pacing_bps = onramp_pacing_bps(q, f, sk);
-	if (pacing_bps >= ONRAMP_RATE_MAX_BPS)
-		return empty_ns;
-	limit_bps = onramp_limit_bps(sk, pacing_bps);
-	bps = onramp_resume_bps((u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps, q->line_bps);
-	if (bps >= limit_bps)
-		return until_ns;
-	/* When the packet before left. */
-	from_ns = empty_ns - ((u64)((u32)(empty_ns >> ONRAMP_RATE_AT_SHIFT) - f->rate_at)
-			      << ONRAMP_RATE_AT_SHIFT);
-	return max(empty_ns, from_ns + mul_u64_u64_div_u64(until_ns - from_ns, bps, limit_bps));
-}
-
-/**
- * onramp_departure_ns() - return the earliest departure of a flow's next packet
- * @q: the qdisc
- * @f: the flow
- * @skb: its next packet
- * @now: the time as last read, ns
- * @held: set if it is a pause that the packet waits for, not its rate or its EDT
- *
- * Only this function delays a packet. A new reason becomes another term of the
- * maximum. It is called before each packet leaves, and again when a throttled flow has
- * its turn, so it sees a time that has moved while the flow waited. To
- * have a flow go on earlier than it was told, call onramp_unthrottle().
- * Lateness is measured from the time that it returns, for pacing and marks.
- *
- * An OR-ACK on another CPU may move the end of the pause at any time. It is read once, so
- * that the time and the reason for it belong together: a flow that is taken for one that
- * its rate holds back would not be told of a shorter pause. The same is true of an OR-ACK that
- * ends the gap after a packet that a pause held.
- *
- * Packets in the fast queue are not asked about: see onramp_may_be_fast().
- *
- * When a packet without an EDT came may be known only by a jiffy, see onramp_about_now(). Then a
- * pause that is over by @now has held it only if the flow has been throttled.
- *
- * Context: the qdisc's lock.
- * Return: CLOCK_MONOTONIC, ns.
- */
-static u64 onramp_departure_ns(const struct onramp_sched *q, const struct onramp_flow *f,
-			       const struct sk_buff *skb, u64 now, bool *held)
-{
-	u64 departure = f->time_next_packet, until_ns;
-
-	if (onramp_gap_is_long(f))
-		departure = onramp_gap_end(q, f, skb, now);
-	departure = max_t(u64, skb->tstamp, departure);
-	*held = false;
-	if (!f->conn || !onramp_cb(skb)->headers)
-		return departure;
-	until_ns = onramp_conn_until(f->conn);
-	if (until_ns <= departure || onramp_flow_spills(q, f))
-		return departure;
-	if (!skb->tstamp && until_ns <= now && !f->waited)
-		return departure;
-	*held = until_ns > onramp_cb(skb)->time_to_send;
-	return until_ns;
-}
-
-static bool onramp_earlier(struct rb_node *node, const struct rb_node *other)
-{
-	return rb_entry(node, struct onramp_flow, rate_node)->throttled_until <
-	       rb_entry(other, struct onramp_flow, rate_node)->throttled_until;
-}
-
-/* The flow is in no list any longer, and waits until its time. */
-static void onramp_throttle(struct onramp_sched *q, struct onramp_flow *f, u64 until_ns)
-{
-	f->state = ONRAMP_THROTTLED;
-	f->throttled_until = until_ns;
-	rb_add_cached(&f->rate_node, &q->delayed, onramp_earlier);
-	q->wake_ns = min(q->wake_ns, until_ns);
-	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]++;
-	q->stats[ONRAMP_STATS_THROTTLED]++;
-}
-
-/**
- * onramp_unthrottle() - list a flow that no longer has to wait
- * @q: the qdisc
- * @f: the flow, throttled
- *
- * Context: the qdisc's lock.
- */
-void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
-{
-	struct rb_node *next;
-
-	rb_erase_cached(&f->rate_node, &q->delayed);
-	next = rb_first_cached(&q->delayed);
-	q->wake_ns = next ? rb_entry(next, struct onramp_flow, rate_node)->throttled_until :
-			    U64_MAX;
-	q->stats[ONRAMP_STATS_FLOWS_THROTTLED]--;
-	onramp_list_add(&q->bands[f->band].old_flows, f);
-}
 
 /* onramp_recheck(), if there are any. */
 static noinline void onramp_recheck_some(struct onramp_sched *q)
@@ -378,174 +97,12 @@ static __always_inline void onramp_recheck(struct onramp_sched *q)
 		onramp_recheck_some(q);
 }
 
-/**
- * onramp_recheck_all() - re-evaluate every throttled flow, after a change of settings
- * @sch: the qdisc
- *
- * Context: the qdisc's lock; a qdisc that is in use.
- */
-void onramp_recheck_all(struct Qdisc *sch)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-	struct rb_node *node;
-
-	while ((node = rb_first_cached(&q->delayed)))
-		onramp_unthrottle(q, rb_entry(node, struct onramp_flow, rate_node));
-}
-
-/* All flows whose time has come. */
-static noinline void onramp_wake(struct onramp_sched *q, u64 now)
-{
-	u64 *late_ns = &q->stats[ONRAMP_STATS_LATENCY];
-
-	*late_ns += ((now - q->wake_ns) >> ONRAMP_LATE_SHIFT) - (*late_ns >> ONRAMP_LATE_SHIFT);
-	while (q->wake_ns <= now)
-		onramp_unthrottle(q, rb_entry(rb_first_cached(&q->delayed),
-					      struct onramp_flow, rate_node));
-}
-
 /* A packet leaves: mark it if it is late, be it by others' packets or by a timer. */
 static void onramp_mark(struct onramp_sched *q, struct sk_buff *skb, u64 departure, u64 now)
 {
 	departure = max(departure, onramp_cb(skb)->time_to_send);
 	if (now - departure > q->cfg.ce_threshold && INET_ECN_set_ce(skb))
 		q->stats[ONRAMP_STATS_CE_MARK]++;
-}
-
-/* Return TCP's last delivery rate, bytes/s; 0 if it had no more to send, or has no rate. */
-static u64 onramp_delivered_bps(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	/* All of one sample or not: a share of it is off by little. */
-	u32 packets = READ_ONCE(tp->rate_delivered), us = READ_ONCE(tp->rate_interval_us);
-
-	if (!packets || !us || tp->rate_app_limited)
-		return 0;
-	/* 2^20 packets of 2^16 bytes, times 10^6: below 2^56. */
-	return div_u64((u64)min(packets, 1U << 20) * tp->mss_cache * USEC_PER_SEC, us);
-}
-
-/*
- * The rate at which packets leave that a pause has held, bytes/s: the recent rate, pauses included,
- * and more, see onramp_resume_bps(); "After a pause" of Documentation/sch_onramp.md says why.
- *
- * The recent rate is at first TCP's delivery rate. At rates at which 64 KB take long TCP's samples
- * vary by times: there it is the last one that was measured here, if that is higher and no older
- * than ONRAMP_AVERAGE_MAX_NS. From then on it is measured here, as an exponential average over the
- * time until an OR-ACK tells what its growth has done. The silence of a drain is left out.
- *
- * The result may be above sk_pacing_rate, or the queue would never drain: the packets of BBR wait
- * behind others of its own, so that its probes for more bandwidth find none. Without a socket the
- * rates measured here take the place of TCP's, see onramp_fwd.h.
- */
-static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
-			      u64 pacing_bps, u64 line_bps, u64 now)
-{
-	u32 at = now >> ONRAMP_RATE_AT_SHIFT, elapsed;
-	u64 average, limit_bps, bps, drained_ns;
-
-	if (pacing_bps == ~0UL || pacing_bps >= ONRAMP_RATE_MAX_BPS)
-		return pacing_bps;
-	limit_bps = onramp_limit_bps(sk, pacing_bps);
-	if (f->rated) {
-		bps = (u64)f->rate << ONRAMP_RATE_SHIFT;
-		average = clamp_t(u64, READ_ONCE(f->conn->trip_ns), ONRAMP_AVERAGE_MIN_NS,
-				  ONRAMP_AVERAGE_MAX_NS) >> ONRAMP_RATE_AT_SHIFT;
-		elapsed = at - f->rate_at;
-		drained_ns = onramp_conn_drained_ns(f->conn, now,
-						    (u64)elapsed << ONRAMP_RATE_AT_SHIFT);
-		elapsed -= drained_ns >> ONRAMP_RATE_AT_SHIFT;
-		/* 2^38 times 2^21, and 2^32 times 2^24: below 2^60. */
-		bps = div64_u64(bps * average + (len * NSEC_PER_SEC >> ONRAMP_RATE_AT_SHIFT),
-				average + elapsed);
-	} else {
-		bps = sk ? onramp_delivered_bps(sk) : f->conn->meter.bps;
-		if (bps && bps < SZ_64K * (NSEC_PER_SEC / ONRAMP_GAP_LONG_NS) &&
-		    at - f->rate_at < ONRAMP_AVERAGE_MAX_NS >> ONRAMP_RATE_AT_SHIFT)
-			bps = max(bps, (u64)f->rate << ONRAMP_RATE_SHIFT);
-		if (!bps || bps >= limit_bps)
-			return limit_bps;
-	}
-	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
-	f->rated = true;
-	f->rate_at = at;
-	return min(onramp_resume_bps(bps, pacing_bps, line_bps), limit_bps);
-}
-
-/*
- * Return the rate at which the flow's next packet follows @skb, bytes/s; U64_MAX: no limit.
- * @late: a pause held @skb.
- */
-static u64 onramp_next_bps(struct onramp_sched *q, struct onramp_flow *f,
-			   const struct sk_buff *skb, bool late)
-{
-	u64 rate = q->cfg.maxrate ?: U64_MAX, len = qdisc_pkt_len(skb), own;
-	const struct sock *sk = onramp_skb_sk(skb);
-
-	if ((!skb->tstamp || late) && sk) {
-		own = onramp_pacing_bps(q, f, sk);
-		if (late)
-			own = onramp_release_bps(f, sk, len, own, q->line_bps,
-						 onramp_clock(q));
-		if (own != ~0UL)
-			rate = min_t(u64, rate, own);
-	} else if (late) {
-		own = onramp_pacing_bps(q, f, NULL);
-		rate = min(rate, onramp_release_bps(f, NULL, len, own, q->line_bps,
-						    onramp_clock(q)));
-	}
-	return rate;
-}
-
-/*
- * A packet has left: set the time of the flow's next packet. If the sender sets EDTs it
- * paces itself, and only maxrate is enforced here. But during a pause those times pass, so
- * the packets that it held leave at a rate, not in one burst.
- */
-static void onramp_pace(struct onramp_sched *q, struct onramp_flow *f,
-			const struct sk_buff *skb, u64 departure)
-{
-	u64 rate, len = qdisc_pkt_len(skb), gap, credit = 0, now;
-	bool late;
-
-	if (!q->cfg.pacing)
-		return;
-	late = f->conn && onramp_cb(skb)->headers && departure > onramp_cb(skb)->time_to_send;
-	/* All packets that a pause held have left. */
-	if (unlikely(f->rated) && !late)
-		f->rated = false;
-	rate = onramp_next_bps(q, f, skb, late);
-	if (!skb->tstamp) {
-		if (rate <= q->cfg.low_rate_threshold) {
-			f->credit = 0;
-		} else {
-			/* The whole burst of a quantum is paid for with its last packet. */
-			len = max(len, q->cfg.quantum);
-			if (f->credit > 0)
-				return;
-		}
-	}
-	if (rate == U64_MAX)
-		return;
-	/* A length of 32 bits times 10^9 has 62 bits. */
-	gap = len * NSEC_PER_SEC;
-	if (rate)
-		gap = div64_u64(gap, rate);
-	if (gap > ONRAMP_GAP_MAX_NS) {
-		gap = ONRAMP_GAP_MAX_NS;
-		q->stats[ONRAMP_STATS_PACING_CAPPED]++;
-	}
-	now = onramp_clock(q);
-	/*
-	 * A late timer must not cost rate; half of the gap at least is kept. After a pause the
-	 * flow's turn must not cost rate either: the rate is little more than the recent one. Were
-	 * half of the gap kept, a flow that waits for others as well would become ever slower. No
-	 * later EDT makes up for a timer which is late by more than that, as all are at high rates.
-	 */
-	if (f->time_next_packet)
-		credit = min(late ? max(gap, q->cfg.timer_slack) : gap / 2,
-			     now - departure);
-	f->time_next_packet = now + gap - credit;
 }
 
 /* Enqueue ------------------------------------------------------------------ */
@@ -675,83 +232,6 @@ static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp
 	return true;
 }
 
-/* @conn is that of a flow; @sk: its socket, @away: of another namespace; NULL: forwarded. */
-static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onramp_conn *conn,
-			  const struct sock *sk, bool away)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-
-	/* A connection that is closed by now may have had the same addresses and ports. */
-	if (conn->sk && conn->sk != f->key)
-		onramp_flow_detach(q, conn);
-	onramp_conn_own(conn, sk, f->key, away, onramp_clock(q));
-	onramp_qref_arm(q->qref, sch);
-	f->conn = conn;
-	f->slot = onramp_conn_slot(conn);
-	f->waited = false;
-}
-
-/* Have On-Ramp follow a flow that it does not yet: data of a TCP connection. */
-static noinline void onramp_attach(struct Qdisc *sch, struct onramp_flow *f,
-				   struct sk_buff *skb)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-	bool away = !net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch)));
-	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
-	struct onramp_conn *conn;
-	struct or_way way;
-	u32 rtt_us;
-
-	if (onramp_too_early(tried, tick))
-		return;
-	/* A workload's: its address is none of this namespace, and messages leave as its data. */
-	if (away && (!q->forwards || !onramp_forward_way(skb, qdisc_dev(sch), &way)))
-		return;
-	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
-	/* Data before the first round trip (TFO): the next packet may know. */
-	if (rtt_us == U32_MAX && q->cfg.peers)
-		return;
-	f->tried = tick;
-	conn = onramp_conn_find_or_create(q->qref, skb, away ? &way : NULL, rtt_us, q->cfg.peers,
-					  onramp_clock(q));
-	if (!conn) {
-		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
-		return;
-	}
-	onramp_follow(sch, f, conn, skb->sk, away);
-}
-
-/* The same for a forwarded connection, with its entry. */
-static noinline void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f,
-					     struct sk_buff *skb, struct onramp_forwarded *e)
-{
-	struct onramp_sched *q = qdisc_priv(sch);
-	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
-	bool too_early = onramp_too_early(tried, tick);
-	struct onramp_conn *conn;
-	struct or_way way;
-	u32 rtt_us;
-
-	/* A new RTT is a reason to try again at once, but not after an eviction. */
-	if (too_early && tried != tick)
-		return;
-	if (!onramp_forwarded_try(e, too_early, &rtt_us))
-		return;
-	f->tried = tick;
-	if (!onramp_forward_way(skb, qdisc_dev(sch), &way))
-		return;
-	/* Before its first RTT is known, the host may be one that others have found to be near. */
-	conn = onramp_conn_find_or_create(q->qref, skb, &way, rtt_us, q->cfg.peers,
-					  onramp_clock(q));
-	if (!conn) {
-		if (rtt_us != U32_MAX && !onramp_is_near(rtt_us, q->cfg.peers))
-			q->stats[ONRAMP_STATS_FAR] += onramp_forwarded_far(e);
-		return;
-	}
-	onramp_forwarded_follow(e);
-	onramp_follow(sch, f, conn, NULL, false);
-}
-
 /*
  * A packet without an EDT has come to a flow that a pause or a rate may hold back: note the exact
  * time, to tell it from those that they do hold.
@@ -779,32 +259,17 @@ static __always_inline void onramp_is_followed(struct onramp_sched *q, struct on
 	prefetchw(&f->conn->rec[f->slot]);
 }
 
-/* The same for a packet of a forwarded connection. */
+/* The flow of a packet of a forwarded connection, or the fast queue; NULL: it is none. */
 static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
-							      struct sk_buff *skb,
-							      const struct onramp_seen *seen)
+							      struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_flow *f = seen->flow;
-	u32 headers = seen->headers;
-	bool followed;
+	struct onramp_flow *f;
+	u32 headers;
 
-	if (!f) {
-		f = onramp_flow_find_or_create(q, seen->key, NULL);
-		/* A new one takes the entry's reference. */
-		onramp_forwarded_bind(seen->entry, q->qref, f, f && !f->bound);
-		if (unlikely(!f)) {
-			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
-			return &q->fast;
-		}
-		f->bound = true;
-	}
-	followed = f->conn;
-	if (headers && !followed)
-		onramp_attach_forwarded(sch, f, skb, seen->entry);
-	if (f->conn && (!followed || seen->closed != seen->was_closed))
-		/* onramp_conn_lives() reads it without a lock. */
-		WRITE_ONCE(f->conn->closed, seen->closed);
+	f = onramp_forward_flow(sch, skb, onramp_about_now(q), &headers);
+	if (!f || f == &q->fast)
+		return f;
 	if (headers && f->conn)
 		onramp_is_followed(q, f, skb, headers);
 	if (onramp_data_is_fast(sch, f, skb)) {
@@ -857,7 +322,6 @@ static noinline struct onramp_flow *onramp_classify_other(struct onramp_sched *q
 static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_seen seen;
 	struct onramp_flow *f;
 	unsigned long key;
 	u32 headers = 0;
@@ -867,9 +331,9 @@ static struct onramp_flow *onramp_classify(struct Qdisc *sch, struct sk_buff *sk
 	if (unlikely(q->forwards) && !sk &&
 	    !(READ_ONCE(q->link->below) & ONRAMP_FOLLOWS_FORWARDED)) {
 		/* The flow of a forwarded ACK may hold data that came before. */
-		if (onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, onramp_about_now(q),
-					    &seen))
-			return onramp_classify_forwarded(sch, skb, &seen);
+		f = onramp_classify_forwarded(sch, skb);
+		if (f)
+			return f;
 	}
 	key = sk ? (unsigned long)sk : onramp_flow_hash_key(q, skb);
 	/* Other qdiscs and setsockopt() write it as well, none of them with a lock. */
@@ -933,7 +397,8 @@ static noinline void onramp_spill(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_unthrottle(q, f);
 }
 
-static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+/* onramp_enqueue() - queue a packet; the qdisc's lock */
+int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_flow *f;
@@ -982,59 +447,6 @@ static int onramp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 }
 
 /* Dequeue ------------------------------------------------------------------ */
-
-/* The flow at the head of the list has no packet. */
-static void onramp_exhausted(struct onramp_sched *q, struct onramp_list *list)
-{
-	struct onramp_flow *f = onramp_list_pop(list);
-
-	if (list == &q->bands[q->turn].new_flows) {
-		onramp_list_add(&q->bands[f->band].old_flows, f);
-		return;
-	}
-	f->state = ONRAMP_IDLE;
-	f->idle_ns = q->now_ns;
-}
-
-/*
- * A batch may have twenty times the quantum. Rounds in which no flow of the band, which has
- * no new ones, gets enough credit change nothing else: do all of them at once.
- */
-static void onramp_rounds(struct onramp_sched *q, struct onramp_band *band)
-{
-	u32 quantum = q->cfg.quantum, flows = 0;
-	s32 most = S32_MIN, credit;
-	struct onramp_flow *f;
-
-	for (f = band->old_flows.first; f; f = f->next) {
-		flows++;
-		if (f->credit > -(s32)quantum || f->band != q->turn ||
-		    flows > ONRAMP_ROUNDS_FLOWS) {
-			/* So that each refill costs one more step at most. */
-			q->rounds_skip = flows;
-			return;
-		}
-		most = max(most, f->credit);
-	}
-	credit = (u32)-most / quantum * quantum;
-	for (f = band->old_flows.first; f; f = f->next)
-		f->credit += credit;
-}
-
-/* The flow at the head of the list has used up its credit. */
-static void onramp_refill(struct onramp_sched *q, struct onramp_list *list)
-{
-	struct onramp_band *band = &q->bands[q->turn];
-	struct onramp_flow *f = list->first;
-
-	if (q->rounds_skip)
-		q->rounds_skip--;
-	else if (list == &band->old_flows)
-		onramp_rounds(q, band);
-	f->credit += q->cfg.quantum;
-	onramp_list_pop(list);
-	onramp_list_add(&q->bands[f->band].old_flows, f);
-}
 
 /* The next packet of a flow that may leave; NULL if none may for now. */
 static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
@@ -1348,13 +760,19 @@ static void onramp_unpeek(struct Qdisc *sch)
 	q->peeked.skb = NULL;
 }
 
-/*
+/**
+ * onramp_peek() - choose the packet that leaves next, and set it aside
+ * @sch: the qdisc
+ *
  * The parent may take the packet much later, when it has tokens for it. The packet counts as
  * queued until then, and its marks, record and pace are of that time. Its flow stays: a flow
  * becomes idle only after a later turn has found it empty. A pause that begins meanwhile does
  * not hold the packet, since the parent relies on it.
+ *
+ * Context: the qdisc's lock.
+ * Return: it, or NULL: none may leave for now.
  */
-static struct sk_buff *onramp_peek(struct Qdisc *sch)
+struct sk_buff *onramp_peek(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
@@ -1372,7 +790,8 @@ static struct sk_buff *onramp_peek(struct Qdisc *sch)
 	return q->peeked.skb;
 }
 
-static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
+/* onramp_dequeue() - send the packet that leaves next, NULL: none may for now; the qdisc's lock */
+struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_leaving l;
@@ -1393,8 +812,8 @@ static struct sk_buff *onramp_dequeue(struct Qdisc *sch)
 	return onramp_leave(sch, &l);
 }
 
-/* The device goes down, or the qdisc is destroyed: drop all packets. */
-static void onramp_reset(struct Qdisc *sch)
+/* onramp_reset() - drop all packets: the device goes down, or the qdisc is destroyed */
+void onramp_reset(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
@@ -1416,7 +835,8 @@ static void onramp_reset(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 }
 
-static void onramp_destroy(struct Qdisc *sch)
+/* onramp_destroy() - free what the qdisc has; RTNL */
+void onramp_destroy(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
@@ -1429,70 +849,3 @@ static void onramp_destroy(struct Qdisc *sch)
 		onramp_link_follow(q->link, q->follows, 0);
 	onramp_link_put(q->link);
 }
-
-static struct Qdisc_ops onramp_qdisc_ops __read_mostly = {
-	.id		= "onramp",
-	.priv_size	= sizeof(struct onramp_sched),
-	.enqueue	= onramp_enqueue,
-	.dequeue	= onramp_dequeue,
-	.peek		= onramp_peek,
-	.init		= onramp_init,
-	.reset		= onramp_reset,
-	.destroy	= onramp_destroy,
-	.change		= onramp_change,
-	.dump		= onramp_dump,
-	.dump_stats	= onramp_dump_stats,
-	.owner		= THIS_MODULE,
-};
-
-static int __init onramp_module_init(void)
-{
-	int err = onramp_flow_cache_create();
-
-	if (err)
-		return err;
-	err = onramp_conn_cache_create();
-	if (err)
-		goto destroy_flows;
-	err = onramp_link_module_init();
-	if (err)
-		goto destroy_conns;
-	err = onramp_peer_module_init();
-	if (err)
-		goto exit_links;
-	err = register_qdisc(&onramp_qdisc_ops);
-	if (err)
-		goto exit_peers;
-	onramp_genl_init();
-	return 0;
-
-exit_peers:
-	onramp_peer_module_exit();
-exit_links:
-	onramp_link_module_exit();
-destroy_conns:
-	onramp_conn_cache_destroy();
-destroy_flows:
-	onramp_flow_cache_destroy();
-	return err;
-}
-
-static void __exit onramp_module_exit(void)
-{
-	onramp_genl_exit();
-	unregister_qdisc(&onramp_qdisc_ops);
-	onramp_peer_module_exit();
-	onramp_link_module_exit();
-	onramp_conn_cache_destroy();
-	onramp_flow_cache_destroy();
-}
-
-module_init(onramp_module_init);
-module_exit(onramp_module_exit);
-
-/* Kernels before 6.8 ask for sch_onramp, which is the name of the module. */
-MODULE_ALIAS("net-sch-onramp");
-MODULE_AUTHOR("The onramp authors");
-MODULE_DESCRIPTION("On-Ramp sender: fair queueing, pacing, pauses");
-MODULE_LICENSE("GPL");
-MODULE_VERSION(ONRAMP_VERSION);

@@ -155,14 +155,14 @@ off() {
 	wait_for 40 connections_are 0
 	asked=$(stat subscribes)
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	for name in onramp_forwarded_packet onramp_forward_in; do
+	for name in onramp_forward_flow onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -eq 0
 	done
 	expect connections "$(stat connections)" -eq 0
 	expect subscribes "$(stat subscribes)" -eq "$asked"
 	change forward on
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	for name in onramp_forwarded_packet onramp_forward_in; do
+	for name in onramp_forward_flow onramp_forward_in; do
 		expect "calls of $name" "$(calls $name)" -ge 10
 	done
 	expect connections "$(stat connections)" -ge 2
@@ -175,9 +175,9 @@ off() {
 	expect connections "$(stat connections)" -eq 0
 	# With On-Ramp off as a whole there is no table.
 	change forward on mode off
-	before=$(calls onramp_forwarded_packet)
+	before=$(calls onramp_forward_flow)
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	expect "calls with mode off" "$(calls onramp_forwarded_packet)" -eq "$before"
+	expect "calls with mode off" "$(calls onramp_forward_flow)" -eq "$before"
 }
 
 # looked_for SEEN SEARCHED COMMAND...: while COMMAND runs, the kernel calls function SEEN, and SEARCHED
@@ -220,11 +220,11 @@ timed() {
 
 # ACKs of a container that receives: their connections have no entry.
 receives() {
-	probes onramp_forwarded_packet onramp_forwarded_enter
+	probes onramp_forward_flow onramp_forwarded_enter
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers all
 	serve "$C"
-	looked_for onramp_forwarded_packet onramp_forwarded_enter \
+	looked_for onramp_forward_flow onramp_forwarded_enter \
 		load "$B" --to $C4 --flows 2 --rate-limit 2mbit --duration 3
 }
 

@@ -238,7 +238,7 @@ static double pacing_rate(const struct flow *f)
 	return f->srtt ? (f->cwnd < f->ssthresh ? 2 : 1.2) * f->cwnd / f->srtt : INFINITY;
 }
 
-/* TCP's departure times, and the rate after a pause, as in onramp_sch.c. */
+/* TCP's departure times, and the rate after a pause, as in onramp_pace.c. */
 static void pace(struct loop *l, struct flow *f, double bytes, double until, bool late)
 {
 	double own = pacing_rate(f), limit = own * 1.25, average, aim, more;

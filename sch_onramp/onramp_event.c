@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: a peer as netlink shows it, and its events
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+
+#include <or_path.h>
+
+#include "onramp_event.h"
+
+static_assert((int)ONRAMP_EMPTY_SEEN == (int)OR_PATH_SEEN);
+static_assert((int)ONRAMP_EMPTY_PROOF == (int)OR_PATH_PROOF);
+static_assert((int)ONRAMP_EMPTY_CHANGED == (int)OR_PATH_CHANGED);
+static_assert((int)ONRAMP_EMPTY_TCP == (int)OR_PATH_TCP);
+static_assert((int)ONRAMP_EMPTY_OR_ACK == (int)OR_PATH_ACK);
+
+/* onramp_put_u64() - write a number; 0 or -EMSGSIZE */
+int onramp_put_u64(struct sk_buff *msg, int attr, u64 value)
+{
+	/* That of each kind of objects is the same. */
+	return nla_put_u64_64bit(msg, attr, value, ONRAMP_A_PATH_PAD);
+}
+
+/* onramp_ppm() - return a fraction in millionths */
+u32 onramp_ppm(u32 fraction)
+{
+	return ((u64)fraction * 1000000) >> ONRAMP_FRAC_SHIFT;
+}
+
+/* onramp_put_addrs() - write the name of a peer or of its connections; 0 or -EMSGSIZE */
+int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs)
+{
+	return or_genl_put_name(msg, addrs->family, addrs->laddr, addrs->raddr, addrs->scope);
+}
+
+/* A quantile of a peer's delays: the upper end of its class. */
+static u64 onramp_path_quantile(const struct onramp_peer *peer, u32 percent)
+{
+	u32 i, sum = 0, wanted = DIV_ROUND_UP(peer->n_owds * percent, 100);
+
+	for (i = 0; i < ONRAMP_OWD_CLASSES; i++) {
+		sum += peer->owds[i];
+		if (sum && sum >= wanted)
+			break;
+	}
+	return onramp_owd_class_end(min_t(u32, i, ONRAMP_OWD_CLASSES - 1));
+}
+
+/* onramp_path_state() - return ONRAMP_PATH_*; any context */
+u8 onramp_path_state(const struct onramp_peer *peer)
+{
+	if (READ_ONCE(peer->silent))
+		return ONRAMP_PATH_SILENT;
+	return READ_ONCE(peer->answered) ? ONRAMP_PATH_SUBSCRIBED : ONRAMP_PATH_ASKED;
+}
+
+/* As /proc/net/onramp_peers shows it, without a lock. */
+static int onramp_put_peer(struct sk_buff *msg, const struct onramp_peer *peer)
+{
+	u32 rtt_us = READ_ONCE(peer->rtt_us);
+
+	if (onramp_put_addrs(msg, &peer->addrs) ||
+	    nla_put_u8(msg, ONRAMP_A_PATH_STATE, onramp_path_state(peer)) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_CONNECTIONS, refcount_read(&peer->refs) - 1) ||
+	    (rtt_us != U32_MAX && nla_put_u32(msg, ONRAMP_A_PATH_RTT_US, rtt_us)) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_UNANSWERED, READ_ONCE(peer->tries)) ||
+	    (READ_ONCE(peer->answered) &&
+	     onramp_put_u64(msg, ONRAMP_A_PATH_HEARD_MS,
+			    jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at)))))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Of the last OR-ACK that counted; the peer's lock. */
+static int onramp_put_owd(struct sk_buff *msg, const struct onramp_peer *peer, u64 now)
+{
+	if (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_NS, peer->last_owd_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_AGE_NS,
+			   onramp_since_ns(now, peer->last_owd_at_ns)) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_ERROR_NS, peer->last_error_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_THRESHOLD_NS, peer->last_threshold_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_SLACK_NS, peer->path.slack_ns) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_SWING_NS, peer->last_swing_ns) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, onramp_ppm(peer->path.let_go)) ||
+	    (!peer->last_absolute &&
+	     nla_put_s64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, peer->last_baseline_ns,
+			 ONRAMP_A_PATH_PAD)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* The RTT of the empty path that is kept, with which a peer begins after a rest; its lock. */
+static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer, u64 now)
+{
+	struct or_path_rtt empty;
+	enum or_path_kind kind;
+
+	if (or_path_lower(peer->onet->net, &peer->addrs, peer->via.ifindex, &empty, &kind) &&
+	    (nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_RTT_NS, empty.rtt_ns) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_ERROR_NS, or_path_error(&empty)) ||
+	     onramp_put_u64(msg, ONRAMP_A_PATH_EMPTY_AGE_NS,
+			    onramp_since_ns(now, empty.seen_ns)) ||
+	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_HOW, empty.how) ||
+	     nla_put_u8(msg, ONRAMP_A_PATH_EMPTY_KIND, kind) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_LONGER, empty.longer) ||
+	     nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_SHORTER, empty.shorter)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* What is known of the path; its lock. */
+static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
+{
+	u64 now = ktime_get_ns();
+
+	if (onramp_put_u64(msg, ONRAMP_A_PATH_ACKS, peer->acks) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_ACKS_COUNTED, peer->acks_counted) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_PAUSED_NS, peer->paused_ns) ||
+	    (peer->last_owd_at_ns && onramp_put_owd(msg, peer, now)) ||
+	    (peer->n_owds &&
+	     (onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P50_NS, onramp_path_quantile(peer, 50)) ||
+	      onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P99_NS, onramp_path_quantile(peer, 99)))) ||
+	    (!peer->last_absolute && nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, peer->baseline)) ||
+	    (peer->line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, peer->line_bps)) ||
+	    (peer->owd.proof_ns &&
+	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
+			    onramp_since_ns(now, peer->owd.proof_ns))) ||
+	    onramp_put_empty(msg, peer, now))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* onramp_put_path() - write a peer, without its lock; 0 or -EMSGSIZE */
+int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
+{
+	int err = onramp_put_peer(msg, peer);
+
+	if (err)
+		return err;
+	spin_lock_bh(&peer->lock);
+	err = onramp_put_known(msg, peer);
+	spin_unlock_bh(&peer->lock);
+	return err;
+}
+
+/* A path with an event. */
+struct onramp_path_event {
+	struct onramp_peer	*peer;
+	u64			time_ns;
+	u8			event;
+};
+
+static int onramp_put_path_event(struct sk_buff *msg, const void *arg)
+{
+	const struct onramp_path_event *e = arg;
+
+	if (onramp_put_path(msg, e->peer) ||
+	    nla_put_u8(msg, ONRAMP_A_PATH_EVENT, e->event) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_TIME_NS, e->time_ns))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* __onramp_peer_tell() - call onramp_peer_tell() for a peer with events */
+void __onramp_peer_tell(struct onramp_peer *peer)
+{
+	struct onramp_path_event e = { .peer = peer, .time_ns = ktime_get_ns() };
+	unsigned long events;
+
+	spin_lock_bh(&peer->lock);
+	events = peer->events;
+	WRITE_ONCE(peer->events, 0);
+	spin_unlock_bh(&peer->lock);
+	for (e.event = ONRAMP_EVENT_SILENT; e.event <= ONRAMP_EVENT_SUPPORT_LOST; e.event++)
+		if (events & BIT(e.event))
+			or_genl_notify(peer->onet->net, ONRAMP_CMD_PATH_NTF,
+				       onramp_put_path_event, &e);
+}
+
+static int onramp_put_map_lost(struct sk_buff *msg, const void *arg)
+{
+	const struct onramp_qref *qref = arg;
+
+	if (nla_put_u8(msg, ONRAMP_A_PATH_EVENT, ONRAMP_EVENT_MAP_LOST) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_TIME_NS, ktime_get_ns()) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_IFINDEX, qref->ifindex))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * __onramp_qref_tell() - tell that the map of the NIC's clock was lost, once
+ * @qref: of a qdisc on the device, with ONRAMP_QREF_MAP_LOST
+ *
+ * Context: any but hard interrupts.
+ */
+void __onramp_qref_tell(struct onramp_qref *qref)
+{
+	if (test_and_clear_bit(ONRAMP_QREF_MAP_LOST, &qref->flags))
+		or_genl_notify(qref->onet->net, ONRAMP_CMD_DEV_NTF, onramp_put_map_lost, qref);
+}

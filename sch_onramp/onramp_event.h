@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer as netlink shows it, and its events
+ */
+#ifndef _SCH_ONRAMP_EVENT_H
+#define _SCH_ONRAMP_EVENT_H
+
+#include "onramp_net.h"
+
+int onramp_put_u64(struct sk_buff *msg, int attr, u64 value);
+u32 onramp_ppm(u32 fraction);
+int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs);
+u8 onramp_path_state(const struct onramp_peer *peer);
+int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer);
+void __onramp_peer_tell(struct onramp_peer *peer);
+void __onramp_qref_tell(struct onramp_qref *qref);
+
+/**
+ * onramp_peer_tell() - tell of the events of a peer, if there are any
+ * @peer: the peer
+ *
+ * Context: any but hard interrupts, without the peer's lock.
+ */
+static inline void onramp_peer_tell(struct onramp_peer *peer)
+{
+	if (unlikely(READ_ONCE(peer->events)))
+		__onramp_peer_tell(peer);
+}
+
+/* onramp_peer_tell_rtt() - tell of a round trip of the path, ns; its lock */
+static inline void onramp_peer_tell_rtt(const struct onramp_peer *peer, s64 rtt_ns,
+					enum or_path_how how)
+{
+	or_path_tell(peer->onet->net, &peer->addrs, peer->via.ifindex, OR_PATH_ACK, (u64)rtt_ns,
+		     how);
+}
+
+#endif /* _SCH_ONRAMP_EVENT_H */

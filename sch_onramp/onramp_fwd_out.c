@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * onramp: connections without a socket here, of containers that this host forwards for
+ *
+ *	a qdisc has "forward on":
+ *	  TCP packet that came in and is forwarded, as it leaves (after NAT):
+ *	    find its entry by addresses and ports; data without one makes it, if there is room
+ *	    it has a flow of its own in the qdisc, named by the entry's number
+ *	    On-Ramp follows it like one of a socket, once its RTT is known to be near
+ *	  TCP packet of a socket in another namespace: On-Ramp follows that socket
+ *	  SUBSCRIBE of such an address itself: leave the subscription to it
+ *
+ *	a packet comes in by the qdisc's device, before bridge, VLAN, routing and NAT:
+ *	  TCP, while the RTT of an entry is being measured: does it end that?
+ *	  OR-ACK, CHALLENGE to an address for which this host subscribes, and which is not its
+ *	    own: take it, if its tag is right; else let it pass
+ *
+ *	how messages leave in the name of a workload, and come in:
+ *	  its packets have a MAC address of their own, or its socket is in another namespace: with
+ *	    that address and the packets' VLAN, by this device
+ *	  else: this host routes for it, and routes them
+ *
+ *	each second: forget entries that are old
+ *
+ * An entry is bounded by the module's parameter max_forwarded and by its age. Above few_forwarded
+ * only large connections get one. Without an entry a packet belongs to the flow of its hash, as
+ * with fq. onramp_fwd.h has the decisions.
+ *
+ * With many connections the cost of a packet is that of its cache misses. A connection that On-Ramp
+ * follows has a slot in its qdisc, which names its flow: its entry is looked up and noted once in a
+ * tick, and for FIN and RST. Else an entry names the flow, so that it is not looked up. Where most
+ * connections have no entry, a counter says so. A flow holds a reference of its entry: its key is
+ * the entry's address.
+ *
+ * Here are packets that leave; onramp_fwd_in.c has those that come in, onramp_fwd_table.c the
+ * entries, onramp_fwd_way.c the ways.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+
+#include "onramp_attach.h"
+#include "onramp_flow.h"
+#include "onramp_fwd_table.h"
+#include "onramp_fwd_way.h"
+
+/* Time for which a subscription is left to a workload that sent a SUBSCRIBE, jiffies. */
+#define ONRAMP_YIELD		(90 * HZ)
+
+/* Above this many entries, track only large connections, for the sake of the CPU's caches. */
+static unsigned int onramp_few_forwarded = 1 << 12;
+module_param_named(few_forwarded, onramp_few_forwarded, uint, 0644);
+MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace from which on only large ones are followed (4096)");
+
+/* The same for a packet in the qdisc of @dev; return false if no message could leave as it does. */
+static bool onramp_forwarded_out(struct onramp_forwarded_key *key, const struct sk_buff *skb,
+				 struct net_device *dev)
+{
+	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
+	struct or_way way;
+
+	/* Most often this host routes for it. */
+	if (dev->type == ARPHRD_ETHER && ether_addr_equal(eth->h_source, dev->dev_addr))
+		return true;
+	if (!onramp_forward_way(skb, dev, &way))
+		return false;
+	onramp_forwarded_via(key, &way);
+	return true;
+}
+
+/* Are there so many entries that only large connections get one? */
+static bool onramp_forwarded_many(const struct onramp_net *onet)
+{
+	return atomic_read(&onet->n_forwarded) >= (int)READ_ONCE(onramp_few_forwarded);
+}
+
+/**
+ * struct onramp_seen - what a packet of a forwarded connection says
+ * @entry: its entry; NULL: On-Ramp follows @flow
+ * @key: of its flow, if there is @entry
+ * @flow: its flow in this qdisc; NULL: unknown
+ * @headers: of onramp_tcp_headers()
+ * @closed: its host has closed the connection
+ * @was_closed: before this packet
+ * @keeps: if there is @entry: it need not note each packet, since no RTT is measured
+ */
+struct onramp_seen {
+	struct onramp_forwarded	*entry;
+	unsigned long		key;
+	struct onramp_flow	*flow;
+	u32			headers;
+	bool			closed;
+	bool			was_closed;
+	bool			keeps;
+};
+
+/* May a connection without an entry have one? */
+static noinline bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff *skb,
+					  u64 hash, u64 now)
+{
+	if (!onramp_forwarded_many(qref->onet) ||
+	    onramp_fwd_is_large(qref->sizes, hash >> 32, skb->len, now))
+		return true;
+	onramp_net_count(qref->onet, ONRAMP_N_FORWARD_SMALL);
+	return false;
+}
+
+/*
+ * A SUBSCRIBE that a workload sends itself: leave the subscription to it. The IP header is in one
+ * piece.
+ */
+static noinline void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
+					 struct net_device *dev)
+{
+	struct or_addrs out = { .family = AF_INET };
+	int offset = skb_network_offset(skb);
+	u8 buf[OR_SUBSCRIBE_LEN];
+	struct or_subscribe s;
+	struct onramp_peer *peer;
+	struct or_way way;
+	const u8 *msg;
+
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (ip_hdr(skb)->protocol != IPPROTO_UDP || ip_is_fragment(ip_hdr(skb)))
+			return;
+		offset += ip_hdrlen(skb);
+		out.laddr[0] = ip_hdr(skb)->saddr;
+		out.raddr[0] = ip_hdr(skb)->daddr;
+		break;
+	case htons(ETH_P_IPV6):
+		if (ipv6_hdr(skb)->nexthdr != IPPROTO_UDP)
+			return;
+		offset += sizeof(struct ipv6hdr);
+		out.family = AF_INET6;
+		memcpy(out.laddr, &ipv6_hdr(skb)->saddr, sizeof(out.laddr));
+		memcpy(out.raddr, &ipv6_hdr(skb)->daddr, sizeof(out.raddr));
+		break;
+	default:
+		return;
+	}
+	if (skb->len != offset + sizeof(struct udphdr) + sizeof(buf) ||
+	    !onramp_forward_is_port(skb, offset))
+		return;
+	msg = skb_header_pointer(skb, offset + sizeof(struct udphdr), sizeof(buf), buf);
+	if (!msg || or_subscribe_decode(msg, sizeof(buf), &s))
+		return;
+	rcu_read_lock();
+	out.scope = onramp_scope(skb, dev, onramp_forward_addr6(&out));
+	peer = onramp_peer_find(onet, &out);
+	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
+	    onramp_forward_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
+		onramp_peer_yield(peer, ONRAMP_YIELD);
+	rcu_read_unlock();
+}
+
+/* Note a packet in its entry; return false: the entry has gone meanwhile. */
+static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwarded *e,
+				  const struct onramp_forwarded_packet *p, u64 now,
+				  struct onramp_seen *seen)
+{
+	u64 timed_ns;
+	bool dead;
+
+	spin_lock(&e->lock);
+	dead = e->dead;
+	if (!dead) {
+		timed_ns = e->track.timed_ns;
+		seen->was_closed = e->track.closed;
+		if (p->payload)
+			onramp_fwd_data(&e->track, p->seq, p->seq + p->payload, !e->followed, now);
+		if (p->end)
+			onramp_fwd_end(&e->track, now);
+		if (unlikely(e->track.timed_ns != timed_ns))
+			onramp_forwarded_measure(qref->onet, e, timed_ns);
+		seen->closed = e->track.closed;
+		seen->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
+		seen->key = onramp_forwarded_flow_key(e);
+		/* Flows of another qdisc may go at any time. */
+		seen->flow = e->qref == qref ? e->flow : NULL;
+		if (!seen->flow)
+			refcount_inc(&e->refs);
+	}
+	spin_unlock(&e->lock);
+	return !dead;
+}
+
+/* The same for one that has no slot. */
+static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, const struct sk_buff *skb,
+					    const struct onramp_forwarded_packet *p, u64 hash,
+					    u64 now, struct onramp_seen *seen)
+{
+	struct onramp_forwarded_slots *slots = onramp_forwarded_slots(qref, hash);
+	struct onramp_net *onet = qref->onet;
+	struct onramp_forwarded *e = NULL;
+
+	rcu_read_lock();
+	if (onramp_forwarded_may_be(onet, hash))
+		e = onramp_forwarded_find(onet, &p->key);
+	if (!e && p->payload && !p->end && onramp_forwarded_may(qref, skb, hash, now))
+		e = onramp_forwarded_create(onet, &p->key, hash);
+	if (e && !onramp_forwarded_note(qref, e, p, now, seen))
+		e = NULL;
+	rcu_read_unlock();
+	seen->entry = e;
+	if (!e)
+		return false;
+	if (seen->flow && seen->flow->conn && seen->keeps)
+		onramp_forwarded_keep(slots, seen->flow, onramp_forwarded_tag(hash, now));
+	else if (seen->flow)
+		onramp_forwarded_drop(slots, seen->flow);
+	return true;
+}
+
+/* What onramp_forwarded_short() finds. */
+enum onramp_forwarded_result {
+	ONRAMP_FORWARDED_NONE,		/* the packet has no entry, and gets none */
+	ONRAMP_FORWARDED_KEPT,		/* it has a flow that On-Ramp follows */
+	ONRAMP_FORWARDED_OTHER,		/* onramp_forwarded_long() has to tell */
+};
+
+/* The packet's flow is in a slot. */
+static void onramp_forwarded_is_kept(struct onramp_seen *seen, struct onramp_flow *f, u32 headers)
+{
+	seen->entry = NULL;
+	seen->flow = f;
+	seen->headers = headers;
+	seen->closed = false;
+	seen->was_closed = false;
+}
+
+/*
+ * The short way of onramp_forwarded_packet(), with the same checks, for a plain packet that this
+ * host routes: nothing is copied into a key.
+ */
+static __always_inline enum onramp_forwarded_result
+onramp_forwarded_short(struct onramp_qref *qref, const struct net_device *dev,
+		       const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+{
+	const struct tcphdr *th = onramp_forwarded_plain(skb);
+	const struct iphdr *iph = ip_hdr(skb);
+	struct onramp_flow *f;
+	u32 headers;
+	__be32 flags;
+	u64 hash;
+
+	if (!th || skb->sk || !skb->skb_iif)
+		return ONRAMP_FORWARDED_OTHER;
+	if (skb->transport_header != skb->network_header + sizeof(*iph) ||
+	    dev->type != ARPHRD_ETHER ||
+	    !ether_addr_equal(((const struct ethhdr *)skb->data)->h_source, dev->dev_addr))
+		return ONRAMP_FORWARDED_OTHER;
+	flags = tcp_flag_word(th);
+	headers = (ntohl(flags) >> 28 << 2) + skb_network_offset(skb) + sizeof(*iph);
+	if (th->doff < sizeof(*th) / 4 || skb->len < headers ||
+	    flags & (TCP_FLAG_FIN | TCP_FLAG_RST))
+		return ONRAMP_FORWARDED_OTHER;
+	hash = onramp_forwarded_hash_plain(iph->saddr, iph->daddr,
+					   ((const union tcp_word_hdr *)th)->words[0]);
+	/* Of an ACK, or with many, it is more likely that there is none. The long way makes one. */
+	if ((skb->len == headers || onramp_forwarded_many(qref->onet)) &&
+	    !onramp_forwarded_may_be(qref->onet, hash))
+		return skb->len > headers && onramp_forwarded_may(qref, skb, hash, now) ?
+		       ONRAMP_FORWARDED_OTHER : ONRAMP_FORWARDED_NONE;
+	if (skb->len == headers)
+		headers = 0;
+	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
+				  onramp_forwarded_tag(hash, now));
+	if (!f)
+		return ONRAMP_FORWARDED_OTHER;
+	onramp_forwarded_is_kept(seen, f, headers);
+	return ONRAMP_FORWARDED_KEPT;
+}
+
+/* The long way, for all others. */
+static noinline bool onramp_forwarded_long(struct onramp_qref *qref, struct net_device *dev,
+					   struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+{
+	struct onramp_forwarded_packet p;
+	struct onramp_flow *f;
+	u64 hash;
+
+	/* or_port and TCP put more than this into one piece. */
+	if (skb_network_offset(skb) < 0 ||
+	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
+		return false;
+	if (!onramp_forwarded_parse(skb, &p)) {
+		onramp_forward_asks(qref->onet, skb, dev);
+		return false;
+	}
+	/* This host's own packets came in by no device. A tap's socket has no family. */
+	if (skb->sk ? skb->sk->sk_family != AF_UNSPEC : !skb->skb_iif)
+		return false;
+	/* IP has set where TCP's header is, also a guest's, and it is in one piece. */
+	if (!skb_transport_header_was_set(skb) ||
+	    skb_transport_offset(skb) != (int)p.transport ||
+	    p.transport + sizeof(struct tcphdr) > skb_headlen(skb))
+		return false;
+	if (!onramp_forwarded_out(&p.key, skb, dev))
+		return false;
+	hash = onramp_forwarded_hash64(&p.key);
+	/* Of an ACK, or with many, it is more likely that there is none. */
+	if ((!p.payload || onramp_forwarded_many(qref->onet)) &&
+	    !onramp_forwarded_may_be(qref->onet, hash)) {
+		if (!p.payload)
+			return false;
+		f = NULL;
+	} else {
+		f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
+					  onramp_forwarded_tag(hash, now));
+	}
+	seen->headers = p.payload ? skb->len - p.payload : 0;
+	if (!f || p.end)
+		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
+	onramp_forwarded_is_kept(seen, f, seen->headers);
+	return true;
+}
+
+/*
+ * Find the flow or the entry of a packet, or make an entry. Return true: it has a flow that On-Ramp
+ * follows, or an entry, valid while BHs are disabled, and with a reference for
+ * onramp_forwarded_bind() if its flow is unknown; false: neither.
+ */
+static bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
+				    struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+{
+	enum onramp_forwarded_result res;
+
+	if (skb->encapsulation)
+		return false;
+	res = onramp_forwarded_short(qref, dev, skb, now, seen);
+	if (likely(res != ONRAMP_FORWARDED_OTHER))
+		return res == ONRAMP_FORWARDED_KEPT;
+	return onramp_forwarded_long(qref, dev, skb, now, seen);
+}
+
+/**
+ * onramp_forward_flow() - find the flow of a forwarded packet, and have On-Ramp follow it
+ * @sch: the qdisc
+ * @skb: the packet, of no connection's socket
+ * @now: CLOCK_MONOTONIC, ns, or a bit earlier
+ * @headers: set to the bytes before its payload; 0: it has none
+ *
+ * Context: the qdisc's lock.
+ * Return: the flow, with its connection if On-Ramp follows it; NULL: it has no entry; the fast
+ *	queue: there is no memory for the flow.
+ */
+struct onramp_flow *onramp_forward_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+					u32 *headers)
+{
+	struct onramp_sched *q = qdisc_priv(sch);
+	struct onramp_seen seen;
+	struct onramp_flow *f;
+	bool followed;
+
+	if (!onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, now, &seen))
+		return NULL;
+	f = seen.flow;
+	if (!f) {
+		f = onramp_flow_find_or_create(q, seen.key, NULL);
+		/* A new one takes the entry's reference. */
+		onramp_forwarded_bind(seen.entry, q->qref, f, f && !f->bound);
+		if (unlikely(!f)) {
+			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
+			return &q->fast;
+		}
+		f->bound = true;
+	}
+	followed = f->conn;
+	if (seen.headers && !followed)
+		onramp_attach_forwarded(sch, f, skb, seen.entry);
+	if (f->conn && (!followed || seen.closed != seen.was_closed))
+		/* onramp_conn_lives() reads it without a lock. */
+		WRITE_ONCE(f->conn->closed, seen.closed);
+	*headers = seen.headers;
+	return f;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Forwarded connections: their entries, the slots of their flows, and how a packet finds them.
+ * onramp_fwd_out.c describes them.
+ */
+#ifndef _SCH_ONRAMP_FWD_TABLE_H
+#define _SCH_ONRAMP_FWD_TABLE_H
+
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+
+#include "onramp.h"
+
+/**
+ * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
+ * @saddr: source address; IPv4 in the first word, the rest 0
+ * @daddr: destination address, likewise
+ * @sport: TCP's port of the source
+ * @dport: of the destination
+ * @ports: both
+ * @family: AF_INET or AF_INET6
+ * @src: MAC address of the workload; 0: this host routes for it
+ * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
+ * @via: both
+ */
+struct onramp_forwarded_key {
+	__be32	saddr[4];
+	__be32	daddr[4];
+	union {
+		struct {
+			__be16	sport;
+			__be16	dport;
+		};
+		__be32	ports;
+	};
+	u32	family;
+	union {
+		struct {
+			u8	src[ETH_ALEN];
+			u16	vlan;
+		};
+		u64	via;
+	};
+};
+
+/**
+ * struct onramp_forwarded - a connection without a socket here
+ * @node: in onramp_net.forwarded
+ * @key: addresses as they are on the wire
+ * @refs: the table, and flows of qdiscs
+ * @lock: of all below
+ * @dead: it is out of the table
+ * @fresh: an RTT was measured since a qdisc last tried to have it followed
+ * @followed: On-Ramp follows it, so its RTT is not measured any more
+ * @far: it was counted as one to a far host
+ * @track: what its packets say
+ * @qref: not @dead: of the qdisc that @flow is of, to compare
+ * @flow: not @dead: its flow in that qdisc; NULL: unknown
+ * @rcu: to free it
+ *
+ * It has two cache lines.
+ */
+struct onramp_forwarded {
+	struct rhash_head	node;
+	struct onramp_forwarded_key key;
+	refcount_t		refs;
+	spinlock_t		lock;		/* the next ones */
+	bool			dead;
+	bool			fresh;
+	bool			followed;
+	bool			far;
+	struct onramp_fwd	track;
+	union {
+		struct {
+			const struct onramp_qref *qref;
+			struct onramp_flow	*flow;
+		};
+		struct rcu_head	rcu;
+	};
+};
+
+/* struct onramp_forwarded_sum - two hashes, in the upper half of each word */
+struct onramp_forwarded_sum {
+	u64	a;
+	u64	b;
+};
+
+extern struct onramp_forwarded_sum onramp_forwarded_secrets[11];
+
+static __always_inline void onramp_forwarded_add(struct onramp_forwarded_sum *sum, unsigned int i,
+						 __be32 word)
+{
+	sum->a += onramp_forwarded_secrets[i].a * (__force u32)word;
+	sum->b += onramp_forwarded_secrets[i].b * (__force u32)word;
+}
+
+static __always_inline u64 onramp_forwarded_sum64(const struct onramp_forwarded_sum *sum)
+{
+	return (sum->a & GENMASK_ULL(63, 32)) | sum->b >> 32;
+}
+
+/**
+ * onramp_forwarded_hash64() - hash a key
+ * @key: the key
+ *
+ * Two multilinear hashes of 32 bits: sums of the words times secret numbers. Who does not know
+ * these can't choose two keys that meet, but with a probability of 2^-62, see Carter and Wegman,
+ * "Universal classes of hash functions" (1979). A word that is 0 adds nothing.
+ */
+static __always_inline u64 onramp_forwarded_hash64(const struct onramp_forwarded_key *key)
+{
+	struct onramp_forwarded_sum sum = {};
+	unsigned int i;
+
+	onramp_forwarded_add(&sum, 0, key->saddr[0]);
+	onramp_forwarded_add(&sum, 1, key->daddr[0]);
+	onramp_forwarded_add(&sum, 2, key->ports);
+	if (key->family == AF_INET6)
+		for (i = 1; i < 4; i++) {
+			onramp_forwarded_add(&sum, 2 * i + 1, key->saddr[i]);
+			onramp_forwarded_add(&sum, 2 * i + 2, key->daddr[i]);
+		}
+	if (key->via) {
+		onramp_forwarded_add(&sum, 9, (__force __be32)(u32)key->via);
+		onramp_forwarded_add(&sum, 10, (__force __be32)(u32)(key->via >> 32));
+	}
+	return onramp_forwarded_sum64(&sum);
+}
+
+/* The key of an entry's flow, and back: see ONRAMP_KEY_FORWARDED. */
+static inline unsigned long onramp_forwarded_flow_key(const struct onramp_forwarded *e)
+{
+	return (unsigned long)e | ONRAMP_KEY_FORWARDED;
+}
+
+static inline struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
+{
+	return (struct onramp_forwarded *)(f->key & ~ONRAMP_KEY_FORWARDED);
+}
+
+/* Slots -------------------------------------------------------------------- */
+
+/* Cache lines of slots that a qdisc has, a power of two. */
+#define ONRAMP_FORWARDED_LINES	2048
+
+/* Slots in each. */
+#define ONRAMP_FORWARDED_WAYS	4
+
+/*
+ * struct onramp_forwarded_slots - a short way from keys to their flows in a qdisc
+ * @tag: hash of a key, with the time of onramp_tick() in the lowest bits; 0: none
+ * @flow: its flow; it leaves the slot before it is freed
+ *
+ * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
+ * in a tick. So neither the table nor the entry need be in the caches for each packet.
+ */
+struct onramp_forwarded_slots {
+	u64			tag[ONRAMP_FORWARDED_WAYS];
+	struct onramp_flow	*flow[ONRAMP_FORWARDED_WAYS];
+};
+
+/* Those for keys with this hash. */
+static inline struct onramp_forwarded_slots *
+onramp_forwarded_slots(const struct onramp_qref *qref, u64 hash)
+{
+	return &qref->slots[hash % ONRAMP_FORWARDED_LINES];
+}
+
+/* All tags of a line have the same lowest bits of the hash: there is room for the time. */
+static inline u64 onramp_forwarded_tag(u64 hash, u64 now)
+{
+	return (hash & ~GENMASK_ULL(15, 0)) | onramp_tick(now);
+}
+
+/* Give a flow a slot, but no one's of this tick, unless there are more flows than slots. */
+static inline void onramp_forwarded_keep(struct onramp_forwarded_slots *s, struct onramp_flow *f,
+					 u64 tag)
+{
+	unsigned int i, way = f->slot % ONRAMP_FORWARDED_WAYS;
+
+	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++) {
+		if ((u16)s->tag[i] != (u16)tag)
+			way = i;
+		if (s->flow[i] == f) {
+			way = i;
+			break;
+		}
+	}
+	s->tag[way] = tag;
+	s->flow[way] = f;
+}
+
+/* Take its slot from a flow, if it has one. */
+static inline void onramp_forwarded_drop(struct onramp_forwarded_slots *s,
+					 const struct onramp_flow *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++)
+		if (s->flow[i] == f) {
+			s->tag[i] = 0;
+			s->flow[i] = NULL;
+		}
+}
+
+/*
+ * Return the flow that On-Ramp follows whose slot has the tag, or NULL. Which slot that is no CPU
+ * can predict, so there is no branch for each.
+ */
+static __always_inline struct onramp_flow *
+onramp_forwarded_kept(const struct onramp_forwarded_slots *s, u64 tag)
+{
+	unsigned int found;
+	struct onramp_flow *f;
+
+	BUILD_BUG_ON(ONRAMP_FORWARDED_WAYS != 4);
+	found = (s->tag[0] == tag) | (s->tag[1] == tag) << 1 | (s->tag[2] == tag) << 2 |
+		(s->tag[3] == tag) << 3;
+	if (!found)
+		return NULL;
+	f = s->flow[__ffs(found)];
+	return f->conn ? f : NULL;
+}
+
+/* Packets ------------------------------------------------------------------ */
+
+/* Fields of a TCP packet. */
+struct onramp_forwarded_packet {
+	struct onramp_forwarded_key key;
+	u32	seq;
+	u32	ack_seq;
+	u32	payload;
+	u32	transport;	/* offset of its header from skb->data */
+	bool	ack;
+	bool	end;
+};
+
+/* Put the workload's part of @way into a key. */
+static inline void onramp_forwarded_via(struct onramp_forwarded_key *key, const struct or_way *way)
+{
+	if (!way->ifindex)
+		return;
+	ether_addr_copy(key->src, way->src);
+	if (way->vlan_proto)
+		key->vlan = way->vlan_id | VLAN_CFI_MASK;
+}
+
+/* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
+static __always_inline bool onramp_forwarded_tcp(const struct sk_buff *skb, unsigned int offset,
+						 u32 len, struct onramp_forwarded_packet *p)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset);
+	struct tcphdr buf;
+	__be32 flags;
+	u32 header;
+
+	if (unlikely(offset + sizeof(*th) > skb_headlen(skb))) {
+		th = skb_header_pointer(skb, offset, sizeof(buf), &buf);
+		if (!th)
+			return false;
+	}
+	flags = tcp_flag_word(th);
+	header = ntohl(flags) >> 28 << 2;
+	if (header < sizeof(buf) || len < header)
+		return false;
+	p->key.ports = ((union tcp_word_hdr *)th)->words[0];
+	p->seq = ntohl(th->seq);
+	p->ack_seq = ntohl(th->ack_seq);
+	p->payload = len - header;
+	p->transport = offset;
+	p->ack = flags & TCP_FLAG_ACK;
+	p->end = flags & (TCP_FLAG_FIN | TCP_FLAG_RST);
+	return true;
+}
+
+/* Read a TCP packet whose IP header is in one piece; no fragment, no header between IP and TCP. */
+static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
+						   struct onramp_forwarded_packet *p)
+{
+	unsigned int offset = skb_network_offset(skb);
+	const struct ipv6hdr *ip6h;
+	const struct iphdr *iph;
+	unsigned int i;
+	u32 ipv6;
+
+	p->key.via = 0;
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		iph = ip_hdr(skb);
+		if (iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
+			return false;
+		p->key.saddr[0] = iph->saddr;
+		p->key.daddr[0] = iph->daddr;
+		for (i = 1; i < ARRAY_SIZE(p->key.saddr); i++) {
+			p->key.saddr[i] = 0;
+			p->key.daddr[i] = 0;
+		}
+		p->key.family = AF_INET;
+		offset += iph->ihl * 4;
+		break;
+	case htons(ETH_P_IPV6):
+		ip6h = ipv6_hdr(skb);
+		ipv6 = onramp_ipv6_headers(skb);
+		if (!ipv6)
+			return false;
+		p->key.family = AF_INET6;
+		memcpy(p->key.saddr, &ip6h->saddr, sizeof(p->key.saddr));
+		memcpy(p->key.daddr, &ip6h->daddr, sizeof(p->key.daddr));
+		offset += ipv6;
+		break;
+	default:
+		return false;
+	}
+	return skb->len > offset && onramp_forwarded_tcp(skb, offset, skb->len - offset, p);
+}
+
+/*
+ * Most packets: IPv4 without options, no fragment, and TCP, with both headers in one piece. Return
+ * TCP's header; NULL: it is another packet, for onramp_forwarded_parse().
+ */
+static __always_inline const struct tcphdr *onramp_forwarded_plain(const struct sk_buff *skb)
+{
+	const struct iphdr *iph = ip_hdr(skb);
+	int offset = skb_network_offset(skb);
+
+	if (skb->protocol != htons(ETH_P_IP) || offset < 0 ||
+	    offset + sizeof(*iph) + sizeof(struct tcphdr) > skb_headlen(skb))
+		return NULL;
+	if (*(const u8 *)iph != 0x45 || iph->protocol != IPPROTO_TCP || ip_is_fragment(iph))
+		return NULL;
+	return (const struct tcphdr *)(iph + 1);
+}
+
+/* onramp_forwarded_hash64() of such a packet's key, if this host routes for it. */
+static __always_inline u64 onramp_forwarded_hash_plain(__be32 saddr, __be32 daddr, __be32 ports)
+{
+	struct onramp_forwarded_sum sum = {};
+
+	onramp_forwarded_add(&sum, 0, saddr);
+	onramp_forwarded_add(&sum, 1, daddr);
+	onramp_forwarded_add(&sum, 2, ports);
+	return onramp_forwarded_sum64(&sum);
+}
+
+/* The table ---------------------------------------------------------------- */
+
+/* Bits of a hash that onramp_net.present counts entries by: 128 KB. */
+#define ONRAMP_PRESENT_BITS	17
+
+/* Which of the counters is one of a hash? */
+static inline u32 onramp_forwarded_cell(u64 hash)
+{
+	return hash >> (64 - ONRAMP_PRESENT_BITS);
+}
+
+/* And which is the other one? It is in the same cache line. */
+static inline u32 onramp_forwarded_other_cell(u64 hash)
+{
+	return onramp_forwarded_cell(hash) ^ (((u32)hash >> 16 & 63) ?: 1);
+}
+
+/*
+ * May there be an entry with this hash? With many connections most have none, and a look into the
+ * table is a cache miss for the bucket, and one for each entry in it. With 4,096 entries one
+ * counter alone would say yes for 1 of 32 hashes that have none; both do so for about 1 of 200.
+ */
+static __always_inline bool onramp_forwarded_may_be(const struct onramp_net *onet, u64 hash)
+{
+	return READ_ONCE(onet->present[onramp_forwarded_cell(hash)]) &&
+	       READ_ONCE(onet->present[onramp_forwarded_other_cell(hash)]);
+}
+
+/* Counters of the RTTs that are being measured, by some bits of a hash: 8 KB. */
+#define ONRAMP_TIMED_BITS	11
+
+static inline atomic_t *onramp_forwarded_timed_cell(const struct onramp_net *onet, u64 hash)
+{
+	return &onet->timed[hash >> (64 - ONRAMP_TIMED_BITS)];
+}
+
+int onramp_forwarded_alloc(struct onramp_qref *qref);
+int onramp_forward_net_init(struct onramp_net *onet);
+void onramp_forward_net_exit(struct onramp_net *onet);
+struct onramp_forwarded *onramp_forwarded_find(struct onramp_net *onet,
+					       const struct onramp_forwarded_key *key);
+struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
+						 const struct onramp_forwarded_key *key,
+						 u64 hash);
+void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
+			   struct onramp_flow *f, bool fresh);
+void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f);
+void onramp_forwarded_timed(struct onramp_net *onet, const struct onramp_forwarded *e, bool was);
+void onramp_forwarded_measure(struct onramp_net *onet, struct onramp_forwarded *e, u64 timed_ns);
+bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
+bool onramp_forwarded_far(struct onramp_forwarded *e);
+void onramp_forwarded_follow(struct onramp_forwarded *e);
+
+#endif /* _SCH_ONRAMP_FWD_TABLE_H */

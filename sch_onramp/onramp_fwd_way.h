@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How packets of a workload leave, and their answers come in
+ */
+#ifndef _SCH_ONRAMP_FWD_WAY_H
+#define _SCH_ONRAMP_FWD_WAY_H
+
+#include <linux/skbuff.h>
+#include <or_port.h>
+#include <or_proto.h>
+
+bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
+void onramp_forward_way_back(const struct sk_buff *skb, struct net_device *dev,
+			     struct or_way *way);
+bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offset);
+
+/* onramp_forward_addr6() - return the peer's address, as onramp_scope() wants it */
+static inline const struct in6_addr *onramp_forward_addr6(const struct or_addrs *addrs)
+{
+	return addrs->family == AF_INET6 ? (const struct in6_addr *)addrs->raddr : NULL;
+}
+
+#endif /* _SCH_ONRAMP_FWD_WAY_H */
