@@ -71,12 +71,12 @@
  * @above_ns: when the last OR-ACK came with a delay above T; 0: none yet
  * @trip_ns: from a packet's departure until its OR-ACK, the last one; 0: none yet
  * @least: window while the delay is above T, bytes
- * @from_ns: when the current time began; times are a trip long
- * @now: bytes of bursts that left since, and are still on the way
- * @before: the same, of the time before
- * @time: number of the current time
- * @active: connections that sent data of a burst, or asked to, in the current time
- * @were: the same, of the time before
+ * @from_ns: when the current epoch began; epochs are a trip long
+ * @cur_bytes: bytes of bursts that left since, and are still on the way
+ * @prev_bytes: the same, of the epoch before
+ * @epoch: number of the current one
+ * @active: connections that sent data of a burst, or asked to, in the current epoch
+ * @prev_active: the same, of the epoch before
  * @first_ns: since when the burst has waited that has waited longest; 0: none
  * @asked_ns: when that one last asked
  */
@@ -85,11 +85,11 @@ struct onramp_window {
 	u64	trip_ns;
 	u64	least;
 	u64	from_ns;
-	u64	now;
-	u64	before;
-	u32	time;
+	u64	cur_bytes;
+	u64	prev_bytes;
+	u32	epoch;
 	u32	active;
-	u32	were;
+	u32	prev_active;
 	u64	first_ns;
 	u64	asked_ns;
 };
@@ -98,15 +98,15 @@ struct onramp_window {
  * struct onramp_burst - bytes of a connection that count in the window
  * @una: first sequence number on the way
  * @end: after the last one that counts
- * @time: onramp_window.time when it last sent
- * @active: 1 + onramp_window.time when it last sent or asked
+ * @epoch: onramp_window.epoch when it last sent
+ * @active: 1 + onramp_window.epoch when it last sent or asked
  * @open: no OR-ACK has come since it began, so that more bytes count
  * @since_ns: since when its next burst waits; 0: none does
  */
 struct onramp_burst {
 	u32	una;
 	u32	end;
-	u32	time;
+	u32	epoch;
 	u32	active;
 	bool	open;
 	u64	since_ns;
@@ -130,27 +130,27 @@ static inline void onramp_window_age(struct onramp_window *w, u64 now_ns)
 
 	if (age_ns < w->trip_ns)
 		return;
-	w->before = age_ns < 2 * w->trip_ns ? w->now : 0;
-	w->were = age_ns < 2 * w->trip_ns ? w->active : 0;
-	w->now = 0;
+	w->prev_bytes = age_ns < 2 * w->trip_ns ? w->cur_bytes : 0;
+	w->prev_active = age_ns < 2 * w->trip_ns ? w->active : 0;
+	w->cur_bytes = 0;
 	w->active = 0;
 	w->from_ns = now_ns;
-	w->time += age_ns < 2 * w->trip_ns ? 1 : 2;
+	w->epoch += age_ns < 2 * w->trip_ns ? 1 : 2;
 }
 
 /* The connection has data of a burst. */
 static inline void onramp_window_active(struct onramp_window *w, struct onramp_burst *b)
 {
-	if (b->active == w->time + 1)
+	if (b->active == w->epoch + 1)
 		return;
-	b->active = w->time + 1;
+	b->active = w->epoch + 1;
 	w->active++;
 }
 
 /* Bytes of the connection that the window still counts. */
 static inline u32 onramp_window_own(const struct onramp_window *w, const struct onramp_burst *b)
 {
-	return w->time - b->time <= 1 ? b->end - b->una : 0;
+	return w->epoch - b->epoch <= 1 ? b->end - b->una : 0;
 }
 
 /* All before @seq has arrived. */
@@ -164,16 +164,16 @@ static inline void onramp_window_una(struct onramp_window *w, struct onramp_burs
 		seq = b->end;
 	n = (u32)(seq - b->una);
 	b->una = seq;
-	if (w->time == b->time)
-		w->now -= min_t(u64, n, w->now);
-	else if (w->time - b->time == 1)
-		w->before -= min_t(u64, n, w->before);
+	if (w->epoch == b->epoch)
+		w->cur_bytes -= min_t(u64, n, w->cur_bytes);
+	else if (w->epoch - b->epoch == 1)
+		w->prev_bytes -= min_t(u64, n, w->prev_bytes);
 }
 
 /* Connections that have a burst. */
 static inline u32 onramp_window_bursts(const struct onramp_window *w)
 {
-	return max_t(u32, w->active, w->were);
+	return max_t(u32, w->active, w->prev_active);
 }
 
 /* When the burst that has waited longest asks again, or another one, ns. */
@@ -227,7 +227,7 @@ static inline u64 onramp_window_ask(struct onramp_window *w, struct onramp_burst
 	onramp_window_active(w, b);
 	if (onramp_since_ns(now_ns, w->asked_ns) > 2 * w->trip_ns)
 		w->first_ns = 0;
-	on_way = w->now + w->before;
+	on_way = w->cur_bytes + w->prev_bytes;
 	/* No other connection's bytes are on the way, or it fits. */
 	fits = on_way <= onramp_window_own(w, b) || on_way + len <= onramp_window_bytes(w, now_ns);
 	waited_ns = onramp_since_ns(now_ns, since_ns);
@@ -283,9 +283,9 @@ static inline bool __must_check onramp_window_sent(struct onramp_window *w,
 	}
 	if (b->open && (s32)(end - b->end) > 0) {
 		onramp_window_active(w, b);
-		w->now += (u32)(end - b->end);
+		w->cur_bytes += (u32)(end - b->end);
 		b->end = end;
-		b->time = w->time;
+		b->epoch = w->epoch;
 	}
 	return b->open;
 }
@@ -310,7 +310,7 @@ static inline void onramp_window_ack(struct onramp_window *w, struct onramp_burs
 				       ONRAMP_TRIP_MAX_NS));
 	/* First in, first out. */
 	if (out_ns >= w->from_ns)
-		w->before = 0;
+		w->prev_bytes = 0;
 	if (above)
 		w->above_ns = now_ns;
 }

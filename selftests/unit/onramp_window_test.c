@@ -108,7 +108,7 @@ static void may__acked_by_tcp(void)
 	CHECK(onramp_window_ask(&w, &b, 20000, 0, 20000 * US, AT + US));
 	sent(&a, 65536, 66000, false, AT + US);
 	onramp_window_una(&w, &a, 66000);
-	CHECK_EQ(w.now, 0);
+	CHECK_EQ(w.cur_bytes, 0);
 	CHECK(!onramp_window_ask(&w, &b, 20000, 0, 20000 * US, AT + 2 * US));
 }
 
@@ -180,7 +180,7 @@ static void ask__clock_behind(void)
 	sent(&a, 0, 65536, true, AT);
 	w.from_ns = AT + 20;
 	CHECK(!may(&b, 65536, AT + 10));
-	CHECK_EQ(w.now, 65536);
+	CHECK_EQ(w.cur_bytes, 65536);
 	/* b keeps its place, and its wait has not ended. */
 	onramp_window_una(&w, &a, 65536);
 	w.asked_ns = AT + 20;
@@ -219,14 +219,14 @@ static void age__after_two_trips(void)
 	sent(&a, 0, 65536, true, AT + 50 * US);
 	/* No OR-ACK comes; the window is above least from a trip on. */
 	CHECK(!may(&b, 4 * LEAST, AT + 149 * US));
-	CHECK_EQ(w.before, 65536);
+	CHECK_EQ(w.prev_bytes, 65536);
 	CHECK(!may(&b, 4 * LEAST, AT + 199 * US));
 	CHECK(may(&b, 4 * LEAST, AT + 200 * US + 49 * US));
-	CHECK_EQ(w.now + w.before, 0);
+	CHECK_EQ(w.cur_bytes + w.prev_bytes, 0);
 	/* What is forgotten is not subtracted again. */
 	sent(&b, 0, 1000, true, AT + 250 * US);
 	onramp_window_una(&w, &a, 65536);
-	CHECK_EQ(w.now, 1000);
+	CHECK_EQ(w.cur_bytes, 1000);
 }
 
 static void ack__first_in_first_out(void)
@@ -234,14 +234,14 @@ static void ack__first_in_first_out(void)
 	setup();
 	sent(&a, 0, 65536, true, AT + 50 * US);
 	sent(&b, 0, 1000, true, AT + 120 * US);
-	CHECK_EQ(w.before, 65536);
-	CHECK_EQ(w.now, 1000);
+	CHECK_EQ(w.prev_bytes, 65536);
+	CHECK_EQ(w.cur_bytes, 1000);
 	/* A packet that left before this time says nothing of all. */
 	onramp_window_ack(&w, &c, 0, AT + 60 * US, AT + 125 * US, true);
-	CHECK_EQ(w.before, 65536);
+	CHECK_EQ(w.prev_bytes, 65536);
 	onramp_window_ack(&w, &c, 0, AT + 120 * US, AT + 130 * US, true);
-	CHECK_EQ(w.before, 0);
-	CHECK_EQ(w.now, 1000);
+	CHECK_EQ(w.prev_bytes, 0);
+	CHECK_EQ(w.cur_bytes, 1000);
 }
 
 /* After the first OR-ACK a pause holds the rest of a burst, and it does not count. */
@@ -251,13 +251,13 @@ static void sent__after_an_ack(void)
 	sent(&a, 0, 65536, true, AT);
 	onramp_window_ack(&w, &a, 40000, AT - 50 * US, AT + 20 * US, true);
 	sent(&a, 65536, 131072, false, AT + 21 * US);
-	CHECK_EQ(w.now, 25536);
+	CHECK_EQ(w.cur_bytes, 25536);
 	/* The next burst counts again, also where sequence numbers wrap. */
 	onramp_window_una(&w, &a, 65536);
 	sent(&a, 0xffffff00U, 0x100, true, AT + 22 * US);
-	CHECK_EQ(w.now, 0x200);
+	CHECK_EQ(w.cur_bytes, 0x200);
 	onramp_window_una(&w, &a, 0x80);
-	CHECK_EQ(w.now, 0x80);
+	CHECK_EQ(w.cur_bytes, 0x80);
 }
 
 /* A burst that began without asking again, as with many packets of a container, has not waited. */
@@ -292,7 +292,7 @@ static void sent__what_follows(void)
 	CHECK(sent(&a, 2000, 3000, false, AT + US));
 	/* Sent again, it does not count, and the burst goes on. */
 	CHECK(sent(&a, 2000, 3000, false, AT + 2 * US));
-	CHECK_EQ(w.now, 2000);
+	CHECK_EQ(w.cur_bytes, 2000);
 	onramp_window_ack(&w, &a, 2000, AT, AT + 100 * US, true);
 	CHECK(!sent(&a, 3000, 4000, false, AT + 101 * US));
 }
