@@ -380,7 +380,7 @@ static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay
 	WRITE_ONCE(qref->last_beta, conn->ctrl.beta);
 	atomic64_inc(&qref->stats.owd[onramp_owd_class(res->owd_ns)]);
 	onramp_qref_add(qref, ONRAMP_Q_LIMITED, trust->limited);
-	onramp_qref_add(qref, ONRAMP_Q_LET_GO, trust->let_go > 0);
+	onramp_qref_add(qref, ONRAMP_Q_COEXIST, trust->coexist_share > 0);
 	onramp_qref_add(qref, ONRAMP_Q_LONGER, trust->longer_ns > 0);
 	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS, trust->returned);
 	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS_EMPTY, trust->empty);

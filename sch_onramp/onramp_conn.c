@@ -391,7 +391,7 @@ static void onramp_conn_inherit(struct onramp_conn *conn, u64 now)
 	core.threshold_ns = core.threshold_ns ?
 		onramp_threshold_ns(core.threshold_ns, peer->last_error_ns) :
 		peer->last_threshold_ns;
-	core.let_go = peer->path.let_go;
+	core.coexist_share = peer->path.coexist_share;
 	spin_unlock(&peer->lock);
 	if (!at_ns || !onramp_ctrl_inherit(&conn->ctrl, &core, owd_ns, at_ns, now))
 		return;
@@ -698,7 +698,7 @@ u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u6
 	spin_lock(&conn->lock);
 	spin_lock(&peer->lock);
 	/* Beside hosts without On-Ramp nothing is held. */
-	if (!peer->path.let_go)
+	if (!peer->path.coexist_share)
 		ask_ns = onramp_window_ask(&peer->window, &conn->burst, len,
 					   onramp_conn_una(conn, sk), most_ns, now);
 	spin_unlock(&peer->lock);

@@ -103,12 +103,12 @@ enum onramp_verdict {
  * @empty_ns:	a queue is empty whose delay is below this, ns
  * @max_pause_ns: longest time that a packet is held, ns, <= 10 s
  * @stale_ns:	age at which a signal no longer counts, ns, <= 10 s
- * @let_go:	share by which each pause is shortened, Q30, <= 1
+ * @coexist_share:	share by which each pause is shortened, Q30, <= 1
  */
 struct onramp_ctrl_params {
 	u8	mode;
 	u32	gain;
-	u32	let_go;
+	u32	coexist_share;
 	u64	threshold_ns;
 	u64	empty_ns;
 	u64	max_pause_ns;
@@ -293,7 +293,7 @@ static inline void onramp_ctrl_start_pause(struct onramp_ctrl *f,
 {
 	u64 left_ns;
 
-	want_ns -= q30_mul(want_ns, p->let_go);
+	want_ns -= q30_mul(want_ns, p->coexist_share);
 	if (!want_ns)
 		return;
 	if (!f->hold_ns || sent_ns > f->hold_ns)

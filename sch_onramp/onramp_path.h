@@ -155,7 +155,7 @@
  * While others fill the queue pauses become shorter, and longer again when they no longer do:
  * from all to nothing in this time, ns, as a shift: 33.6 ms.
  */
-#define ONRAMP_LET_GO_SHIFT	25
+#define ONRAMP_COEXIST_SHIFT	25
 
 /* No value yet: above any, also if it is raised. */
 #define ONRAMP_LOW_NONE		(S64_MAX / 2)
@@ -278,8 +278,8 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @longer_ns: by how much each way has become longer, 0: not so
  * @longer_at_ns: since when
  * @longer_acks: OR-ACKs since then, counted up to ONRAMP_LONGER_ACKS
- * @let_go: share by which pauses are shortened, Q30, <= 1
- * @let_go_at_ns: when that was last changed
+ * @coexist_share: share by which pauses are shortened, Q30, <= 1
+ * @coexist_at_ns: when that was last changed
  */
 struct onramp_path {
 	struct onramp_low	rtt;
@@ -297,8 +297,8 @@ struct onramp_path {
 	u64			slack_at_ns;
 	u64			longer_ns;
 	u64			longer_at_ns;
-	u64			let_go_at_ns;
-	u32			let_go;
+	u64			coexist_at_ns;
+	u32			coexist_share;
 	u32			longer_acks;
 };
 
@@ -379,7 +379,7 @@ struct onramp_delay {
  * @limited: the delay was cut to the limit by more than its error
  * @returned: the packet was the first one after a pause
  * @empty: it found an empty queue
- * @let_go: share by which the pause was shortened, Q30, <= 1; 0 if the delay is not above T
+ * @coexist_share: share by which the pause was shortened, Q30, <= 1; 0 if the delay is not above T
  */
 struct onramp_trust {
 	u64	limit_ns;
@@ -392,7 +392,7 @@ struct onramp_trust {
 	bool	limited;
 	bool	returned;
 	bool	empty;
-	u32	let_go;
+	u32	coexist_share;
 };
 
 /**
@@ -636,16 +636,16 @@ static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
 /* Do others fill the queue? The step is at most one, 2^25 << 5. */
 static inline void onramp_path_others(struct onramp_path *p, u64 now_ns, bool others)
 {
-	u64 since_ns = onramp_since_ns(now_ns, p->let_go_at_ns);
-	u64 step = min_t(u64, since_ns, 1ULL << ONRAMP_LET_GO_SHIFT)
-		   << (ONRAMP_FRAC_SHIFT - ONRAMP_LET_GO_SHIFT);
+	u64 since_ns = onramp_since_ns(now_ns, p->coexist_at_ns);
+	u64 step = min_t(u64, since_ns, 1ULL << ONRAMP_COEXIST_SHIFT)
+		   << (ONRAMP_FRAC_SHIFT - ONRAMP_COEXIST_SHIFT);
 
 	if (others)
-		p->let_go += min_t(u32, (u32)step, ONRAMP_ONE - p->let_go);
+		p->coexist_share += min_t(u32, (u32)step, ONRAMP_ONE - p->coexist_share);
 	else
-		p->let_go -= min_t(u32, (u32)step, p->let_go);
+		p->coexist_share -= min_t(u32, (u32)step, p->coexist_share);
 	/* Not back: the same time would count twice. */
-	p->let_go_at_ns += since_ns;
+	p->coexist_at_ns += since_ns;
 }
 
 /**
@@ -703,7 +703,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	*trust = (struct onramp_trust) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
 	onramp_path_others(p, s->now_ns, d->others);
-	core->let_go = p->let_go;
+	core->coexist_share = p->coexist_share;
 	s->owd_ns = onramp_path_believe(p, v, d, trust);
 	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
@@ -722,7 +722,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	paused_ns = s->tx_cum_ns - f->last_cum_ns;
 	onramp_ctrl_update(f, core, s, res);
 	if (res->verdict <= ONRAMP_PROGRESS && res->owd_ns > core->threshold_ns)
-		trust->let_go = p->let_go;
+		trust->coexist_share = p->coexist_share;
 	if (res->verdict > ONRAMP_IS_OFF || !acked)
 		goto out;
 

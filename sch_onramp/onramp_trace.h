@@ -130,7 +130,7 @@ TRACE_EVENT(onramp_ack,
 
 	TP_fast_assign(
 		onramp_trace_conn(__entry->src, __entry->dest, conn);
-		__entry->let_go = onramp_trace_ppm(trust->let_go);
+		__entry->let_go = onramp_trace_ppm(trust->coexist_share);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;

@@ -874,17 +874,17 @@ static void let_go__while_others_fill_the_queue(void)
 	setup();
 	ack(&by_hand, 20 * US, 0);
 	CHECK_EQ(pause_after(1, false), 100 * US);
-	CHECK_EQ(trust.let_go, 0);
+	CHECK_EQ(trust.coexist_share, 0);
 	/* 2^25 ns from all to nothing. */
 	CHECK_NEAR(pause_after(10, true), 70 * US, US);
-	CHECK_NEAR(trust.let_go, 0.298 * ONRAMP_ONE, ONRAMP_ONE / 1000);
+	CHECK_NEAR(trust.coexist_share, 0.298 * ONRAMP_ONE, ONRAMP_ONE / 1000);
 	CHECK_EQ(pause_after(30, true), 0);
 	CHECK_EQ(res.verdict, ONRAMP_BELOW);
-	CHECK_EQ(trust.let_go, ONRAMP_ONE);
+	CHECK_EQ(trust.coexist_share, ONRAMP_ONE);
 	CHECK_EQ(pause_after(100, true), 0);
 	CHECK_NEAR(pause_after(10, false), 30 * US, US);
 	CHECK_EQ(pause_after(30, false), 100 * US);
-	CHECK_EQ(trust.let_go, 0);
+	CHECK_EQ(trust.coexist_share, 0);
 	/* A long silence is one step. */
 	CHECK_EQ(pause_after(40, true), 0);
 	now += 10 * MS;
@@ -904,8 +904,8 @@ static void let_go__counts_above_the_threshold(void)
 	pause_after(40, true);
 	now += MS;
 	ack(&d, 60 * US, 40 * US);
-	CHECK_EQ(p.let_go, ONRAMP_ONE);
-	CHECK_EQ(trust.let_go, 0);
+	CHECK_EQ(p.coexist_share, ONRAMP_ONE);
+	CHECK_EQ(trust.coexist_share, 0);
 }
 
 /*
@@ -1123,13 +1123,13 @@ static void back__lets_nothing_go(void)
 	ack(&by_hand, 20 * US, 0);
 	pause_after(10, false);
 	onramp_path_others(&p, now - 1, true);
-	CHECK_EQ(p.let_go, 0);
+	CHECK_EQ(p.coexist_share, 0);
 	/* Time counts once: 32 ns in 2^25 are 2^10 in Q30. */
 	onramp_path_others(&p, now + 32, true);
-	CHECK_EQ(p.let_go, 1 << 10);
-	p.let_go = ONRAMP_ONE;
+	CHECK_EQ(p.coexist_share, 1 << 10);
+	p.coexist_share = ONRAMP_ONE;
 	onramp_path_others(&p, now + 31, false);
-	CHECK_EQ(p.let_go, ONRAMP_ONE);
+	CHECK_EQ(p.coexist_share, ONRAMP_ONE);
 }
 
 static void back__keeps_slack(void)
