@@ -371,12 +371,12 @@ void onramp_reset(struct Qdisc *sch);
 void onramp_destroy(struct Qdisc *sch);
 
 /* onramp_fwd_in.c */
-int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link);
-void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link);
+int onramp_fwd_start(struct onramp_qref *qref, struct onramp_link *link);
+void onramp_fwd_stop(struct onramp_net *onet, struct onramp_link *link);
 
 /* onramp_fwd_out.c */
-struct onramp_flow *onramp_forward_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-					u32 *headers);
+struct onramp_flow *onramp_fwd_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				    u32 *headers);
 
 /* onramp_netlink.c */
 int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack);

@@ -46,7 +46,7 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
 	if (onramp_too_early(tried, tick))
 		return;
 	/* A workload's: its address is none of this namespace, and messages leave as its data. */
-	if (away && (!q->forwards || !onramp_forward_way(skb, qdisc_dev(sch), &way)))
+	if (away && (!q->forwards || !onramp_fwd_way(skb, qdisc_dev(sch), &way)))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
 	/* Data before the first round trip (TFO): the next packet may know. */
@@ -72,7 +72,7 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
  * Context: the qdisc's lock.
  */
 void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb,
-			     struct onramp_forwarded *e)
+			     struct onramp_fwd_entry *e)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
@@ -84,19 +84,19 @@ void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk
 	/* A new RTT is a reason to try again at once, but not after an eviction. */
 	if (too_early && tried != tick)
 		return;
-	if (!onramp_forwarded_try(e, too_early, &rtt_us))
+	if (!onramp_fwd_try(e, too_early, &rtt_us))
 		return;
 	f->tried = tick;
-	if (!onramp_forward_way(skb, qdisc_dev(sch), &way))
+	if (!onramp_fwd_way(skb, qdisc_dev(sch), &way))
 		return;
 	/* Before its first RTT is known, the host may be one that others have found to be near. */
 	conn = onramp_conn_find_or_create(q->qref, skb, &way, rtt_us, q->cfg.peers,
 					  onramp_clock(q));
 	if (!conn) {
 		if (rtt_us != U32_MAX && !onramp_is_near(rtt_us, q->cfg.peers))
-			q->stats[ONRAMP_STATS_FAR] += onramp_forwarded_far(e);
+			q->stats[ONRAMP_STATS_FAR] += onramp_fwd_far(e);
 		return;
 	}
-	onramp_forwarded_follow(e);
+	onramp_fwd_follow(e);
 	onramp_follow(sch, f, conn, NULL, false);
 }

@@ -7,10 +7,10 @@
 
 #include "onramp.h"
 
-struct onramp_forwarded;
+struct onramp_fwd_entry;
 
 void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb);
 void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb,
-			     struct onramp_forwarded *e);
+			     struct onramp_fwd_entry *e);
 
 #endif /* _SCH_ONRAMP_ATTACH_H */

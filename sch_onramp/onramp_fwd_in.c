@@ -30,8 +30,8 @@ struct onramp_hook {
 };
 
 /* Put the workload's part into the key of a packet to which @skb may be the answer. */
-static void onramp_forwarded_in(struct onramp_forwarded_key *key, const struct sk_buff *skb,
-				struct net_device *dev)
+static void onramp_fwd_key_in(struct onramp_fwd_key *key, const struct sk_buff *skb,
+			      struct net_device *dev)
 {
 	struct or_way way;
 
@@ -39,12 +39,12 @@ static void onramp_forwarded_in(struct onramp_forwarded_key *key, const struct s
 	if (dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
 	    ether_addr_equal(eth_hdr(skb)->h_dest, dev->dev_addr))
 		return;
-	onramp_forward_way_back(skb, dev, &way);
-	onramp_forwarded_via(key, &way);
+	onramp_fwd_way_back(skb, dev, &way);
+	onramp_fwd_key_via(key, &way);
 }
 
 /* Make the key that of the other direction, without the workload's part. */
-static __always_inline void onramp_forwarded_turn(struct onramp_forwarded_key *key)
+static __always_inline void onramp_fwd_key_turn(struct onramp_fwd_key *key)
 {
 	unsigned int i, words = key->family == AF_INET6 ? ARRAY_SIZE(key->saddr) : 1;
 
@@ -54,10 +54,10 @@ static __always_inline void onramp_forwarded_turn(struct onramp_forwarded_key *k
 }
 
 /* The ACK of data whose RTT may be being measured: does it end that? */
-static noinline void onramp_forward_ends(struct onramp_net *onet,
-					 const struct onramp_forwarded_packet *p)
+static noinline void onramp_fwd_in_acked(struct onramp_net *onet,
+					 const struct onramp_fwd_packet *p)
 {
-	struct onramp_forwarded *e = onramp_forwarded_find(onet, &p->key);
+	struct onramp_fwd_entry *e = onramp_fwd_find(onet, &p->key);
 	bool timed;
 
 	if (!e)
@@ -66,7 +66,7 @@ static noinline void onramp_forward_ends(struct onramp_net *onet,
 	timed = e->track.timed_ns;
 	if (onramp_fwd_acked(&e->track, p->ack_seq, ktime_get_ns()))
 		e->fresh = true;
-	onramp_forwarded_timed(onet, e, timed);
+	onramp_fwd_timed(onet, e, timed);
 	spin_unlock_bh(&e->lock);
 }
 
@@ -74,12 +74,12 @@ static noinline void onramp_forward_ends(struct onramp_net *onet,
  * A TCP packet: the ACK of data whose RTT is being measured? Of connections to far hosts some
  * always is, and most packets are of others: a counter for some bits of their hash says so.
  */
-static noinline void onramp_forward_acked(struct onramp_net *onet, const struct sk_buff *skb,
-					  struct net_device *dev)
+static noinline void onramp_fwd_in_tcp(struct onramp_net *onet, const struct sk_buff *skb,
+				       struct net_device *dev)
 {
-	const struct tcphdr *th = onramp_forwarded_plain(skb);
+	const struct tcphdr *th = onramp_fwd_plain(skb);
 	const struct iphdr *iph = ip_hdr(skb);
-	struct onramp_forwarded_packet p;
+	struct onramp_fwd_packet p;
 	__be32 ports;
 	u64 hash;
 
@@ -88,21 +88,21 @@ static noinline void onramp_forward_acked(struct onramp_net *onet, const struct 
 	    ether_addr_equal(eth_hdr(skb)->h_dest, dev->dev_addr)) {
 		ports = ((const union tcp_word_hdr *)th)->words[0];
 		ports = (__force __be32)rol32((__force u32)ports, 16);
-		hash = onramp_forwarded_hash_plain(iph->daddr, iph->saddr, ports);
-		if (!atomic_read(onramp_forwarded_timed_cell(onet, hash)))
+		hash = onramp_fwd_hash_plain(iph->daddr, iph->saddr, ports);
+		if (!atomic_read(onramp_fwd_timed_cell(onet, hash)))
 			return;
 	}
-	if (!onramp_forwarded_parse(skb, &p) || !p.ack)
+	if (!onramp_fwd_parse(skb, &p) || !p.ack)
 		return;
-	onramp_forwarded_turn(&p.key);
-	onramp_forwarded_in(&p.key, skb, dev);
-	if (atomic_read(onramp_forwarded_timed_cell(onet, onramp_forwarded_hash64(&p.key))))
-		onramp_forward_ends(onet, &p);
+	onramp_fwd_key_turn(&p.key);
+	onramp_fwd_key_in(&p.key, skb, dev);
+	if (atomic_read(onramp_fwd_timed_cell(onet, onramp_fwd_hash64(&p.key))))
+		onramp_fwd_in_acked(onet, &p);
 }
 
 /* Return a datagram's payload, or NULL if its length or checksum is wrong. */
-static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset, u8 pf,
-					u8 *buf, unsigned int *len)
+static const u8 *onramp_fwd_in_payload(struct sk_buff *skb, unsigned int offset, u8 pf,
+				       u8 *buf, unsigned int *len)
 {
 	struct udphdr hdr, *uh;
 
@@ -119,9 +119,9 @@ static const u8 *onramp_forward_payload(struct sk_buff *skb, unsigned int offset
 }
 
 /* A datagram to a workload's address or to a host's: return whether it is a message to take. */
-static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
-				   struct net_device *dev, unsigned int offset, u8 pf,
-				   struct or_addrs *back)
+static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
+				  struct net_device *dev, unsigned int offset, u8 pf,
+				  struct or_addrs *back)
 {
 	struct onramp_peer *peer;
 	u8 buf[OR_MSG_MAX];
@@ -129,16 +129,16 @@ static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
 	struct or_way way;
 	const u8 *msg;
 
-	back->scope = onramp_scope(skb, dev, onramp_forward_addr6(back));
+	back->scope = onramp_scope(skb, dev, onramp_fwd_addr6(back));
 	peer = onramp_peer_find(onet, back);
 	/* With that flag it is an answer to the workload's own. */
 	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))
 		return false;
 	/* It has to come in as the workload's other packets do. */
-	onramp_forward_way_back(skb, dev, &way);
+	onramp_fwd_way_back(skb, dev, &way);
 	if (!onramp_peer_is_way(peer, &way))
 		return false;
-	msg = onramp_forward_payload(skb, offset, pf, buf, &len);
+	msg = onramp_fwd_in_payload(skb, offset, pf, buf, &len);
 	if (!msg || msg[0] >> 4 != OR_VERSION)
 		return false;
 	switch (msg[0] & 15) {
@@ -151,23 +151,23 @@ static bool onramp_forward_message(struct onramp_net *onet, struct sk_buff *skb,
 }
 
 /* Have the first bytes of a packet in one piece; a packet socket may hold it as well. */
-static bool onramp_forward_pull(struct sk_buff *skb, unsigned int len)
+static bool onramp_fwd_in_pull(struct sk_buff *skb, unsigned int len)
 {
 	return likely(skb_headlen(skb) >= len) || (!skb_shared(skb) && pskb_may_pull(skb, len));
 }
 
-static bool onramp_forward_in4(struct onramp_net *onet, struct sk_buff *skb,
-			       struct net_device *dev)
+static bool onramp_fwd_in4(struct onramp_net *onet, struct sk_buff *skb,
+			   struct net_device *dev)
 {
 	const struct iphdr *iph;
 	struct or_addrs back;
 
-	if (!onramp_forward_pull(skb, sizeof(*iph)))
+	if (!onramp_fwd_in_pull(skb, sizeof(*iph)))
 		return false;
 	iph = ip_hdr(skb);
 	if (iph->protocol == IPPROTO_TCP && atomic_read(&onet->n_timed))
-		onramp_forward_acked(onet, skb, dev);
-	if (iph->protocol != IPPROTO_UDP || !onramp_forward_is_port(skb, sizeof(*iph)))
+		onramp_fwd_in_tcp(onet, skb, dev);
+	if (iph->protocol != IPPROTO_UDP || !onramp_fwd_is_port(skb, sizeof(*iph)))
 		return false;
 	/* IP has not looked at it yet. */
 	if (iph->version != 4 || iph->ihl != sizeof(*iph) / 4 || ip_is_fragment(iph) ||
@@ -176,32 +176,32 @@ static bool onramp_forward_in4(struct onramp_net *onet, struct sk_buff *skb,
 	back = (struct or_addrs) {
 		.laddr = { iph->daddr }, .raddr = { iph->saddr }, .family = AF_INET,
 	};
-	return onramp_forward_message(onet, skb, dev, sizeof(*iph), NFPROTO_IPV4, &back);
+	return onramp_fwd_in_message(onet, skb, dev, sizeof(*iph), NFPROTO_IPV4, &back);
 }
 
-static bool onramp_forward_in6(struct onramp_net *onet, struct sk_buff *skb,
-			       struct net_device *dev)
+static bool onramp_fwd_in6(struct onramp_net *onet, struct sk_buff *skb,
+			   struct net_device *dev)
 {
 	struct or_addrs back = { .family = AF_INET6 };
 	const struct ipv6hdr *ip6h;
 
-	if (!IS_ENABLED(CONFIG_IPV6) || !onramp_forward_pull(skb, sizeof(*ip6h)))
+	if (!IS_ENABLED(CONFIG_IPV6) || !onramp_fwd_in_pull(skb, sizeof(*ip6h)))
 		return false;
 	ip6h = ipv6_hdr(skb);
 	if (atomic_read(&onet->n_timed) && onramp_ipv6_headers(skb))
-		onramp_forward_acked(onet, skb, dev);
-	if (ip6h->nexthdr != IPPROTO_UDP || !onramp_forward_is_port(skb, sizeof(*ip6h)))
+		onramp_fwd_in_tcp(onet, skb, dev);
+	if (ip6h->nexthdr != IPPROTO_UDP || !onramp_fwd_is_port(skb, sizeof(*ip6h)))
 		return false;
 	if (ip6h->version != 6 || ntohs(ip6h->payload_len) + sizeof(*ip6h) != skb->len)
 		return false;
 	memcpy(back.laddr, &ip6h->daddr, sizeof(back.laddr));
 	memcpy(back.raddr, &ip6h->saddr, sizeof(back.raddr));
-	return onramp_forward_message(onet, skb, dev, sizeof(*ip6h), NFPROTO_IPV6, &back);
+	return onramp_fwd_in_message(onet, skb, dev, sizeof(*ip6h), NFPROTO_IPV6, &back);
 }
 
 /* A frame that comes in, from its IP header on. It may be for a workload's MAC address. */
-static unsigned int onramp_forward_in(void *priv, struct sk_buff *skb,
-				      const struct nf_hook_state *state)
+static unsigned int onramp_fwd_in(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
 {
 	struct net_device *dev = skb->dev;
 	struct onramp_net *onet = priv;
@@ -210,23 +210,23 @@ static unsigned int onramp_forward_in(void *priv, struct sk_buff *skb,
 	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_OTHERHOST)
 		return NF_ACCEPT;
 	if (skb->protocol == htons(ETH_P_IP))
-		taken = onramp_forward_in4(onet, skb, dev);
+		taken = onramp_fwd_in4(onet, skb, dev);
 	else if (skb->protocol == htons(ETH_P_IPV6))
-		taken = onramp_forward_in6(onet, skb, dev);
+		taken = onramp_fwd_in6(onet, skb, dev);
 	if (!taken)
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
 }
 
-static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *link)
+static int onramp_fwd_register(struct onramp_net *onet, struct onramp_link *link)
 {
 	struct onramp_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
 	int err;
 
 	if (!hook)
 		return -ENOMEM;
-	hook->ops.hook = onramp_forward_in;
+	hook->ops.hook = onramp_fwd_in;
 	hook->ops.priv = onet;
 	hook->ops.dev = link->dev;
 	hook->ops.pf = NFPROTO_NETDEV;
@@ -240,25 +240,25 @@ static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *
 	return err;
 }
 
-static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_link *link)
+static void onramp_fwd_unregister(struct onramp_net *onet, struct onramp_link *link)
 {
 	nf_unregister_net_hook(onet->net, &link->hook->ops);
 	kfree_rcu(link->hook, rcu);
 	link->hook = NULL;
 }
 #else
-static int onramp_forward_register(struct onramp_net *onet, struct onramp_link *link)
+static int onramp_fwd_register(struct onramp_net *onet, struct onramp_link *link)
 {
 	return -EOPNOTSUPP;
 }
 
-static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_link *link)
+static void onramp_fwd_unregister(struct onramp_net *onet, struct onramp_link *link)
 {
 }
 #endif
 
 /**
- * onramp_forward_start() - begin to look at packets that come in: a qdisc forwards
+ * onramp_fwd_start() - begin to look at packets that come in: a qdisc forwards
  * @qref: of the qdisc
  * @link: of its device
  *
@@ -267,25 +267,25 @@ static void onramp_forward_unregister(struct onramp_net *onet, struct onramp_lin
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
  */
-int onramp_forward_start(struct onramp_qref *qref, struct onramp_link *link)
+int onramp_fwd_start(struct onramp_qref *qref, struct onramp_link *link)
 {
 	int err;
 
 	ASSERT_RTNL();
-	err = onramp_forwarded_alloc(qref);
+	err = onramp_fwd_alloc(qref);
 	if (err)
 		return err;
 	if (!link->forwards)
-		err = onramp_forward_register(qref->onet, link);
+		err = onramp_fwd_register(qref->onet, link);
 	if (!err)
 		link->forwards++;
 	return err;
 }
 
-/* onramp_forward_stop() - undo a successful onramp_forward_start(); RTNL */
-void onramp_forward_stop(struct onramp_net *onet, struct onramp_link *link)
+/* onramp_fwd_stop() - undo a successful onramp_fwd_start(); RTNL */
+void onramp_fwd_stop(struct onramp_net *onet, struct onramp_link *link)
 {
 	ASSERT_RTNL();
 	if (!--link->forwards)
-		onramp_forward_unregister(onet, link);
+		onramp_fwd_unregister(onet, link);
 }

@@ -59,8 +59,8 @@ module_param_named(few_forwarded, onramp_few_forwarded, uint, 0644);
 MODULE_PARM_DESC(few_forwarded, "forwarded connections of a network namespace from which on only large ones are followed (4096)");
 
 /* The same for a packet in the qdisc of @dev; return false if no message could leave as it does. */
-static bool onramp_forwarded_out(struct onramp_forwarded_key *key, const struct sk_buff *skb,
-				 struct net_device *dev)
+static bool onramp_fwd_key_out(struct onramp_fwd_key *key, const struct sk_buff *skb,
+			       struct net_device *dev)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
 	struct or_way way;
@@ -68,14 +68,14 @@ static bool onramp_forwarded_out(struct onramp_forwarded_key *key, const struct 
 	/* Most often this host routes for it. */
 	if (dev->type == ARPHRD_ETHER && ether_addr_equal(eth->h_source, dev->dev_addr))
 		return true;
-	if (!onramp_forward_way(skb, dev, &way))
+	if (!onramp_fwd_way(skb, dev, &way))
 		return false;
-	onramp_forwarded_via(key, &way);
+	onramp_fwd_key_via(key, &way);
 	return true;
 }
 
 /* Are there so many entries that only large connections get one? */
-static bool onramp_forwarded_many(const struct onramp_net *onet)
+static bool onramp_fwd_many(const struct onramp_net *onet)
 {
 	return atomic_read(&onet->n_forwarded) >= (int)READ_ONCE(onramp_few_forwarded);
 }
@@ -91,7 +91,7 @@ static bool onramp_forwarded_many(const struct onramp_net *onet)
  * @keeps: if there is @entry: it need not note each packet, since no RTT is measured
  */
 struct onramp_seen {
-	struct onramp_forwarded	*entry;
+	struct onramp_fwd_entry	*entry;
 	unsigned long		key;
 	struct onramp_flow	*flow;
 	u32			headers;
@@ -101,10 +101,10 @@ struct onramp_seen {
 };
 
 /* May a connection without an entry have one? */
-static noinline bool onramp_forwarded_may(struct onramp_qref *qref, const struct sk_buff *skb,
-					  u64 hash, u64 now)
+static noinline bool onramp_fwd_may(struct onramp_qref *qref, const struct sk_buff *skb,
+				    u64 hash, u64 now)
 {
-	if (!onramp_forwarded_many(qref->onet) ||
+	if (!onramp_fwd_many(qref->onet) ||
 	    onramp_fwd_is_large(qref->sizes, hash >> 32, skb->len, now))
 		return true;
 	onramp_net_count(qref->onet, ONRAMP_N_FORWARD_SMALL);
@@ -115,8 +115,8 @@ static noinline bool onramp_forwarded_may(struct onramp_qref *qref, const struct
  * A SUBSCRIBE that a workload sends itself: leave the subscription to it. The IP header is in one
  * piece.
  */
-static noinline void onramp_forward_asks(struct onramp_net *onet, const struct sk_buff *skb,
-					 struct net_device *dev)
+static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_buff *skb,
+				     struct net_device *dev)
 {
 	struct or_addrs out = { .family = AF_INET };
 	int offset = skb_network_offset(skb);
@@ -146,24 +146,24 @@ static noinline void onramp_forward_asks(struct onramp_net *onet, const struct s
 		return;
 	}
 	if (skb->len != offset + sizeof(struct udphdr) + sizeof(buf) ||
-	    !onramp_forward_is_port(skb, offset))
+	    !onramp_fwd_is_port(skb, offset))
 		return;
 	msg = skb_header_pointer(skb, offset + sizeof(struct udphdr), sizeof(buf), buf);
 	if (!msg || or_subscribe_decode(msg, sizeof(buf), &s))
 		return;
 	rcu_read_lock();
-	out.scope = onramp_scope(skb, dev, onramp_forward_addr6(&out));
+	out.scope = onramp_scope(skb, dev, onramp_fwd_addr6(&out));
 	peer = onramp_peer_find(onet, &out);
 	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
-	    onramp_forward_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
+	    onramp_fwd_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
 		onramp_peer_yield(peer, ONRAMP_YIELD);
 	rcu_read_unlock();
 }
 
 /* Note a packet in its entry; return false: the entry has gone meanwhile. */
-static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwarded *e,
-				  const struct onramp_forwarded_packet *p, u64 now,
-				  struct onramp_seen *seen)
+static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e,
+			    const struct onramp_fwd_packet *p, u64 now,
+			    struct onramp_seen *seen)
 {
 	u64 timed_ns;
 	bool dead;
@@ -178,10 +178,10 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 		if (p->end)
 			onramp_fwd_end(&e->track, now);
 		if (unlikely(e->track.timed_ns != timed_ns))
-			onramp_forwarded_measure(qref->onet, e, timed_ns);
+			onramp_fwd_measure(qref->onet, e, timed_ns);
 		seen->closed = e->track.closed;
 		seen->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
-		seen->key = onramp_forwarded_flow_key(e);
+		seen->key = onramp_fwd_flow_key(e);
 		/* Flows of another qdisc may go at any time. */
 		seen->flow = e->qref == qref ? e->flow : NULL;
 		if (!seen->flow)
@@ -192,41 +192,41 @@ static bool onramp_forwarded_note(struct onramp_qref *qref, struct onramp_forwar
 }
 
 /* The same for one that has no slot. */
-static noinline bool onramp_forwarded_enter(struct onramp_qref *qref, const struct sk_buff *skb,
-					    const struct onramp_forwarded_packet *p, u64 hash,
-					    u64 now, struct onramp_seen *seen)
+static noinline bool onramp_fwd_enter(struct onramp_qref *qref, const struct sk_buff *skb,
+				      const struct onramp_fwd_packet *p, u64 hash,
+				      u64 now, struct onramp_seen *seen)
 {
-	struct onramp_forwarded_slots *slots = onramp_forwarded_slots(qref, hash);
+	struct onramp_fwd_slots *slots = onramp_fwd_slots(qref, hash);
 	struct onramp_net *onet = qref->onet;
-	struct onramp_forwarded *e = NULL;
+	struct onramp_fwd_entry *e = NULL;
 
 	rcu_read_lock();
-	if (onramp_forwarded_may_be(onet, hash))
-		e = onramp_forwarded_find(onet, &p->key);
-	if (!e && p->payload && !p->end && onramp_forwarded_may(qref, skb, hash, now))
-		e = onramp_forwarded_create(onet, &p->key, hash);
-	if (e && !onramp_forwarded_note(qref, e, p, now, seen))
+	if (onramp_fwd_may_be(onet, hash))
+		e = onramp_fwd_find(onet, &p->key);
+	if (!e && p->payload && !p->end && onramp_fwd_may(qref, skb, hash, now))
+		e = onramp_fwd_create(onet, &p->key, hash);
+	if (e && !onramp_fwd_note(qref, e, p, now, seen))
 		e = NULL;
 	rcu_read_unlock();
 	seen->entry = e;
 	if (!e)
 		return false;
 	if (seen->flow && seen->flow->conn && seen->keeps)
-		onramp_forwarded_keep(slots, seen->flow, onramp_forwarded_tag(hash, now));
+		onramp_fwd_keep(slots, seen->flow, onramp_fwd_tag(hash, now));
 	else if (seen->flow)
-		onramp_forwarded_drop(slots, seen->flow);
+		onramp_fwd_drop(slots, seen->flow);
 	return true;
 }
 
-/* What onramp_forwarded_short() finds. */
-enum onramp_forwarded_result {
-	ONRAMP_FORWARDED_NONE,		/* the packet has no entry, and gets none */
-	ONRAMP_FORWARDED_KEPT,		/* it has a flow that On-Ramp follows */
-	ONRAMP_FORWARDED_OTHER,		/* onramp_forwarded_long() has to tell */
+/* What onramp_fwd_short() finds. */
+enum onramp_fwd_result {
+	ONRAMP_FWD_NONE,		/* the packet has no entry, and gets none */
+	ONRAMP_FWD_KEPT,		/* it has a flow that On-Ramp follows */
+	ONRAMP_FWD_OTHER,		/* onramp_fwd_long() has to tell */
 };
 
 /* The packet's flow is in a slot. */
-static void onramp_forwarded_is_kept(struct onramp_seen *seen, struct onramp_flow *f, u32 headers)
+static void onramp_fwd_is_kept(struct onramp_seen *seen, struct onramp_flow *f, u32 headers)
 {
 	seen->entry = NULL;
 	seen->flow = f;
@@ -236,14 +236,14 @@ static void onramp_forwarded_is_kept(struct onramp_seen *seen, struct onramp_flo
 }
 
 /*
- * The short way of onramp_forwarded_packet(), with the same checks, for a plain packet that this
+ * The short way of onramp_fwd_packet(), with the same checks, for a plain packet that this
  * host routes: nothing is copied into a key.
  */
-static __always_inline enum onramp_forwarded_result
-onramp_forwarded_short(struct onramp_qref *qref, const struct net_device *dev,
-		       const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+static __always_inline enum onramp_fwd_result
+onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
+		 const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
 {
-	const struct tcphdr *th = onramp_forwarded_plain(skb);
+	const struct tcphdr *th = onramp_fwd_plain(skb);
 	const struct iphdr *iph = ip_hdr(skb);
 	struct onramp_flow *f;
 	u32 headers;
@@ -251,38 +251,38 @@ onramp_forwarded_short(struct onramp_qref *qref, const struct net_device *dev,
 	u64 hash;
 
 	if (!th || skb->sk || !skb->skb_iif)
-		return ONRAMP_FORWARDED_OTHER;
+		return ONRAMP_FWD_OTHER;
 	if (skb->transport_header != skb->network_header + sizeof(*iph) ||
 	    dev->type != ARPHRD_ETHER ||
 	    !ether_addr_equal(((const struct ethhdr *)skb->data)->h_source, dev->dev_addr))
-		return ONRAMP_FORWARDED_OTHER;
+		return ONRAMP_FWD_OTHER;
 	flags = tcp_flag_word(th);
 	headers = (ntohl(flags) >> 28 << 2) + skb_network_offset(skb) + sizeof(*iph);
 	if (th->doff < sizeof(*th) / 4 || skb->len < headers ||
 	    flags & (TCP_FLAG_FIN | TCP_FLAG_RST))
-		return ONRAMP_FORWARDED_OTHER;
-	hash = onramp_forwarded_hash_plain(iph->saddr, iph->daddr,
-					   ((const union tcp_word_hdr *)th)->words[0]);
+		return ONRAMP_FWD_OTHER;
+	hash = onramp_fwd_hash_plain(iph->saddr, iph->daddr,
+				     ((const union tcp_word_hdr *)th)->words[0]);
 	/* Of an ACK, or with many, it is more likely that there is none. The long way makes one. */
-	if ((skb->len == headers || onramp_forwarded_many(qref->onet)) &&
-	    !onramp_forwarded_may_be(qref->onet, hash))
-		return skb->len > headers && onramp_forwarded_may(qref, skb, hash, now) ?
-		       ONRAMP_FORWARDED_OTHER : ONRAMP_FORWARDED_NONE;
+	if ((skb->len == headers || onramp_fwd_many(qref->onet)) &&
+	    !onramp_fwd_may_be(qref->onet, hash))
+		return skb->len > headers && onramp_fwd_may(qref, skb, hash, now) ?
+		       ONRAMP_FWD_OTHER : ONRAMP_FWD_NONE;
 	if (skb->len == headers)
 		headers = 0;
-	f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
-				  onramp_forwarded_tag(hash, now));
+	f = onramp_fwd_kept(onramp_fwd_slots(qref, hash),
+			    onramp_fwd_tag(hash, now));
 	if (!f)
-		return ONRAMP_FORWARDED_OTHER;
-	onramp_forwarded_is_kept(seen, f, headers);
-	return ONRAMP_FORWARDED_KEPT;
+		return ONRAMP_FWD_OTHER;
+	onramp_fwd_is_kept(seen, f, headers);
+	return ONRAMP_FWD_KEPT;
 }
 
 /* The long way, for all others. */
-static noinline bool onramp_forwarded_long(struct onramp_qref *qref, struct net_device *dev,
-					   struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device *dev,
+				     struct sk_buff *skb, u64 now, struct onramp_seen *seen)
 {
-	struct onramp_forwarded_packet p;
+	struct onramp_fwd_packet p;
 	struct onramp_flow *f;
 	u64 hash;
 
@@ -290,8 +290,8 @@ static noinline bool onramp_forwarded_long(struct onramp_qref *qref, struct net_
 	if (skb_network_offset(skb) < 0 ||
 	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
 		return false;
-	if (!onramp_forwarded_parse(skb, &p)) {
-		onramp_forward_asks(qref->onet, skb, dev);
+	if (!onramp_fwd_parse(skb, &p)) {
+		onramp_fwd_asks(qref->onet, skb, dev);
 		return false;
 	}
 	/* This host's own packets came in by no device. A tap's socket has no family. */
@@ -302,46 +302,46 @@ static noinline bool onramp_forwarded_long(struct onramp_qref *qref, struct net_
 	    skb_transport_offset(skb) != (int)p.transport ||
 	    p.transport + sizeof(struct tcphdr) > skb_headlen(skb))
 		return false;
-	if (!onramp_forwarded_out(&p.key, skb, dev))
+	if (!onramp_fwd_key_out(&p.key, skb, dev))
 		return false;
-	hash = onramp_forwarded_hash64(&p.key);
+	hash = onramp_fwd_hash64(&p.key);
 	/* Of an ACK, or with many, it is more likely that there is none. */
-	if ((!p.payload || onramp_forwarded_many(qref->onet)) &&
-	    !onramp_forwarded_may_be(qref->onet, hash)) {
+	if ((!p.payload || onramp_fwd_many(qref->onet)) &&
+	    !onramp_fwd_may_be(qref->onet, hash)) {
 		if (!p.payload)
 			return false;
 		f = NULL;
 	} else {
-		f = onramp_forwarded_kept(onramp_forwarded_slots(qref, hash),
-					  onramp_forwarded_tag(hash, now));
+		f = onramp_fwd_kept(onramp_fwd_slots(qref, hash),
+				    onramp_fwd_tag(hash, now));
 	}
 	seen->headers = p.payload ? skb->len - p.payload : 0;
 	if (!f || p.end)
-		return onramp_forwarded_enter(qref, skb, &p, hash, now, seen);
-	onramp_forwarded_is_kept(seen, f, seen->headers);
+		return onramp_fwd_enter(qref, skb, &p, hash, now, seen);
+	onramp_fwd_is_kept(seen, f, seen->headers);
 	return true;
 }
 
 /*
  * Find the flow or the entry of a packet, or make an entry. Return true: it has a flow that On-Ramp
  * follows, or an entry, valid while BHs are disabled, and with a reference for
- * onramp_forwarded_bind() if its flow is unknown; false: neither.
+ * onramp_fwd_bind() if its flow is unknown; false: neither.
  */
-static bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device *dev,
-				    struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+static bool onramp_fwd_packet(struct onramp_qref *qref, struct net_device *dev,
+			      struct sk_buff *skb, u64 now, struct onramp_seen *seen)
 {
-	enum onramp_forwarded_result res;
+	enum onramp_fwd_result res;
 
 	if (skb->encapsulation)
 		return false;
-	res = onramp_forwarded_short(qref, dev, skb, now, seen);
-	if (likely(res != ONRAMP_FORWARDED_OTHER))
-		return res == ONRAMP_FORWARDED_KEPT;
-	return onramp_forwarded_long(qref, dev, skb, now, seen);
+	res = onramp_fwd_short(qref, dev, skb, now, seen);
+	if (likely(res != ONRAMP_FWD_OTHER))
+		return res == ONRAMP_FWD_KEPT;
+	return onramp_fwd_long(qref, dev, skb, now, seen);
 }
 
 /**
- * onramp_forward_flow() - find the flow of a forwarded packet, and have On-Ramp follow it
+ * onramp_fwd_flow() - find the flow of a forwarded packet, and have On-Ramp follow it
  * @sch: the qdisc
  * @skb: the packet, of no connection's socket
  * @now: CLOCK_MONOTONIC, ns, or a bit earlier
@@ -351,21 +351,21 @@ static bool onramp_forwarded_packet(struct onramp_qref *qref, struct net_device 
  * Return: the flow, with its connection if On-Ramp follows it; NULL: it has no entry; the fast
  *	queue: there is no memory for the flow.
  */
-struct onramp_flow *onramp_forward_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
-					u32 *headers)
+struct onramp_flow *onramp_fwd_flow(struct Qdisc *sch, struct sk_buff *skb, u64 now,
+				    u32 *headers)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 	struct onramp_seen seen;
 	struct onramp_flow *f;
 	bool followed;
 
-	if (!onramp_forwarded_packet(q->qref, qdisc_dev(sch), skb, now, &seen))
+	if (!onramp_fwd_packet(q->qref, qdisc_dev(sch), skb, now, &seen))
 		return NULL;
 	f = seen.flow;
 	if (!f) {
 		f = onramp_flow_find_or_create(q, seen.key, NULL);
 		/* A new one takes the entry's reference. */
-		onramp_forwarded_bind(seen.entry, q->qref, f, f && !f->bound);
+		onramp_fwd_bind(seen.entry, q->qref, f, f && !f->bound);
 		if (unlikely(!f)) {
 			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 			return &q->fast;

@@ -19,19 +19,19 @@ module_param_named(max_forwarded, onramp_max_forwarded, uint, 0644);
 MODULE_PARM_DESC(max_forwarded, "forwarded connections of a network namespace, at most (65536)");
 
 /* Numbers that nobody knows, for the words of a key. */
-struct onramp_forwarded_sum onramp_forwarded_secrets[11] __read_mostly;
+struct onramp_fwd_sum onramp_fwd_secrets[11] __read_mostly;
 
 /* That of the table: it does without @seed, since the secret numbers are as good. */
-static u32 onramp_forwarded_hash(const void *data, u32 len, u32 seed)
+static u32 onramp_fwd_hash(const void *data, u32 len, u32 seed)
 {
-	return onramp_forwarded_hash64(data);
+	return onramp_fwd_hash64(data);
 }
 
 /* Return 0 if it is the entry's key. */
-static int onramp_forwarded_differs(struct rhashtable_compare_arg *arg, const void *obj)
+static int onramp_fwd_differs(struct rhashtable_compare_arg *arg, const void *obj)
 {
-	const struct onramp_forwarded_key *a = arg->key;
-	const struct onramp_forwarded_key *b = &((const struct onramp_forwarded *)obj)->key;
+	const struct onramp_fwd_key *a = arg->key;
+	const struct onramp_fwd_key *b = &((const struct onramp_fwd_entry *)obj)->key;
 	const unsigned long *x = (const unsigned long *)a, *y = (const unsigned long *)b;
 	unsigned long differ = 0;
 	unsigned int i;
@@ -42,43 +42,43 @@ static int onramp_forwarded_differs(struct rhashtable_compare_arg *arg, const vo
 	return differ != 0;
 }
 
-static const struct rhashtable_params onramp_forwarded_table = {
-	.key_len		= sizeof(struct onramp_forwarded_key),
-	.key_offset		= offsetof(struct onramp_forwarded, key),
-	.head_offset		= offsetof(struct onramp_forwarded, node),
-	.hashfn			= onramp_forwarded_hash,
-	.obj_cmpfn		= onramp_forwarded_differs,
+static const struct rhashtable_params onramp_fwd_entries = {
+	.key_len		= sizeof(struct onramp_fwd_key),
+	.key_offset		= offsetof(struct onramp_fwd_entry, key),
+	.head_offset		= offsetof(struct onramp_fwd_entry, node),
+	.hashfn			= onramp_fwd_hash,
+	.obj_cmpfn		= onramp_fwd_differs,
 	.automatic_shrinking	= true,
 };
 
-static void onramp_forwarded_count(u8 *n, int change)
+static void onramp_fwd_count(u8 *n, int change)
 {
 	if (*n != U8_MAX)
 		WRITE_ONCE(*n, *n + change);
 }
 
 /* An entry with this hash is made, or has gone. A counter that is full stays so. */
-static void onramp_forwarded_present(struct onramp_net *onet, u64 hash, int change)
+static void onramp_fwd_present(struct onramp_net *onet, u64 hash, int change)
 {
 	spin_lock_bh(&onet->lock);
-	onramp_forwarded_count(&onet->present[onramp_forwarded_cell(hash)], change);
-	onramp_forwarded_count(&onet->present[onramp_forwarded_other_cell(hash)], change);
+	onramp_fwd_count(&onet->present[onramp_fwd_cell(hash)], change);
+	onramp_fwd_count(&onet->present[onramp_fwd_other_cell(hash)], change);
 	spin_unlock_bh(&onet->lock);
 }
 
-/* onramp_forwarded_find() - return the entry of a key, or NULL; RCU */
-struct onramp_forwarded *onramp_forwarded_find(struct onramp_net *onet,
-					       const struct onramp_forwarded_key *key)
+/* onramp_fwd_find() - return the entry of a key, or NULL; RCU */
+struct onramp_fwd_entry *onramp_fwd_find(struct onramp_net *onet,
+					 const struct onramp_fwd_key *key)
 {
-	return rhashtable_lookup(&onet->forwarded, key, onramp_forwarded_table);
+	return rhashtable_lookup(&onet->forwarded, key, onramp_fwd_entries);
 }
 
-/* onramp_forwarded_create() - add an entry; NULL: there is no room, or no memory; RCU */
-struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
-						 const struct onramp_forwarded_key *key,
-						 u64 hash)
+/* onramp_fwd_create() - add an entry; NULL: there is no room, or no memory; RCU */
+struct onramp_fwd_entry *onramp_fwd_create(struct onramp_net *onet,
+					   const struct onramp_fwd_key *key,
+					   u64 hash)
 {
-	struct onramp_forwarded *e;
+	struct onramp_fwd_entry *e;
 	int n;
 
 	n = atomic_inc_return(&onet->n_forwarded);
@@ -96,10 +96,10 @@ struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
 	refcount_set(&e->refs, 1);
 	spin_lock_init(&e->lock);
 	onramp_fwd_init(&e->track);
-	onramp_forwarded_present(onet, hash, 1);
+	onramp_fwd_present(onet, hash, 1);
 	/* Another queue was faster, or the table is growing: the next packet tries again. */
-	if (rhashtable_lookup_insert_fast(&onet->forwarded, &e->node, onramp_forwarded_table)) {
-		onramp_forwarded_present(onet, hash, -1);
+	if (rhashtable_lookup_insert_fast(&onet->forwarded, &e->node, onramp_fwd_entries)) {
+		onramp_fwd_present(onet, hash, -1);
 		kfree(e);
 		goto no_memory;
 	}
@@ -112,14 +112,14 @@ uncount:
 	return NULL;
 }
 
-static void onramp_forwarded_put(struct onramp_forwarded *e)
+static void onramp_fwd_put(struct onramp_fwd_entry *e)
 {
 	if (refcount_dec_and_test(&e->refs))
 		kfree_rcu(e, rcu);
 }
 
 /**
- * onramp_forwarded_bind() - note the flow of an entry
+ * onramp_fwd_bind() - note the flow of an entry
  * @e: the entry, with a reference
  * @qref: of the flow's qdisc
  * @f: the flow; NULL: there is no memory for it
@@ -127,8 +127,8 @@ static void onramp_forwarded_put(struct onramp_forwarded *e)
  *
  * Context: the qdisc's lock.
  */
-void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
-			   struct onramp_flow *f, bool fresh)
+void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qref *qref,
+		     struct onramp_flow *f, bool fresh)
 {
 	spin_lock(&e->lock);
 	if (!e->dead && f) {
@@ -137,66 +137,66 @@ void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref 
 	}
 	spin_unlock(&e->lock);
 	if (!fresh)
-		onramp_forwarded_put(e);
+		onramp_fwd_put(e);
 }
 
 /**
- * onramp_forwarded_unbind() - undo that, for a flow that is freed
+ * onramp_fwd_unbind() - undo that, for a flow that is freed
  * @qref: of its qdisc
  * @f: the flow, of a forwarded connection
  *
  * Context: the qdisc's lock, or a qdisc that is not in use.
  */
-void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f)
+void onramp_fwd_unbind(const struct onramp_qref *qref, const struct onramp_flow *f)
 {
-	struct onramp_forwarded *e = onramp_forwarded_of(f);
+	struct onramp_fwd_entry *e = onramp_fwd_of(f);
 
-	onramp_forwarded_drop(onramp_forwarded_slots(qref, onramp_forwarded_hash64(&e->key)), f);
+	onramp_fwd_drop(onramp_fwd_slots(qref, onramp_fwd_hash64(&e->key)), f);
 
 	spin_lock_bh(&e->lock);
 	/* It may have one in another qdisc by now. */
 	if (!e->dead && e->flow == f)
 		e->flow = NULL;
 	spin_unlock_bh(&e->lock);
-	onramp_forwarded_put(e);
+	onramp_fwd_put(e);
 }
 
-/* onramp_forwarded_timed() - count the RTTs that are being measured; @was: that of @e; its lock */
-void onramp_forwarded_timed(struct onramp_net *onet, const struct onramp_forwarded *e, bool was)
+/* onramp_fwd_timed() - count the RTTs that are being measured; @was: that of @e; its lock */
+void onramp_fwd_timed(struct onramp_net *onet, const struct onramp_fwd_entry *e, bool was)
 {
 	bool is = e->track.timed_ns;
 
 	if (was == is)
 		return;
-	atomic_add(is ? 1 : -1, onramp_forwarded_timed_cell(onet,
-							    onramp_forwarded_hash64(&e->key)));
+	atomic_add(is ? 1 : -1, onramp_fwd_timed_cell(onet,
+						      onramp_fwd_hash64(&e->key)));
 	atomic_add(is ? 1 : -1, &onet->n_timed);
 }
 
 /**
- * onramp_forwarded_measure() - a packet begins a measurement, or ends one
+ * onramp_fwd_measure() - a packet begins a measurement, or ends one
  * @onet: the namespace
  * @e: the entry
  * @timed_ns: since when it was measured; a begin has the exact time
  *
  * Context: the entry's lock.
  */
-void onramp_forwarded_measure(struct onramp_net *onet, struct onramp_forwarded *e, u64 timed_ns)
+void onramp_fwd_measure(struct onramp_net *onet, struct onramp_fwd_entry *e, u64 timed_ns)
 {
 	if (e->track.timed_ns)
 		e->track.timed_ns = ktime_get_ns();
-	onramp_forwarded_timed(onet, e, timed_ns);
+	onramp_fwd_timed(onet, e, timed_ns);
 }
 
 /**
- * onramp_forwarded_try() - return whether to try to have a connection followed
+ * onramp_fwd_try() - return whether to try to have a connection followed
  * @e: its entry
  * @too_early: the last attempt was a short time ago
  * @rtt_us: set to its shortest RTT, U32_MAX: unknown
  *
  * Context: the qdisc's lock.
  */
-bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us)
+bool onramp_fwd_try(struct onramp_fwd_entry *e, bool too_early, u32 *rtt_us)
 {
 	bool try;
 
@@ -212,8 +212,8 @@ bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_u
 	return try;
 }
 
-/* onramp_forwarded_far() - return whether to count the connection as a far one; the qdisc's lock */
-bool onramp_forwarded_far(struct onramp_forwarded *e)
+/* onramp_fwd_far() - return whether to count the connection as a far one; the qdisc's lock */
+bool onramp_fwd_far(struct onramp_fwd_entry *e)
 {
 	bool first;
 
@@ -224,8 +224,8 @@ bool onramp_forwarded_far(struct onramp_forwarded *e)
 	return first;
 }
 
-/* onramp_forwarded_follow() - note that On-Ramp follows the connection; the qdisc's lock */
-void onramp_forwarded_follow(struct onramp_forwarded *e)
+/* onramp_fwd_follow() - note that On-Ramp follows the connection; the qdisc's lock */
+void onramp_fwd_follow(struct onramp_fwd_entry *e)
 {
 	spin_lock(&e->lock);
 	e->followed = true;
@@ -233,7 +233,7 @@ void onramp_forwarded_follow(struct onramp_forwarded *e)
 }
 
 /* Forget an entry if it is old. */
-static void onramp_forwarded_age_one(struct onramp_net *onet, struct onramp_forwarded *e, u64 now)
+static void onramp_fwd_age_one(struct onramp_net *onet, struct onramp_fwd_entry *e, u64 now)
 {
 	bool timed, old;
 
@@ -245,22 +245,22 @@ static void onramp_forwarded_age_one(struct onramp_net *onet, struct onramp_forw
 		e->dead = true;
 		e->track.timed_ns = 0;
 	}
-	onramp_forwarded_timed(onet, e, timed);
+	onramp_fwd_timed(onet, e, timed);
 	spin_unlock_bh(&e->lock);
 	if (!old)
 		return;
-	rhashtable_remove_fast(&onet->forwarded, &e->node, onramp_forwarded_table);
-	onramp_forwarded_present(onet, onramp_forwarded_hash64(&e->key), -1);
+	rhashtable_remove_fast(&onet->forwarded, &e->node, onramp_fwd_entries);
+	onramp_fwd_present(onet, onramp_fwd_hash64(&e->key), -1);
 	atomic_dec(&onet->n_forwarded);
-	onramp_forwarded_put(e);
+	onramp_fwd_put(e);
 }
 
-static void onramp_forwarded_age(struct work_struct *work)
+static void onramp_fwd_age(struct work_struct *work)
 {
 	struct onramp_net *onet = container_of(to_delayed_work(work), struct onramp_net,
 					       forward_work);
 	struct rhashtable_iter iter;
-	struct onramp_forwarded *e;
+	struct onramp_fwd_entry *e;
 	unsigned int n;
 
 	rhashtable_walk_enter(&onet->forwarded, &iter);
@@ -268,7 +268,7 @@ static void onramp_forwarded_age(struct work_struct *work)
 	while ((e = rhashtable_walk_next(&iter))) {
 		/* The table grows: some are seen twice. */
 		if (!IS_ERR(e))
-			onramp_forwarded_age_one(onet, e, ktime_get_ns());
+			onramp_fwd_age_one(onet, e, ktime_get_ns());
 		if (need_resched()) {
 			rhashtable_walk_stop(&iter);
 			cond_resched();
@@ -284,7 +284,7 @@ static void onramp_forwarded_age(struct work_struct *work)
 }
 
 /**
- * onramp_forwarded_alloc() - make what a qdisc and its namespace need to follow connections
+ * onramp_fwd_alloc() - make what a qdisc and its namespace need to follow connections
  * @qref: of the qdisc
  *
  * The qdisc does not use @qref->sizes, @qref->slots, onramp_net.present and onramp_net.timed
@@ -293,12 +293,12 @@ static void onramp_forwarded_age(struct work_struct *work)
  * Context: RTNL.
  * Return: 0 or -ENOMEM.
  */
-int onramp_forwarded_alloc(struct onramp_qref *qref)
+int onramp_fwd_alloc(struct onramp_qref *qref)
 {
 	if (!qref->sizes)
 		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
 	if (!qref->slots)
-		qref->slots = kvcalloc(ONRAMP_FORWARDED_LINES, sizeof(*qref->slots), GFP_KERNEL);
+		qref->slots = kvcalloc(ONRAMP_FWD_LINES, sizeof(*qref->slots), GFP_KERNEL);
 	if (!qref->onet->present)
 		qref->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
 	if (!qref->onet->timed)
@@ -310,28 +310,28 @@ int onramp_forwarded_alloc(struct onramp_qref *qref)
 }
 
 /**
- * onramp_forward_net_init() - make the table of a new namespace
+ * onramp_fwd_net_init() - make the table of a new namespace
  * @onet: namespace
  *
  * Return: 0 or -ENOMEM.
  */
-int onramp_forward_net_init(struct onramp_net *onet)
+int onramp_fwd_net_init(struct onramp_net *onet)
 {
-	get_random_once(onramp_forwarded_secrets, sizeof(onramp_forwarded_secrets));
-	INIT_DELAYED_WORK(&onet->forward_work, onramp_forwarded_age);
-	return rhashtable_init(&onet->forwarded, &onramp_forwarded_table);
+	get_random_once(onramp_fwd_secrets, sizeof(onramp_fwd_secrets));
+	INIT_DELAYED_WORK(&onet->forward_work, onramp_fwd_age);
+	return rhashtable_init(&onet->forwarded, &onramp_fwd_entries);
 }
 
-static void onramp_forwarded_free(void *ptr, void *arg)
+static void onramp_fwd_free(void *ptr, void *arg)
 {
 	kfree(ptr);
 }
 
-/* onramp_forward_net_exit() - undo that; no qdisc is left, and RCU has passed since */
-void onramp_forward_net_exit(struct onramp_net *onet)
+/* onramp_fwd_net_exit() - undo that; no qdisc is left, and RCU has passed since */
+void onramp_fwd_net_exit(struct onramp_net *onet)
 {
 	cancel_delayed_work_sync(&onet->forward_work);
-	rhashtable_free_and_destroy(&onet->forwarded, onramp_forwarded_free, NULL);
+	rhashtable_free_and_destroy(&onet->forwarded, onramp_fwd_free, NULL);
 	kvfree(onet->present);
 	kvfree(onet->timed);
 }

@@ -15,7 +15,7 @@
 #include "onramp.h"
 
 /**
- * struct onramp_forwarded_key - of a connection, in the direction of its data; no padding
+ * struct onramp_fwd_key - of a connection, in the direction of its data; no padding
  * @saddr: source address; IPv4 in the first word, the rest 0
  * @daddr: destination address, likewise
  * @sport: TCP's port of the source
@@ -26,7 +26,7 @@
  * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
  * @via: both
  */
-struct onramp_forwarded_key {
+struct onramp_fwd_key {
 	__be32	saddr[4];
 	__be32	daddr[4];
 	union {
@@ -47,7 +47,7 @@ struct onramp_forwarded_key {
 };
 
 /**
- * struct onramp_forwarded - a connection without a socket here
+ * struct onramp_fwd_entry - a connection without a socket here
  * @node: in onramp_net.forwarded
  * @key: addresses as they are on the wire
  * @refs: the table, and flows of qdiscs
@@ -63,9 +63,9 @@ struct onramp_forwarded_key {
  *
  * It has two cache lines.
  */
-struct onramp_forwarded {
+struct onramp_fwd_entry {
 	struct rhash_head	node;
-	struct onramp_forwarded_key key;
+	struct onramp_fwd_key key;
 	refcount_t		refs;
 	spinlock_t		lock;		/* the next ones */
 	bool			dead;
@@ -82,106 +82,106 @@ struct onramp_forwarded {
 	};
 };
 
-/* struct onramp_forwarded_sum - two hashes, in the upper half of each word */
-struct onramp_forwarded_sum {
+/* struct onramp_fwd_sum - two hashes, in the upper half of each word */
+struct onramp_fwd_sum {
 	u64	a;
 	u64	b;
 };
 
-extern struct onramp_forwarded_sum onramp_forwarded_secrets[11];
+extern struct onramp_fwd_sum onramp_fwd_secrets[11];
 
-static __always_inline void onramp_forwarded_add(struct onramp_forwarded_sum *sum, unsigned int i,
-						 __be32 word)
+static __always_inline void onramp_fwd_add(struct onramp_fwd_sum *sum, unsigned int i,
+					   __be32 word)
 {
-	sum->a += onramp_forwarded_secrets[i].a * (__force u32)word;
-	sum->b += onramp_forwarded_secrets[i].b * (__force u32)word;
+	sum->a += onramp_fwd_secrets[i].a * (__force u32)word;
+	sum->b += onramp_fwd_secrets[i].b * (__force u32)word;
 }
 
-static __always_inline u64 onramp_forwarded_sum64(const struct onramp_forwarded_sum *sum)
+static __always_inline u64 onramp_fwd_sum64(const struct onramp_fwd_sum *sum)
 {
 	return (sum->a & GENMASK_ULL(63, 32)) | sum->b >> 32;
 }
 
 /**
- * onramp_forwarded_hash64() - hash a key
+ * onramp_fwd_hash64() - hash a key
  * @key: the key
  *
  * Two multilinear hashes of 32 bits: sums of the words times secret numbers. Who does not know
  * these can't choose two keys that meet, but with a probability of 2^-62, see Carter and Wegman,
  * "Universal classes of hash functions" (1979). A word that is 0 adds nothing.
  */
-static __always_inline u64 onramp_forwarded_hash64(const struct onramp_forwarded_key *key)
+static __always_inline u64 onramp_fwd_hash64(const struct onramp_fwd_key *key)
 {
-	struct onramp_forwarded_sum sum = {};
+	struct onramp_fwd_sum sum = {};
 	unsigned int i;
 
-	onramp_forwarded_add(&sum, 0, key->saddr[0]);
-	onramp_forwarded_add(&sum, 1, key->daddr[0]);
-	onramp_forwarded_add(&sum, 2, key->ports);
+	onramp_fwd_add(&sum, 0, key->saddr[0]);
+	onramp_fwd_add(&sum, 1, key->daddr[0]);
+	onramp_fwd_add(&sum, 2, key->ports);
 	if (key->family == AF_INET6)
 		for (i = 1; i < 4; i++) {
-			onramp_forwarded_add(&sum, 2 * i + 1, key->saddr[i]);
-			onramp_forwarded_add(&sum, 2 * i + 2, key->daddr[i]);
+			onramp_fwd_add(&sum, 2 * i + 1, key->saddr[i]);
+			onramp_fwd_add(&sum, 2 * i + 2, key->daddr[i]);
 		}
 	if (key->via) {
-		onramp_forwarded_add(&sum, 9, (__force __be32)(u32)key->via);
-		onramp_forwarded_add(&sum, 10, (__force __be32)(u32)(key->via >> 32));
+		onramp_fwd_add(&sum, 9, (__force __be32)(u32)key->via);
+		onramp_fwd_add(&sum, 10, (__force __be32)(u32)(key->via >> 32));
 	}
-	return onramp_forwarded_sum64(&sum);
+	return onramp_fwd_sum64(&sum);
 }
 
 /* The key of an entry's flow, and back: see ONRAMP_KEY_FORWARDED. */
-static inline unsigned long onramp_forwarded_flow_key(const struct onramp_forwarded *e)
+static inline unsigned long onramp_fwd_flow_key(const struct onramp_fwd_entry *e)
 {
 	return (unsigned long)e | ONRAMP_KEY_FORWARDED;
 }
 
-static inline struct onramp_forwarded *onramp_forwarded_of(const struct onramp_flow *f)
+static inline struct onramp_fwd_entry *onramp_fwd_of(const struct onramp_flow *f)
 {
-	return (struct onramp_forwarded *)(f->key & ~ONRAMP_KEY_FORWARDED);
+	return (struct onramp_fwd_entry *)(f->key & ~ONRAMP_KEY_FORWARDED);
 }
 
 /* Slots -------------------------------------------------------------------- */
 
 /* Cache lines of slots that a qdisc has, a power of two. */
-#define ONRAMP_FORWARDED_LINES	2048
+#define ONRAMP_FWD_LINES	2048
 
 /* Slots in each. */
-#define ONRAMP_FORWARDED_WAYS	4
+#define ONRAMP_FWD_WAYS	4
 
 /*
- * struct onramp_forwarded_slots - a short way from keys to their flows in a qdisc
+ * struct onramp_fwd_slots - a short way from keys to their flows in a qdisc
  * @tag: hash of a key, with the time of onramp_tick() in the lowest bits; 0: none
  * @flow: its flow; it leaves the slot before it is freed
  *
  * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
  * in a tick. So neither the table nor the entry need be in the caches for each packet.
  */
-struct onramp_forwarded_slots {
-	u64			tag[ONRAMP_FORWARDED_WAYS];
-	struct onramp_flow	*flow[ONRAMP_FORWARDED_WAYS];
+struct onramp_fwd_slots {
+	u64			tag[ONRAMP_FWD_WAYS];
+	struct onramp_flow	*flow[ONRAMP_FWD_WAYS];
 };
 
 /* Those for keys with this hash. */
-static inline struct onramp_forwarded_slots *
-onramp_forwarded_slots(const struct onramp_qref *qref, u64 hash)
+static inline struct onramp_fwd_slots *
+onramp_fwd_slots(const struct onramp_qref *qref, u64 hash)
 {
-	return &qref->slots[hash % ONRAMP_FORWARDED_LINES];
+	return &qref->slots[hash % ONRAMP_FWD_LINES];
 }
 
 /* All tags of a line have the same lowest bits of the hash: there is room for the time. */
-static inline u64 onramp_forwarded_tag(u64 hash, u64 now)
+static inline u64 onramp_fwd_tag(u64 hash, u64 now)
 {
 	return (hash & ~GENMASK_ULL(15, 0)) | onramp_tick(now);
 }
 
 /* Give a flow a slot, but no one's of this tick, unless there are more flows than slots. */
-static inline void onramp_forwarded_keep(struct onramp_forwarded_slots *s, struct onramp_flow *f,
-					 u64 tag)
+static inline void onramp_fwd_keep(struct onramp_fwd_slots *s, struct onramp_flow *f,
+				   u64 tag)
 {
-	unsigned int i, way = f->slot % ONRAMP_FORWARDED_WAYS;
+	unsigned int i, way = f->slot % ONRAMP_FWD_WAYS;
 
-	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++) {
+	for (i = 0; i < ONRAMP_FWD_WAYS; i++) {
 		if ((u16)s->tag[i] != (u16)tag)
 			way = i;
 		if (s->flow[i] == f) {
@@ -194,12 +194,12 @@ static inline void onramp_forwarded_keep(struct onramp_forwarded_slots *s, struc
 }
 
 /* Take its slot from a flow, if it has one. */
-static inline void onramp_forwarded_drop(struct onramp_forwarded_slots *s,
-					 const struct onramp_flow *f)
+static inline void onramp_fwd_drop(struct onramp_fwd_slots *s,
+				   const struct onramp_flow *f)
 {
 	unsigned int i;
 
-	for (i = 0; i < ONRAMP_FORWARDED_WAYS; i++)
+	for (i = 0; i < ONRAMP_FWD_WAYS; i++)
 		if (s->flow[i] == f) {
 			s->tag[i] = 0;
 			s->flow[i] = NULL;
@@ -211,12 +211,12 @@ static inline void onramp_forwarded_drop(struct onramp_forwarded_slots *s,
  * can predict, so there is no branch for each.
  */
 static __always_inline struct onramp_flow *
-onramp_forwarded_kept(const struct onramp_forwarded_slots *s, u64 tag)
+onramp_fwd_kept(const struct onramp_fwd_slots *s, u64 tag)
 {
 	unsigned int found;
 	struct onramp_flow *f;
 
-	BUILD_BUG_ON(ONRAMP_FORWARDED_WAYS != 4);
+	BUILD_BUG_ON(ONRAMP_FWD_WAYS != 4);
 	found = (s->tag[0] == tag) | (s->tag[1] == tag) << 1 | (s->tag[2] == tag) << 2 |
 		(s->tag[3] == tag) << 3;
 	if (!found)
@@ -228,8 +228,8 @@ onramp_forwarded_kept(const struct onramp_forwarded_slots *s, u64 tag)
 /* Packets ------------------------------------------------------------------ */
 
 /* Fields of a TCP packet. */
-struct onramp_forwarded_packet {
-	struct onramp_forwarded_key key;
+struct onramp_fwd_packet {
+	struct onramp_fwd_key key;
 	u32	seq;
 	u32	ack_seq;
 	u32	payload;
@@ -239,7 +239,7 @@ struct onramp_forwarded_packet {
 };
 
 /* Put the workload's part of @way into a key. */
-static inline void onramp_forwarded_via(struct onramp_forwarded_key *key, const struct or_way *way)
+static inline void onramp_fwd_key_via(struct onramp_fwd_key *key, const struct or_way *way)
 {
 	if (!way->ifindex)
 		return;
@@ -249,8 +249,8 @@ static inline void onramp_forwarded_via(struct onramp_forwarded_key *key, const 
 }
 
 /* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
-static __always_inline bool onramp_forwarded_tcp(const struct sk_buff *skb, unsigned int offset,
-						 u32 len, struct onramp_forwarded_packet *p)
+static __always_inline bool onramp_fwd_tcp(const struct sk_buff *skb, unsigned int offset,
+					   u32 len, struct onramp_fwd_packet *p)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset);
 	struct tcphdr buf;
@@ -277,8 +277,8 @@ static __always_inline bool onramp_forwarded_tcp(const struct sk_buff *skb, unsi
 }
 
 /* Read a TCP packet whose IP header is in one piece; no fragment, no header between IP and TCP. */
-static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
-						   struct onramp_forwarded_packet *p)
+static __always_inline bool onramp_fwd_parse(const struct sk_buff *skb,
+					     struct onramp_fwd_packet *p)
 {
 	unsigned int offset = skb_network_offset(skb);
 	const struct ipv6hdr *ip6h;
@@ -314,14 +314,14 @@ static __always_inline bool onramp_forwarded_parse(const struct sk_buff *skb,
 	default:
 		return false;
 	}
-	return skb->len > offset && onramp_forwarded_tcp(skb, offset, skb->len - offset, p);
+	return skb->len > offset && onramp_fwd_tcp(skb, offset, skb->len - offset, p);
 }
 
 /*
  * Most packets: IPv4 without options, no fragment, and TCP, with both headers in one piece. Return
- * TCP's header; NULL: it is another packet, for onramp_forwarded_parse().
+ * TCP's header; NULL: it is another packet, for onramp_fwd_parse().
  */
-static __always_inline const struct tcphdr *onramp_forwarded_plain(const struct sk_buff *skb)
+static __always_inline const struct tcphdr *onramp_fwd_plain(const struct sk_buff *skb)
 {
 	const struct iphdr *iph = ip_hdr(skb);
 	int offset = skb_network_offset(skb);
@@ -334,15 +334,15 @@ static __always_inline const struct tcphdr *onramp_forwarded_plain(const struct 
 	return (const struct tcphdr *)(iph + 1);
 }
 
-/* onramp_forwarded_hash64() of such a packet's key, if this host routes for it. */
-static __always_inline u64 onramp_forwarded_hash_plain(__be32 saddr, __be32 daddr, __be32 ports)
+/* onramp_fwd_hash64() of such a packet's key, if this host routes for it. */
+static __always_inline u64 onramp_fwd_hash_plain(__be32 saddr, __be32 daddr, __be32 ports)
 {
-	struct onramp_forwarded_sum sum = {};
+	struct onramp_fwd_sum sum = {};
 
-	onramp_forwarded_add(&sum, 0, saddr);
-	onramp_forwarded_add(&sum, 1, daddr);
-	onramp_forwarded_add(&sum, 2, ports);
-	return onramp_forwarded_sum64(&sum);
+	onramp_fwd_add(&sum, 0, saddr);
+	onramp_fwd_add(&sum, 1, daddr);
+	onramp_fwd_add(&sum, 2, ports);
+	return onramp_fwd_sum64(&sum);
 }
 
 /* The table ---------------------------------------------------------------- */
@@ -351,15 +351,15 @@ static __always_inline u64 onramp_forwarded_hash_plain(__be32 saddr, __be32 dadd
 #define ONRAMP_PRESENT_BITS	17
 
 /* Which of the counters is one of a hash? */
-static inline u32 onramp_forwarded_cell(u64 hash)
+static inline u32 onramp_fwd_cell(u64 hash)
 {
 	return hash >> (64 - ONRAMP_PRESENT_BITS);
 }
 
 /* And which is the other one? It is in the same cache line. */
-static inline u32 onramp_forwarded_other_cell(u64 hash)
+static inline u32 onramp_fwd_other_cell(u64 hash)
 {
-	return onramp_forwarded_cell(hash) ^ (((u32)hash >> 16 & 63) ?: 1);
+	return onramp_fwd_cell(hash) ^ (((u32)hash >> 16 & 63) ?: 1);
 }
 
 /*
@@ -367,35 +367,35 @@ static inline u32 onramp_forwarded_other_cell(u64 hash)
  * table is a cache miss for the bucket, and one for each entry in it. With 4,096 entries one
  * counter alone would say yes for 1 of 32 hashes that have none; both do so for about 1 of 200.
  */
-static __always_inline bool onramp_forwarded_may_be(const struct onramp_net *onet, u64 hash)
+static __always_inline bool onramp_fwd_may_be(const struct onramp_net *onet, u64 hash)
 {
-	return READ_ONCE(onet->present[onramp_forwarded_cell(hash)]) &&
-	       READ_ONCE(onet->present[onramp_forwarded_other_cell(hash)]);
+	return READ_ONCE(onet->present[onramp_fwd_cell(hash)]) &&
+	       READ_ONCE(onet->present[onramp_fwd_other_cell(hash)]);
 }
 
 /* Counters of the RTTs that are being measured, by some bits of a hash: 8 KB. */
 #define ONRAMP_TIMED_BITS	11
 
-static inline atomic_t *onramp_forwarded_timed_cell(const struct onramp_net *onet, u64 hash)
+static inline atomic_t *onramp_fwd_timed_cell(const struct onramp_net *onet, u64 hash)
 {
 	return &onet->timed[hash >> (64 - ONRAMP_TIMED_BITS)];
 }
 
-int onramp_forwarded_alloc(struct onramp_qref *qref);
-int onramp_forward_net_init(struct onramp_net *onet);
-void onramp_forward_net_exit(struct onramp_net *onet);
-struct onramp_forwarded *onramp_forwarded_find(struct onramp_net *onet,
-					       const struct onramp_forwarded_key *key);
-struct onramp_forwarded *onramp_forwarded_create(struct onramp_net *onet,
-						 const struct onramp_forwarded_key *key,
-						 u64 hash);
-void onramp_forwarded_bind(struct onramp_forwarded *e, const struct onramp_qref *qref,
-			   struct onramp_flow *f, bool fresh);
-void onramp_forwarded_unbind(const struct onramp_qref *qref, const struct onramp_flow *f);
-void onramp_forwarded_timed(struct onramp_net *onet, const struct onramp_forwarded *e, bool was);
-void onramp_forwarded_measure(struct onramp_net *onet, struct onramp_forwarded *e, u64 timed_ns);
-bool onramp_forwarded_try(struct onramp_forwarded *e, bool too_early, u32 *rtt_us);
-bool onramp_forwarded_far(struct onramp_forwarded *e);
-void onramp_forwarded_follow(struct onramp_forwarded *e);
+int onramp_fwd_alloc(struct onramp_qref *qref);
+int onramp_fwd_net_init(struct onramp_net *onet);
+void onramp_fwd_net_exit(struct onramp_net *onet);
+struct onramp_fwd_entry *onramp_fwd_find(struct onramp_net *onet,
+					 const struct onramp_fwd_key *key);
+struct onramp_fwd_entry *onramp_fwd_create(struct onramp_net *onet,
+					   const struct onramp_fwd_key *key,
+					   u64 hash);
+void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qref *qref,
+		     struct onramp_flow *f, bool fresh);
+void onramp_fwd_unbind(const struct onramp_qref *qref, const struct onramp_flow *f);
+void onramp_fwd_timed(struct onramp_net *onet, const struct onramp_fwd_entry *e, bool was);
+void onramp_fwd_measure(struct onramp_net *onet, struct onramp_fwd_entry *e, u64 timed_ns);
+bool onramp_fwd_try(struct onramp_fwd_entry *e, bool too_early, u32 *rtt_us);
+bool onramp_fwd_far(struct onramp_fwd_entry *e);
+void onramp_fwd_follow(struct onramp_fwd_entry *e);
 
 #endif /* _SCH_ONRAMP_FWD_TABLE_H */

@@ -10,7 +10,7 @@
 #include "onramp_fwd_way.h"
 
 /* Is it a MAC address that is neither the device's nor that of the bridge or bond it is part of? */
-static bool onramp_forward_is_other(struct net_device *dev, const u8 *mac)
+static bool onramp_fwd_is_other(struct net_device *dev, const u8 *mac)
 {
 	const struct net_device *master;
 
@@ -21,7 +21,7 @@ static bool onramp_forward_is_other(struct net_device *dev, const u8 *mac)
 }
 
 /* The VLAN tag of a frame, as in or_way. */
-static void onramp_forward_vlan(const struct sk_buff *skb, struct or_way *way)
+static void onramp_fwd_vlan(const struct sk_buff *skb, struct or_way *way)
 {
 	if (!skb_vlan_tag_present(skb))
 		return;
@@ -30,7 +30,7 @@ static void onramp_forward_vlan(const struct sk_buff *skb, struct or_way *way)
 }
 
 /**
- * onramp_forward_way() - say how the packets of a workload leave
+ * onramp_fwd_way() - say how the packets of a workload leave
  * @skb: one of them, in a qdisc
  * @dev: device of the qdisc
  * @way: written
@@ -38,7 +38,7 @@ static void onramp_forward_vlan(const struct sk_buff *skb, struct or_way *way)
  * Context: the qdisc's lock.
  * Return: false if no message could leave the same way.
  */
-bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way)
+bool onramp_fwd_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
 	bool away = onramp_skb_sk(skb);
@@ -48,9 +48,9 @@ bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struc
 		return !away;
 	ether_addr_copy(way->src, eth->h_source);
 	ether_addr_copy(way->dst, eth->h_dest);
-	onramp_forward_vlan(skb, way);
+	onramp_fwd_vlan(skb, way);
 	rcu_read_lock();
-	if (away || onramp_forward_is_other(dev, way->src))
+	if (away || onramp_fwd_is_other(dev, way->src))
 		way->ifindex = dev->ifindex;
 	rcu_read_unlock();
 	/* No other header between Ethernet's and IP's. */
@@ -58,21 +58,21 @@ bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struc
 	       (skb_network_offset(skb) == ETH_HLEN && is_valid_ether_addr(way->src));
 }
 
-/* onramp_forward_way_back() - say how the packets leave whose answer comes in as @skb; RCU */
-void onramp_forward_way_back(const struct sk_buff *skb, struct net_device *dev,
-			     struct or_way *way)
+/* onramp_fwd_way_back() - say how the packets leave whose answer comes in as @skb; RCU */
+void onramp_fwd_way_back(const struct sk_buff *skb, struct net_device *dev,
+			 struct or_way *way)
 {
 	memset(way, 0, sizeof(*way));
 	if (dev->type != ARPHRD_ETHER || !skb_mac_header_was_set(skb))
 		return;
 	ether_addr_copy(way->src, eth_hdr(skb)->h_dest);
-	onramp_forward_vlan(skb, way);
-	if (onramp_forward_is_other(dev, way->src))
+	onramp_fwd_vlan(skb, way);
+	if (onramp_fwd_is_other(dev, way->src))
 		way->ifindex = dev->ifindex;
 }
 
-/* onramp_forward_is_port() - return whether a datagram is from OR_PORT to OR_PORT */
-bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offset)
+/* onramp_fwd_is_port() - return whether a datagram is from OR_PORT to OR_PORT */
+bool onramp_fwd_is_port(const struct sk_buff *skb, unsigned int offset)
 {
 	__be16 buf[2], *ports;
 

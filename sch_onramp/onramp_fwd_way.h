@@ -9,13 +9,13 @@
 #include <or_port.h>
 #include <or_proto.h>
 
-bool onramp_forward_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
-void onramp_forward_way_back(const struct sk_buff *skb, struct net_device *dev,
-			     struct or_way *way);
-bool onramp_forward_is_port(const struct sk_buff *skb, unsigned int offset);
+bool onramp_fwd_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
+void onramp_fwd_way_back(const struct sk_buff *skb, struct net_device *dev,
+			 struct or_way *way);
+bool onramp_fwd_is_port(const struct sk_buff *skb, unsigned int offset);
 
-/* onramp_forward_addr6() - return the peer's address, as onramp_scope() wants it */
-static inline const struct in6_addr *onramp_forward_addr6(const struct or_addrs *addrs)
+/* onramp_fwd_addr6() - return the peer's address, as onramp_scope() wants it */
+static inline const struct in6_addr *onramp_fwd_addr6(const struct or_addrs *addrs)
 {
 	return addrs->family == AF_INET6 ? (const struct in6_addr *)addrs->raddr : NULL;
 }

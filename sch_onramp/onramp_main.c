@@ -31,7 +31,7 @@ static int __net_init onramp_net_init(struct net *net)
 	err = rhashtable_init(&onet->conns, &onramp_conn_table);
 	if (err)
 		goto destroy_peers;
-	err = onramp_forward_net_init(onet);
+	err = onramp_fwd_net_init(onet);
 	if (err)
 		goto destroy_conns;
 	err = -ENOMEM;
@@ -45,7 +45,7 @@ static int __net_init onramp_net_init(struct net *net)
 	return 0;
 
 exit_forward:
-	onramp_forward_net_exit(onet);
+	onramp_fwd_net_exit(onet);
 destroy_conns:
 	rhashtable_destroy(&onet->conns);
 destroy_peers:
@@ -62,7 +62,7 @@ static void __net_exit onramp_net_exit(struct net *net)
 
 	remove_proc_entry("onramp_peers", net->proc_net);
 	cancel_delayed_work_sync(&onet->age_work);
-	onramp_forward_net_exit(onet);
+	onramp_fwd_net_exit(onet);
 	onramp_peers_exit(onet);
 	rhashtable_destroy(&onet->conns);
 	rhashtable_destroy(&onet->peers);

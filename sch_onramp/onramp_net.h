@@ -239,7 +239,7 @@ struct onramp_qref {
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
 	struct onramp_fwd_sizes	*sizes;
-	struct onramp_forwarded_slots *slots;
+	struct onramp_fwd_slots *slots;
 	struct onramp_settings __rcu	*settings;
 	u64			last_owd_ns;
 	s64			last_baseline_ns;
@@ -271,7 +271,7 @@ struct onramp_qref {
  * @n_timed: those whose RTT is being measured
  * @forwarded: connections without a socket here, see onramp_fwd_out.c
  * @forward_work: forgets old ones, while there is any
- * @present: number of @forwarded by some bits of their hash, see onramp_forwarded_may_be();
+ * @present: number of @forwarded by some bits of their hash, see onramp_fwd_may_be();
  *	@lock, read without; NULL: no qdisc has had "forward on"
  * @timed: number of @n_timed by some bits of the hash of their connections, likewise
  * @stats: per CPU

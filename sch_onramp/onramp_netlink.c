@@ -232,7 +232,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	}
 	forward = q->cfg.forward;
 	if (cfg->forward && !forward) {
-		err = onramp_forward_start(q->qref, q->link);
+		err = onramp_fwd_start(q->qref, q->link);
 		if (err) {
 			NL_SET_ERR_MSG(extack, "forward on needs netfilter's ingress hook, and memory for it");
 			onramp_table_free(table);
@@ -267,7 +267,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 		     (q->forwards ? ONRAMP_FOLLOWS_FORWARDED : 0);
 	onramp_link_follow(q->link, followed, q->follows);
 	if (forward && !cfg->forward)
-		onramp_forward_stop(q->qref->onet, q->link);
+		onramp_fwd_stop(q->qref->onet, q->link);
 	onramp_table_free(table);
 	return 0;
 }

@@ -267,7 +267,7 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 	struct onramp_flow *f;
 	u32 headers;
 
-	f = onramp_forward_flow(sch, skb, onramp_about_now(q), &headers);
+	f = onramp_fwd_flow(sch, skb, onramp_about_now(q), &headers);
 	if (!f || f == &q->fast)
 		return f;
 	if (headers && f->conn)
@@ -843,7 +843,7 @@ void onramp_destroy(struct Qdisc *sch)
 	onramp_reset(sch);
 	onramp_table_free(q->table);
 	if (q->cfg.forward)
-		onramp_forward_stop(q->qref->onet, q->link);
+		onramp_fwd_stop(q->qref->onet, q->link);
 	onramp_qref_close(q->qref);
 	if (q->follows)
 		onramp_link_follow(q->link, q->follows, 0);

@@ -644,11 +644,11 @@ off() {
 	probes
 	fresh peers all
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	expect "calls of the hook" "$(calls onramp_forward_in)" -eq 0
+	expect "calls of the hook" "$(calls onramp_fwd_in)" -eq 0
 	expect connections "$(stat connections)" -eq 0
 	change forward on
 	load_in_until "$C" acks 10 --to $B4 --flows 2 --rate-limit 1mbit
-	expect "calls of the hook" "$(calls onramp_forward_in)" -ge 10
+	expect "calls of the hook" "$(calls onramp_fwd_in)" -ge 10
 	change forward off
 	expect connections "$(stat connections)" -eq 0
 }

@@ -155,29 +155,29 @@ off() {
 	wait_for 40 connections_are 0
 	asked=$(stat subscribes)
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	for name in onramp_forward_flow onramp_forward_in; do
+	for name in onramp_fwd_flow onramp_fwd_in; do
 		expect "calls of $name" "$(calls $name)" -eq 0
 	done
 	expect connections "$(stat connections)" -eq 0
 	expect subscribes "$(stat subscribes)" -eq "$asked"
 	change forward on
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	for name in onramp_forward_flow onramp_forward_in; do
+	for name in onramp_fwd_flow onramp_fwd_in; do
 		expect "calls of $name" "$(calls $name)" -ge 10
 	done
 	expect connections "$(stat connections)" -ge 2
 	# And off again, with connections.
 	change forward off
 	expect connections "$(stat connections)" -eq 0
-	before=$(calls onramp_forward_in)
+	before=$(calls onramp_fwd_in)
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	expect "calls after that" "$(calls onramp_forward_in)" -eq "$before"
+	expect "calls after that" "$(calls onramp_fwd_in)" -eq "$before"
 	expect connections "$(stat connections)" -eq 0
 	# With On-Ramp off as a whole there is no table.
 	change forward on mode off
-	before=$(calls onramp_forward_flow)
+	before=$(calls onramp_fwd_flow)
 	load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 1
-	expect "calls with mode off" "$(calls onramp_forward_flow)" -eq "$before"
+	expect "calls with mode off" "$(calls onramp_fwd_flow)" -eq "$before"
 }
 
 # looked_for SEEN SEARCHED COMMAND...: while COMMAND runs, the kernel calls function SEEN, and SEARCHED
@@ -197,7 +197,7 @@ looked_for() {
 timed() {
 	local far
 
-	probes onramp_forward_in onramp_forward_acked onramp_forward_ends
+	probes onramp_fwd_in onramp_fwd_in_tcp onramp_fwd_in_acked
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers 20ms
 	wait_for 40 forwarded_are 0
@@ -208,23 +208,23 @@ timed() {
 	far=$SPAWNED
 	wait_for 20 forwarded_are 1
 	sleep 3
-	looked_for onramp_forward_acked onramp_forward_ends \
+	looked_for onramp_fwd_in_tcp onramp_fwd_in_acked \
 		load "$C" --to $B4 --flows 2 --rate-limit 2mbit --duration 3
 	stop "$far" KILL
 	tc -n "$B" qdisc del dev h1 root
 	wait_for 40 forwarded_are 0
 	# And now none is.
-	looked_for onramp_forward_in onramp_forward_acked \
+	looked_for onramp_fwd_in onramp_fwd_in_tcp \
 		load "$C" --to $B4 --flows 2 --rate-limit 2mbit --duration 3
 }
 
 # ACKs of a container that receives: their connections have no entry.
 receives() {
-	probes onramp_forward_flow onramp_forwarded_enter
+	probes onramp_fwd_flow onramp_fwd_enter
 	# shellcheck disable=SC2086
 	fresh forward on $unpaused peers all
 	serve "$C"
-	looked_for onramp_forward_flow onramp_forwarded_enter \
+	looked_for onramp_fwd_flow onramp_fwd_enter \
 		load "$B" --to $C4 --flows 2 --rate-limit 2mbit --duration 3
 }
 

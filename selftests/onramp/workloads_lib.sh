@@ -59,7 +59,7 @@ probes() {
 	undo "[ ! -e $all ] || echo 0 >$all; echo >$events"
 	[ ! -e $all ] || echo 0 >$all
 	echo >$events
-	[ $# -gt 0 ] || set -- onramp_forward_flow onramp_forward_in
+	[ $# -gt 0 ] || set -- onramp_fwd_flow onramp_fwd_in
 	for name; do
 		echo "p:$name sch_onramp:$name" >>$events
 		echo 1 >/sys/kernel/tracing/events/kprobes/$name/enable
