@@ -53,7 +53,7 @@ enum onramp_cuts {
  * @rated: there is a @rate
  * @band: that it is listed in, the one of its latest packet
  * @tried: without @conn: next attempt to get one is after this onramp_tick(); 0: at once
- * @slot: with @conn: index of its next record, to prefetch it
+ * @next_record: with @conn: index of its next record, to prefetch it
  * @waited: with @conn: it has waited for the end of a pause, and packets without an EDT have the
  *	exact time at which they came
  * @node: in a bucket
@@ -92,7 +92,7 @@ struct onramp_flow {
 	union {
 		u16		tried;
 		struct {
-			u8	slot;
+			u8	next_record;
 			bool	waited;
 		};
 	};
@@ -347,7 +347,7 @@ static inline bool onramp_flow_forwarded(const struct onramp_flow *f)
  */
 static inline bool onramp_flow_is_limited(const struct onramp_flow *f)
 {
-	return !f->conn || onramp_flow_forwarded(f) || READ_ONCE(f->conn->away);
+	return !f->conn || onramp_flow_forwarded(f) || READ_ONCE(f->conn->other_netns);
 }
 
 /**

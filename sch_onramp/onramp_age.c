@@ -63,7 +63,7 @@ static bool onramp_conn_lives(const struct onramp_conn *conn, u64 now)
 	if (smp_load_acquire(&conn->forwarded))
 		return !onramp_fwd_is_old(onramp_conn_last(conn), READ_ONCE(conn->closed), now);
 	/* That namespace may have a table of its own, and may go. */
-	if (READ_ONCE(conn->away))
+	if (READ_ONCE(conn->other_netns))
 		return !onramp_fwd_is_old(onramp_conn_last(conn), false, now);
 	/* One that sent in the last second is open. */
 	return now - READ_ONCE(conn->ring.sent_ns) < NSEC_PER_SEC || onramp_conn_open(conn);

@@ -10,19 +10,19 @@
 #include "onramp_fwd_table.h"
 #include "onramp_fwd_way.h"
 
-/* @conn is that of a flow; @sk: its socket, @away: of another namespace; NULL: forwarded. */
+/* @conn is that of a flow; @sk: its socket, NULL: forwarded; @other_netns: of another namespace */
 static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onramp_conn *conn,
-			  const struct sock *sk, bool away)
+			  const struct sock *sk, bool other_netns)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
 	/* A connection that is closed by now may have had the same addresses and ports. */
 	if (conn->sk && conn->sk != f->key)
 		onramp_flow_detach(q, conn);
-	onramp_conn_own(conn, sk, f->key, away, onramp_clock(q));
+	onramp_conn_own(conn, sk, f->key, other_netns, onramp_clock(q));
 	onramp_qref_arm(q->qref, sch);
 	f->conn = conn;
-	f->slot = onramp_conn_slot(conn);
+	f->next_record = onramp_conn_next_record(conn);
 	f->waited = false;
 }
 
@@ -37,7 +37,7 @@ static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onram
 void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	bool away = !net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch)));
+	bool other_netns = !net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch)));
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	struct onramp_conn *conn;
 	struct or_way way;
@@ -46,20 +46,20 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
 	if (onramp_too_early(tried, tick))
 		return;
 	/* A workload's: its address is none of this namespace, and messages leave as its data. */
-	if (away && (!q->forwards || !onramp_fwd_way(skb, qdisc_dev(sch), &way)))
+	if (other_netns && (!q->forwards || !onramp_fwd_way(skb, qdisc_dev(sch), &way)))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
 	/* Data before the first round trip (TFO): the next packet may know. */
 	if (rtt_us == U32_MAX && q->cfg.peers)
 		return;
 	f->tried = tick;
-	conn = onramp_conn_find_or_create(q->qref, skb, away ? &way : NULL, rtt_us, q->cfg.peers,
-					  onramp_clock(q));
+	conn = onramp_conn_find_or_create(q->qref, skb, other_netns ? &way : NULL, rtt_us,
+					  q->cfg.peers, onramp_clock(q));
 	if (!conn) {
 		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
 		return;
 	}
-	onramp_follow(sch, f, conn, skb->sk, away);
+	onramp_follow(sch, f, conn, skb->sk, other_netns);
 }
 
 /**

@@ -543,13 +543,13 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
  * @conn: the connection
  * @sk: the socket; NULL: it has none here
  * @key: of its flow: the address of the socket, or of the entry
- * @away: the socket is one of another namespace
+ * @other_netns: the socket is one of another namespace
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key, bool away,
-		     u64 now)
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key,
+		     bool other_netns, u64 now)
 {
 	WRITE_ONCE(conn->seen_ns, now);
 	/*
@@ -558,7 +558,7 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned l
 	 */
 	if (sk) {
 		WRITE_ONCE(conn->hash, sk->sk_hash);
-		WRITE_ONCE(conn->away, away);
+		WRITE_ONCE(conn->other_netns, other_netns);
 	}
 	WRITE_ONCE(conn->sk, key);
 	/* Pairs with onramp_conn_lives(), which reads the time of this packet after it. */

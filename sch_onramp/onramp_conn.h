@@ -62,12 +62,12 @@ struct onramp_conn_key {
  * @lock: of all but @node to @until, and @peer
  * @peer: where it sends to
  * @seen_ns: forwarded: when its data last left a qdisc while @peer was silent, or when it was
- *	attached; @away: that
+ *	attached; @other_netns: that
  * @meter: forwarded: its rate
  * @acked: jiffies of the last OR-ACK
  * @una: of a forwarded connection: first sequence number that no OR-ACK has named
  * @forwarded: it has no socket here
- * @away: its socket is in another namespace
+ * @other_netns: its socket is in another namespace
  * @closed: forwarded, and its host has closed it; the qdisc's lock
  * @sk: address of its socket, to compare only, and key of its flow. Only its packets hold the
  *	socket, and they may all have left. Of a forwarded one the key of its flow
@@ -124,7 +124,7 @@ struct onramp_conn {
 	unsigned long		acked;
 	u32			una;
 	bool			forwarded;
-	bool			away;
+	bool			other_netns;
 	bool			closed;
 
 	unsigned long		sk;
@@ -159,8 +159,8 @@ static inline void onramp_conn_prefetch(const struct onramp_conn *conn)
 	prefetchw(&conn->cum_ns);
 }
 
-/* onramp_conn_slot() - return the number of the record that comes next; the qdisc's lock */
-static inline u32 onramp_conn_slot(const struct onramp_conn *conn)
+/* onramp_conn_next_record() - return the number of the record that comes next; the qdisc's lock */
+static inline u32 onramp_conn_next_record(const struct onramp_conn *conn)
 {
 	return READ_ONCE(conn->ring.head) % ONRAMP_RECORDS;
 }
@@ -179,8 +179,8 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 					       const struct or_way *way, u32 rtt_us, u64 near_ns,
 					       u64 now);
 u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr);
-void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key, bool away,
-		     u64 now);
+void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key,
+		     bool other_netns, u64 now);
 void onramp_conn_put(struct onramp_conn *conn);
 struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
 				     u16 sport, u16 dport);

@@ -219,7 +219,7 @@ void onramp_flows_release(struct onramp_sched *q)
 	for (i = 0; i < n; i++) {
 		rbtree_postorder_for_each_entry_safe(f, next, &q->table[i], node) {
 			if (q->cfg.mode != ONRAMP_MODE_OFF && f->conn &&
-			    (q->forwards || !(onramp_flow_forwarded(f) || f->conn->away)) &&
+			    (q->forwards || !(onramp_flow_forwarded(f) || f->conn->other_netns)) &&
 			    onramp_is_near(READ_ONCE(f->conn->peer->rtt_us), q->cfg.peers))
 				continue;
 			onramp_flow_release(f);

@@ -81,7 +81,7 @@ static bool onramp_fwd_many(const struct onramp_net *onet)
 }
 
 /**
- * struct onramp_seen - what a packet of a forwarded connection says
+ * struct onramp_fwd_found - what a packet of a forwarded connection says
  * @entry: its entry; NULL: On-Ramp follows @flow
  * @key: of its flow, if there is @entry
  * @flow: its flow in this qdisc; NULL: unknown
@@ -90,7 +90,7 @@ static bool onramp_fwd_many(const struct onramp_net *onet)
  * @was_closed: before this packet
  * @keeps: if there is @entry: it need not note each packet, since no RTT is measured
  */
-struct onramp_seen {
+struct onramp_fwd_found {
 	struct onramp_fwd_entry	*entry;
 	unsigned long		key;
 	struct onramp_flow	*flow;
@@ -163,7 +163,7 @@ static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_bu
 /* Note a packet in its entry; return false: the entry has gone meanwhile. */
 static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e,
 			    const struct onramp_fwd_packet *p, u64 now,
-			    struct onramp_seen *seen)
+			    struct onramp_fwd_found *found)
 {
 	u64 timed_ns;
 	bool dead;
@@ -172,19 +172,19 @@ static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e
 	dead = e->dead;
 	if (!dead) {
 		timed_ns = e->track.timed_ns;
-		seen->was_closed = e->track.closed;
+		found->was_closed = e->track.closed;
 		if (p->payload)
 			onramp_fwd_data(&e->track, p->seq, p->seq + p->payload, !e->followed, now);
 		if (p->end)
 			onramp_fwd_end(&e->track, now);
 		if (unlikely(e->track.timed_ns != timed_ns))
 			onramp_fwd_measure(qref->onet, e, timed_ns);
-		seen->closed = e->track.closed;
-		seen->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
-		seen->key = onramp_fwd_flow_key(e);
+		found->closed = e->track.closed;
+		found->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
+		found->key = onramp_fwd_flow_key(e);
 		/* Flows of another qdisc may go at any time. */
-		seen->flow = e->qref == qref ? e->flow : NULL;
-		if (!seen->flow)
+		found->flow = e->qref == qref ? e->flow : NULL;
+		if (!found->flow)
 			refcount_inc(&e->refs);
 	}
 	spin_unlock(&e->lock);
@@ -194,7 +194,7 @@ static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e
 /* The same for one that has no slot. */
 static noinline bool onramp_fwd_enter(struct onramp_qref *qref, const struct sk_buff *skb,
 				      const struct onramp_fwd_packet *p, u64 hash,
-				      u64 now, struct onramp_seen *seen)
+				      u64 now, struct onramp_fwd_found *found)
 {
 	struct onramp_fwd_slots *slots = onramp_fwd_slots(qref, hash);
 	struct onramp_net *onet = qref->onet;
@@ -205,16 +205,16 @@ static noinline bool onramp_fwd_enter(struct onramp_qref *qref, const struct sk_
 		e = onramp_fwd_find(onet, &p->key);
 	if (!e && p->payload && !p->end && onramp_fwd_may(qref, skb, hash, now))
 		e = onramp_fwd_create(onet, &p->key, hash);
-	if (e && !onramp_fwd_note(qref, e, p, now, seen))
+	if (e && !onramp_fwd_note(qref, e, p, now, found))
 		e = NULL;
 	rcu_read_unlock();
-	seen->entry = e;
+	found->entry = e;
 	if (!e)
 		return false;
-	if (seen->flow && seen->flow->conn && seen->keeps)
-		onramp_fwd_keep(slots, seen->flow, onramp_fwd_tag(hash, now));
-	else if (seen->flow)
-		onramp_fwd_drop(slots, seen->flow);
+	if (found->flow && found->flow->conn && found->keeps)
+		onramp_fwd_keep(slots, found->flow, onramp_fwd_tag(hash, now));
+	else if (found->flow)
+		onramp_fwd_drop(slots, found->flow);
 	return true;
 }
 
@@ -226,13 +226,13 @@ enum onramp_fwd_result {
 };
 
 /* The packet's flow is in a slot. */
-static void onramp_fwd_is_kept(struct onramp_seen *seen, struct onramp_flow *f, u32 headers)
+static void onramp_fwd_is_kept(struct onramp_fwd_found *found, struct onramp_flow *f, u32 headers)
 {
-	seen->entry = NULL;
-	seen->flow = f;
-	seen->headers = headers;
-	seen->closed = false;
-	seen->was_closed = false;
+	found->entry = NULL;
+	found->flow = f;
+	found->headers = headers;
+	found->closed = false;
+	found->was_closed = false;
 }
 
 /*
@@ -241,7 +241,7 @@ static void onramp_fwd_is_kept(struct onramp_seen *seen, struct onramp_flow *f, 
  */
 static __always_inline enum onramp_fwd_result
 onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
-		 const struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+		 const struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	const struct tcphdr *th = onramp_fwd_plain(skb);
 	const struct iphdr *iph = ip_hdr(skb);
@@ -274,13 +274,13 @@ onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
 			    onramp_fwd_tag(hash, now));
 	if (!f)
 		return ONRAMP_FWD_OTHER;
-	onramp_fwd_is_kept(seen, f, headers);
+	onramp_fwd_is_kept(found, f, headers);
 	return ONRAMP_FWD_KEPT;
 }
 
 /* The long way, for all others. */
 static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device *dev,
-				     struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+				     struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	struct onramp_fwd_packet p;
 	struct onramp_flow *f;
@@ -315,10 +315,10 @@ static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device
 		f = onramp_fwd_kept(onramp_fwd_slots(qref, hash),
 				    onramp_fwd_tag(hash, now));
 	}
-	seen->headers = p.payload ? skb->len - p.payload : 0;
+	found->headers = p.payload ? skb->len - p.payload : 0;
 	if (!f || p.end)
-		return onramp_fwd_enter(qref, skb, &p, hash, now, seen);
-	onramp_fwd_is_kept(seen, f, seen->headers);
+		return onramp_fwd_enter(qref, skb, &p, hash, now, found);
+	onramp_fwd_is_kept(found, f, found->headers);
 	return true;
 }
 
@@ -328,16 +328,16 @@ static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device
  * onramp_fwd_bind() if its flow is unknown; false: neither.
  */
 static bool onramp_fwd_packet(struct onramp_qref *qref, struct net_device *dev,
-			      struct sk_buff *skb, u64 now, struct onramp_seen *seen)
+			      struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	enum onramp_fwd_result res;
 
 	if (skb->encapsulation)
 		return false;
-	res = onramp_fwd_short(qref, dev, skb, now, seen);
+	res = onramp_fwd_short(qref, dev, skb, now, found);
 	if (likely(res != ONRAMP_FWD_OTHER))
 		return res == ONRAMP_FWD_KEPT;
-	return onramp_fwd_long(qref, dev, skb, now, seen);
+	return onramp_fwd_long(qref, dev, skb, now, found);
 }
 
 /**
@@ -355,17 +355,17 @@ struct onramp_flow *onramp_fwd_flow(struct Qdisc *sch, struct sk_buff *skb, u64 
 				    u32 *headers)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
-	struct onramp_seen seen;
+	struct onramp_fwd_found found;
 	struct onramp_flow *f;
 	bool followed;
 
-	if (!onramp_fwd_packet(q->qref, qdisc_dev(sch), skb, now, &seen))
+	if (!onramp_fwd_packet(q->qref, qdisc_dev(sch), skb, now, &found))
 		return NULL;
-	f = seen.flow;
+	f = found.flow;
 	if (!f) {
-		f = onramp_flow_find_or_create(q, seen.key, NULL);
+		f = onramp_flow_find_or_create(q, found.key, NULL);
 		/* A new one takes the entry's reference. */
-		onramp_fwd_bind(seen.entry, q->qref, f, f && !f->bound);
+		onramp_fwd_bind(found.entry, q->qref, f, f && !f->bound);
 		if (unlikely(!f)) {
 			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 			return &q->fast;
@@ -373,11 +373,11 @@ struct onramp_flow *onramp_fwd_flow(struct Qdisc *sch, struct sk_buff *skb, u64 
 		f->bound = true;
 	}
 	followed = f->conn;
-	if (seen.headers && !followed)
-		onramp_attach_forwarded(sch, f, skb, seen.entry);
-	if (f->conn && (!followed || seen.closed != seen.was_closed))
+	if (found.headers && !followed)
+		onramp_attach_forwarded(sch, f, skb, found.entry);
+	if (f->conn && (!followed || found.closed != found.was_closed))
 		/* onramp_conn_lives() reads it without a lock. */
-		WRITE_ONCE(f->conn->closed, seen.closed);
-	*headers = seen.headers;
+		WRITE_ONCE(f->conn->closed, found.closed);
+	*headers = found.headers;
 	return f;
 }

@@ -179,7 +179,7 @@ static inline u64 onramp_fwd_tag(u64 hash, u64 now)
 static inline void onramp_fwd_keep(struct onramp_fwd_slots *s, struct onramp_flow *f,
 				   u64 tag)
 {
-	unsigned int i, way = f->slot % ONRAMP_FWD_WAYS;
+	unsigned int i, way = f->next_record % ONRAMP_FWD_WAYS;
 
 	for (i = 0; i < ONRAMP_FWD_WAYS; i++) {
 		if ((u16)s->tag[i] != (u16)tag)

@@ -256,7 +256,7 @@ static __always_inline void onramp_is_followed(struct onramp_sched *q, struct on
 		onramp_came(q, f, skb);
 	/* Both are next needed when the packet leaves. */
 	onramp_conn_prefetch(f->conn);
-	prefetchw(&f->conn->rec[f->slot]);
+	prefetchw(&f->conn->rec[f->next_record]);
 }
 
 /* The flow of a packet of a forwarded connection, or the fast queue; NULL: it is none. */
@@ -283,10 +283,10 @@ static noinline struct onramp_flow *onramp_classify_forwarded(struct Qdisc *sch,
 static noinline bool onramp_is_stacked(struct Qdisc *sch, const struct sock *sk)
 {
 	const struct onramp_sched *q = qdisc_priv(sch);
-	bool away = !net_eq(sock_net(sk), dev_net(qdisc_dev(sch)));
+	bool other_netns = !net_eq(sock_net(sk), dev_net(qdisc_dev(sch)));
 
 	return READ_ONCE(q->link->below) &
-	       (away ? ONRAMP_FOLLOWS_FORWARDED : ONRAMP_FOLLOWS_SOCKETS);
+	       (other_netns ? ONRAMP_FOLLOWS_FORWARDED : ONRAMP_FOLLOWS_SOCKETS);
 }
 
 /*
@@ -612,15 +612,15 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 		onramp_conn_held(f->conn, q->qref, l->departure_ns, now);
 	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
 			 onramp_cb(l->skb)->time_to_send, f->qlen, now);
-	f->slot = onramp_conn_slot(f->conn);
+	f->next_record = onramp_conn_next_record(f->conn);
 	/*
 	 * When the flow's next packet comes, it may leave at once, too early for what
 	 * onramp_is_followed() fetches then. The ring is larger than the first caches.
 	 */
-	prefetchw(&f->conn->rec[f->slot]);
+	prefetchw(&f->conn->rec[f->next_record]);
 	/* Once in a quarter of the ring another one is looked at, see onramp_tx_wanted(). */
-	if (!(f->slot % (ONRAMP_RECORDS / 4)))
-		prefetch(&f->conn->rec[(f->slot + ONRAMP_RECORDS / 4 - 1) % ONRAMP_RECORDS]);
+	if (!(f->next_record % (ONRAMP_RECORDS / 4)))
+		prefetch(&f->conn->rec[(f->next_record + ONRAMP_RECORDS / 4 - 1) % ONRAMP_RECORDS]);
 }
 
 /* A packet of the fast queue leaves; data with the flow that onramp_data_is_fast() saw. */
