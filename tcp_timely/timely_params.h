@@ -51,7 +51,8 @@ TIMELY_PARAM(MAX_OUTSTANDING, max_outstanding_bytes, 0, 1073741824, 0, "bytes", 
 TIMELY_PARAM(APP_LIMITED, app_limited_percent, 0, 100, 80, "%", \
 	     "target rises only for a flow that sends at least this share of it", "TIMELY 5") \
 TIMELY_PARAM(LOSS_BETA, loss_beta_permille, 0, 1000, 500, "1/1000", \
-	     "loss lowers the rate by this share, once per RTT", "TCP fallback, not in the paper") \
+	     "share of the rate that a timeout takes, and a loss at most", \
+	     "TCP fallback, not in the paper") \
 TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
 	     "idle time after which a flow starts over at C/(N+1) at most; 0 is never", \
 	     "20 x Thigh; not in the paper") \

@@ -19,7 +19,7 @@
  *	on ACK:   cong_control()   which segment does it complete? -> t_send;
  *	                           RTT, send rate, timely_update(), pacing
  *	on send:  TX_START         first data: C / (N + 1); idle: start over
- *	on loss:  set_state()      fallback, once per RTT
+ *	on loss:  set_state()      fallback, once in a recovery
  *
  * Papers: Mittal et al., "TIMELY: RTT-based Congestion Control for the
  * Datacenter", SIGCOMM 2015; Zhu et al., CoNEXT 2016 (patched mode).
@@ -29,8 +29,9 @@
  * parameter pacing at tcp TCP does so in any case, and the next departure follows the rate.
  *
  * Differences from the paper, because TCP is not RDMA over a lossless fabric:
- *  - Loss: a cut of one half once per RTT, so that a path without a delay
- *    signal cannot collapse. Undone when TCP finds it was spurious.
+ *  - Loss: a cut of one half, so that a path without a delay signal cannot collapse.
+ *    By the profile auto a loss without a queue takes only its share of the window.
+ *    Undone when TCP finds it was spurious.
  *  - t_send and t_completion are the NIC's, the driver's or the stack's, best
  *    first, where the bus nic_ts has them; timely_source.h chooses. Else they are
  *    TCP's own clock: when the stack hands the segment over (its departure time if
@@ -78,11 +79,10 @@
 #define TIMELY_F_INIT		BIT(0)	/* init() has run, release() must undo */
 #define TIMELY_F_STARTED	BIT(1)	/* has sent data: C / (N + 1) was taken */
 #define TIMELY_F_ACTIVE		BIT(2)	/* counted in dev->active */
-#define TIMELY_F_CUT		BIT(3)	/* cut_seq is valid, and after snd_una */
-#define TIMELY_F_SEGMENT	BIT(4)	/* seg_* are valid */
-#define TIMELY_F_SACKED		BIT(5)	/* there was SACKed data at the last ACK */
-#define TIMELY_F_RETRANS	BIT(6)	/* retrans_seq is valid */
-#define TIMELY_F_NIC		BIT(7)	/* nic is valid, not dev */
+#define TIMELY_F_SEGMENT	BIT(3)	/* seg_* are valid */
+#define TIMELY_F_SACKED		BIT(4)	/* there was SACKed data at the last ACK */
+#define TIMELY_F_RETRANS	BIT(5)	/* retrans_seq is valid */
+#define TIMELY_F_NIC		BIT(6)	/* nic is valid, not dev */
 
 /* Samples after which a flow without the bus asks for it again. */
 #define TIMELY_ATTACH_SAMPLES	256
@@ -111,7 +111,7 @@ struct timely_nic {
  * @part_ns:	time from t_send to the last ACK that covered a part of it, ns,
  *		saturating
  * @part_packets: packets covered by then, saturating; 0: none
- * @cut_seq:	snd_nxt at the last loss cut: not again before it is ACKed
+ * @lost:	tp->lost when the rate last followed from it
  * @retrans_seq: snd_nxt when a retransmission was noticed, or that nothing paces:
  *		what is ACKed up to here may be either copy, or left at another time
  * @retrans:	tp->total_retrans at the last ACK, low byte: between two ACKs are fewer
@@ -130,7 +130,7 @@ struct timely_sock {
 	u32			seg_seq;
 	u32			seg_end;
 	u32			part_ns;
-	u32			cut_seq;
+	u32			lost;
 	u32			retrans_seq;
 	u8			retrans;
 	struct timely_retry	retry;
@@ -687,6 +687,7 @@ static void timely_init(struct sock *sk)
 	memset(ts, 0, sizeof(*ts));
 	ts->flags = TIMELY_F_INIT;
 	ts->retrans = (u8)tp->total_retrans;
+	ts->lost = tp->lost;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
@@ -1126,29 +1127,56 @@ static void timely_review_source(struct sock *sk, const struct timely_conf *conf
 		timely_set_source(sk, conf);
 }
 
-/* The fallback cut: at a timeout always, at other losses once per RTT. */
+/*
+ * Return the RTT of the newest packet that arrived, less its whole segment's time, ns: TCP does not
+ * tell which packet of a segment it is. It left after the lost ones, and met the same queue. It is
+ * by TCP's clock. Where the bus measures D, it seems longer, and the rate is cut by more.
+ */
+static u64 timely_newest_rtt(const struct sock *sk, const struct timely_conf *conf,
+			     u64 line_bps, u64 cap_bps)
+{
+	const struct timely_flow *f = &timely_sk(sk)->flow;
+	u64 rtt_ns = (u64)tcp_sk(sk)->rack.rtt_us * NSEC_PER_USEC;
+	u32 bytes = timely_segment_bytes(sk, conf);
+	u64 own_ns = timely_auto_own_ns(f, bytes, cap_bps);
+
+	if (!f->unwired)
+		own_ns += timely_serialisation_ns(cc_wire_bytes(sk, bytes), line_bps);
+	return rtt_ns - min(rtt_ns, own_ns);
+}
+
+/*
+ * The answer to losses.
+ *
+ * @state: which TCP enters for them; TCP_CA_Open: it has found more in its recovery
+ */
 static void timely_cut(struct sock *sk, struct timely_net *tn,
-		       const struct timely_conf *conf, bool timeout)
+		       const struct timely_conf *conf, u8 state)
 {
 	struct timely_sock *ts = timely_sk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 old_bps = timely_rate_bps(&ts->flow);
-	u64 cap_bps;
+	u64 line_bps = timely_line_rate(ts, conf), cap_bps = cc_cap(sk, line_bps);
+	u64 old_bps = timely_rate_bps(&ts->flow), rtt_ns = 0, cut = TIMELY_ONE;
+	bool timeout = state == TCP_CA_Loss;
+	u32 lost = tp->lost - ts->lost;
 
-	/* Recovery may begin before cong_control() sees that snd_una has passed. */
-	if (!timeout && (ts->flags & TIMELY_F_CUT) &&
-	    before(tp->snd_una, ts->cut_seq))
-		return;
-	ts->flags |= TIMELY_F_CUT;
-	ts->cut_seq = tp->snd_nxt;
-	cap_bps = cc_cap(sk, timely_line_rate(ts, conf));
-	if (conf->profile == TIMELY_PROFILE_AUTO)
-		timely_auto_loss(&ts->flow, &conf->core, cap_bps);
-	else
+	ts->lost = tp->lost;
+	if (conf->profile == TIMELY_PROFILE_AUTO) {
+		/* A full queue loses many, which TCP finds one after the other. */
+		if (state == TCP_CA_Recovery)
+			rtt_ns = timely_newest_rtt(sk, conf, line_bps, cap_bps);
+		if (!timeout)
+			cut = timely_auto_lost(&ts->flow, lost, tp->packets_out, rtt_ns,
+					       timely_auto_bytes(sk, conf), cap_bps);
+		timely_auto_loss(&ts->flow, &conf->core, cut, cap_bps);
+	} else if (state != TCP_CA_Open) {
 		timely_loss(&ts->flow, &conf->core, cap_bps);
+	} else {
+		return;
+	}
 	timely_count(tn, timeout ? TIMELY_STAT_TIMEOUT_CUTS :
 				   TIMELY_STAT_LOSS_CUTS);
-	trace_timely_loss(sk, timeout, false, old_bps,
+	trace_timely_loss(sk, timeout, false, lost, rtt_ns, old_bps,
 			  timely_rate_bps(&ts->flow));
 	timely_pace(sk);
 }
@@ -1163,7 +1191,7 @@ static void timely_set_state(struct sock *sk, u8 new_state)
 	if (inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
 		ts->flow.before = timely_coarse_rate(&ts->flow);
 	rcu_read_lock();
-	timely_cut(sk, tn, rcu_dereference(tn->conf), new_state == TCP_CA_Loss);
+	timely_cut(sk, tn, rcu_dereference(tn->conf), new_state);
 	rcu_read_unlock();
 	timely_check_pacing(sk, tn, NULL);
 }
@@ -1178,9 +1206,9 @@ static u32 timely_undo_cwnd(struct sock *sk)
 
 	if (rate_q > ts->flow.rate_q) {
 		ts->flow.rate_q = rate_q;
-		ts->flags &= ~TIMELY_F_CUT;
 		timely_count(tn, TIMELY_STAT_UNDOS);
-		trace_timely_loss(sk, false, true, old_bps, timely_rate_bps(&ts->flow));
+		trace_timely_loss(sk, false, true, 0, 0, old_bps,
+				  timely_rate_bps(&ts->flow));
 		timely_pace(sk);
 	}
 	ts->flow.before = 0;
@@ -1234,11 +1262,8 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	conf = rcu_dereference(tn->conf);
 	line_bps = timely_line_rate(ts, conf);
 
-	/* Later, cut_seq would be ahead again: sequence numbers wrap. */
-	if (!before(tp->snd_una, ts->cut_seq))
-		ts->flags &= ~TIMELY_F_CUT;
-	if (rs->losses > 0 && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
-		timely_cut(sk, tn, conf, false);
+	if (tp->lost != ts->lost && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+		timely_cut(sk, tn, conf, TCP_CA_Open);
 	timely_check_pacing(sk, tn, rs);
 	cc_check_pacing_shift(sk);
 	completed = timely_completion(sk, conf, rs, &done);

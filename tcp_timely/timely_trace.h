@@ -218,15 +218,17 @@ DEFINE_EVENT(timely_rate, timely_idle,
 /* The fallback cut, and its undo. */
 TRACE_EVENT(timely_loss,
 
-	TP_PROTO(const struct sock *sk, bool timeout, bool undo, u64 old_bps,
-		 u64 new_bps),
+	TP_PROTO(const struct sock *sk, bool timeout, bool undo, u32 lost, u64 rtt_ns,
+		 u64 old_bps, u64 new_bps),
 
-	TP_ARGS(sk, timeout, undo, old_bps, new_bps),
+	TP_ARGS(sk, timeout, undo, lost, rtt_ns, old_bps, new_bps),
 
 	TP_STRUCT__entry(
 		trace_ends(saddr, daddr)
 		__field(u64, old_bps)
 		__field(u64, new_bps)
+		__field(u64, rtt_ns)
+		__field(u32, lost)
 		__field(bool, timeout)
 		__field(bool, undo)
 	),
@@ -235,14 +237,16 @@ TRACE_EVENT(timely_loss,
 		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
 		__entry->old_bps = old_bps;
 		__entry->new_bps = new_bps;
+		__entry->rtt_ns = rtt_ns;
+		__entry->lost = lost;
 		__entry->timeout = timeout;
 		__entry->undo = undo;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc event=%s rate=%llu old_rate=%llu",
+	TP_printk("src=%pISpc dest=%pISpc event=%s lost=%u rtt=%llu rate=%llu old_rate=%llu",
 		  __entry->saddr, __entry->daddr,
 		  __entry->undo ? "undo" : __entry->timeout ? "timeout" : "loss",
-		  __entry->new_bps, __entry->old_bps)
+		  __entry->lost, __entry->rtt_ns, __entry->new_bps, __entry->old_bps)
 );
 
 /* Packets left before their departure time: TCP paces from here on. */

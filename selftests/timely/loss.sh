@@ -148,40 +148,29 @@ timeouts() {
 	[ "$(grown TimeoutCuts)" -ge "$1" ]
 }
 
-# Sequence numbers wrap: 2.25 GB after a cut they are before it again, until 4 GB. All
-# this time a loss is a loss. The path is made fast for what lies between.
-cuts_after_wrap() {
-	local stage=$KSFT_TMP/stage
+# A rate below that of the link makes no queue: a loss takes its share of the packets that were sent in
+# its RTT, five or more, and no half. Each loss counts once.
+alone() {
+	local lost
 
-	path loss 5%
-	snapshot
-	spawn in_ns "$A" "$helper" stages "$V4_B" 5001 timely "$stage" \
-		300000 2250000000 300000
-	sender=$SPAWNED
-	wait_for 60 test -e "$stage"
-	expect "cuts before" "$(grown LossCuts)" -ge 1
-
-	tc -n "$R" qdisc del dev r1 root
-	tc -n "$R" qdisc del dev r0 root
-	in_ns "$A" ethtool -K a0 tso on >/dev/null
-	timely_set "$A" line_rate_mbit 10000 max_outstanding_bytes 4000000 \
-		min_rate_kbit 8000000 t_low_ns 1000000 segment_bytes 65536
-	rm "$stage"
-	wait_for 300 test -e "$stage"
-
-	in_ns "$A" ethtool -K a0 tso off >/dev/null
-	timely_set "$A" min_rate_kbit 200
+	path loss 1%
+	timely_set "$A" profile auto line_rate_mbit 15
+	trace_on timely_loss
+	transfer 3000000
+	trace_off "$KSFT_TMP/trace"
+	lost=$(tc -n "$R" -s qdisc show dev r1 | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
+	timely_set "$A" profile paper
 	timely_slow "$A" 20
-	timely_set "$A" segment_bytes 16384 t_low_ns 40000000 max_outstanding_bytes 500000
-	path loss 5%
-	ack_delay 10
-	snapshot
-	rm "$stage"
-	wait_for 60 test -e "$stage"
-	rm "$stage"
-	wait "$sender"
-	echo "measured: $(grown LossCuts) cuts 2.25 GB after the last one"
-	expect "cuts" "$(grown LossCuts)" -ge 1
+	awk -v lost="$lost" "$TRACE_AWK"'
+		/event=loss/ {
+			n += v("lost")
+			if (v("rate") < v("old_rate") * (1 - v("lost") / 5)) { print "too much:", $0; bad = 1 }
+			if (v("lost") && v("rate") == v("old_rate")) { print "nothing:", $0; bad = 1 }
+		}
+		END {
+			printf "measured: %d lost, %d counted\n", lost, n
+			exit bad || n < 5 || n > lost + 3
+		}' "$KSFT_TMP/trace"
 }
 
 # And without loss none of this happens.
@@ -232,5 +221,5 @@ ksft_case "cuts are a round trip apart" once_per_rtt
 ksft_case "5 % of loss" random_loss 5% 1000000
 ksft_case "what is lost is repaired, whatever the rate" repair
 ksft_case "no RTT from what was retransmitted, without SACK" ambiguous
-ksft_case "cuts when sequence numbers have wrapped" cuts_after_wrap
+ksft_case "profile auto: without a queue, what is lost" alone
 ksft_case "a black hole, and out of it again" blackhole

@@ -423,7 +423,7 @@ static void segment__of_what_the_rate_does_not_limit(void)
 	CHECK_EQ(timely_auto_segment(&f, SEGMENT), 2500);
 	timely_auto_start(&f, CAP, CAP, 0, now);
 	CHECK_EQ(f.under, 3);
-	timely_auto_loss(&f, &eighty, CAP);
+	timely_auto_loss(&f, &eighty, TIMELY_ONE, CAP);
 	CHECK_EQ(f.under, 0);
 }
 
@@ -666,7 +666,7 @@ static void idle__a_message_at_once(void)
 	timely_auto_started(&f);
 	CHECK(!f.starting && !timely_auto_message(&f) && !f.win_sent);
 	timely_auto_resume(&f, CAP, 7, now);
-	timely_auto_loss(&f, &p, CAP);
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
 	CHECK(!f.starting && !f.win_sent);
 	/* A flow that does not start goes on. */
 	f.win_sent = 5;
@@ -681,9 +681,40 @@ static void loss__takes_its_share(void)
 	start(CAP);
 	f.starting = 1;
 	f.neg_count = 70;
-	timely_auto_loss(&f, &p, CAP);
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
 	CHECK_RATE(CAP * 0.75);
 	CHECK(!f.starting && !f.neg_count);
+}
+
+/* Without a queue it is that of the window, and by a queue of Thigh more than all that may be. */
+static void loss__takes_what_is_lost(void)
+{
+	struct timely_params p = { .loss_beta = TIMELY_ONE / 2 };
+	struct timely_auto a;
+	u64 room_ns;
+
+	start(CAP / 4);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(timely_auto_lost(&f, 1, 64, 0, SEGMENT, CAP), TIMELY_ONE / 64);
+	CHECK_EQ(timely_auto_lost(&f, 3, 64, a.t_high_ns, SEGMENT, CAP), 3 * TIMELY_ONE / 64);
+	CHECK_EQ(timely_auto_lost(&f, 5, 4, 0, SEGMENT, CAP), TIMELY_ONE);
+	CHECK_EQ(timely_auto_lost(&f, 1, 0, 0, SEGMENT, CAP), TIMELY_ONE);
+	/* A quarter of what Thigh is above D. */
+	room_ns = a.t_high_ns - timely_auto_path_ns(&f);
+	CHECK_EQ(timely_auto_lost(&f, 1, 64, a.t_high_ns + room_ns / 4, SEGMENT, CAP),
+		 TIMELY_ONE / 64 + (room_ns / 4 << TIMELY_FRAC_SHIFT) / room_ns);
+	CHECK_EQ(timely_auto_lost(&f, 1, 64, ~0ULL, SEGMENT, CAP), TIMELY_ONE);
+	CHECK_RATE(CAP / 4.0);
+
+	f.starting = 1;
+	timely_auto_loss(&f, &p, TIMELY_ONE / 64, CAP);
+	CHECK_RATE(CAP / 4.0 * 63 / 64);
+	CHECK(!f.starting);
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
+	CHECK_RATE(CAP / 8.0 * 63 / 64);
+	p.loss_beta = 0;
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
+	CHECK_RATE(CAP / 8.0 * 63 / 64);
 }
 
 static void sample(u64 rtt_ns)
@@ -943,7 +974,7 @@ static void update__run_of_cuts(void)
 	update(100 * US);
 	CHECK(!f.doubted);
 	cut(CAP, CAP / 3);
-	timely_auto_loss(&f, &p, CAP);
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
 	CHECK(!f.doubted);
 	cut(CAP, CAP / 3);
 	timely_auto_start(&f, CAP, CAP, 0, now);
@@ -1385,6 +1416,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(start__ends_with_a_queue),
 	KTAP_CASE(idle__a_message_at_once),
 	KTAP_CASE(loss__takes_its_share),
+	KTAP_CASE(loss__takes_what_is_lost),
 	KTAP_CASE(sample__lowest_and_mean),
 	KTAP_CASE(sample__many),
 	KTAP_CASE(update__waits_for_two_rtts),

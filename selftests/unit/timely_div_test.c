@@ -15,6 +15,7 @@ void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 		     u64 bps, u64 now_ns, struct timely_result *res)
 {
 	struct timely_event event = { now_ns, now_ns, (u32)bps, (u32)now_ns };
+	u64 cut;
 
 	timely_restart(f, p, bps, bps, now_ns);
 	timely_restart_idle(f, p, bps, bps, now_ns);
@@ -22,7 +23,8 @@ void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 	timely_window(f, p, now_ns, (u32)now_ns, now_ns);
 	timely_update(f, p, now_ns, now_ns, bps, res);
 	timely_auto_start(f, bps, bps, (u32)bps, now_ns);
-	timely_auto_loss(f, p, bps);
+	cut = timely_auto_lost(f, (u32)bps, (u32)now_ns, now_ns, (u32)bps, bps);
+	timely_auto_loss(f, p, cut, bps);
 	timely_auto_gap(f, (u32)bps, now_ns, now_ns, bps);
 	timely_auto_update(f, &event, (u32)bps, bps, res);
 }
