@@ -24,7 +24,7 @@
  *
  *	RTT < Tlow:	R += max(N delta, g R)
  *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
- *	gradient <= 0, or RTT < the one before, or t > 2 Thigh:
+ *	gradient <= 0, or RTT < the one before, or t > 5/2 Thigh:
  *			R += delta
  *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) / t)
  *
@@ -199,6 +199,9 @@
  */
 #define TIMELY_AUTO_FLAT_SHIFT	4
 #define TIMELY_AUTO_VAIN	8U
+
+/* So many halves of Thigh after an RTT the queue is another one. */
+#define TIMELY_AUTO_LASTS	5U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2
@@ -1084,7 +1087,7 @@ static inline bool timely_auto_grows(const struct timely_flow *f, const struct t
 				     u32 before_ns, u64 elapsed_ns)
 {
 	return f->slope_q > 0 && f->mean_ns >= before_ns &&
-	       elapsed_ns <= 2 * a->t_high_ns;
+	       2 * elapsed_ns <= TIMELY_AUTO_LASTS * a->t_high_ns;
 }
 
 /**

@@ -858,14 +858,14 @@ static void update__gradient(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK(r.gradient_ppm > 0);
 
-	/* Thigh is 160.154 us: so does a rise since an RTT more than twice as long ago. */
+	/* Thigh is 160.154 us: so does a rise since an RTT more than 2.5 times as long ago. */
 	start(CAP / 64);
 	f.mean_ns = 130 * US;
-	update_after(320 * US, 138 * US);
+	update_after(400 * US, 138 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
 	start(CAP / 64);
 	f.mean_ns = 130 * US;
-	update_after(321 * US, 138 * US);
+	update_after(401 * US, 138 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK(rate() > CAP / 64.0);
 
