@@ -162,7 +162,7 @@ matrix-random: ## The same in the closed loop of the unit tests, where several t
 		FIRST=$(or $(FIRST),1) CASES=$(or $(CASES),1000)
 
 .PHONY: ablation
-ablation: ## Switch off each mechanism of On-Ramp, one at a time: which rows of the closed loop are lost? [ABLATIONS="slack swing"]
+ablation: ## Switch off each mechanism of On-Ramp and of TIMELY, one at a time: which rows of their models are lost? [ABLATIONS="slack timely_hai"]
 	@$(SETUP) build
 	@selftests/unit/ablation --out $(userspace)/ablation $(ABLATIONS)
 
