@@ -34,6 +34,7 @@
  */
 #define CC_PACING_SHIFT		14
 #define CC_PACING_SHIFT_DEFAULT	10	/* sock_init_data(), and the longest time */
+#define CC_PACING_SHIFT_MOST	31	/* no time at all; unsigned long may have 32 bits */
 
 /* cc_mss() - payload of a full packet, never 0: it is divided by */
 static inline u32 cc_mss(const struct sock *sk)
@@ -97,23 +98,55 @@ static inline void cc_set_pacing_shift(struct sock *sk, u32 wait_us)
 }
 
 /**
- * cc_check_pacing_shift() - does the NIC report completions later than ACKs come?
+ * cc_late_shift() - does the NIC report completions later than ACKs come?
  * @sk: socket, at an ACK
+ * @shift: its pacing shift
  *
  * A NIC may not tell how long it waits, or adapt that. If twice the data that is not acknowledged
  * is less than what counts as waiting, most of that has left long ago. If it also stops TCP from
  * sending at the socket's rate, let twice as much wait. A queue before the wire never looks
  * like that: what is in it is not acknowledged.
+ *
+ * Return: the new pacing shift.
  */
-static inline void cc_check_pacing_shift(struct sock *sk)
+static inline int cc_late_shift(const struct sock *sk, int shift)
 {
-	int shift = READ_ONCE(sk->sk_pacing_shift);
 	u32 waiting = refcount_read(&sk->sk_wmem_alloc);
 
 	if (shift > CC_PACING_SHIFT_DEFAULT &&
 	    waiting > READ_ONCE(sk->sk_pacing_rate) >> shift &&
 	    waiting / 2 > (u64)tcp_sk(sk)->packets_out * cc_mss(sk))
-		sk_pacing_shift_update(sk, shift - 1);
+		return shift - 1;
+	return shift;
+}
+
+/* cc_check_pacing_shift() - set the pacing shift to that of cc_late_shift() */
+static inline void cc_check_pacing_shift(struct sock *sk)
+{
+	sk_pacing_shift_update(sk, cc_late_shift(sk, READ_ONCE(sk->sk_pacing_shift)));
+}
+
+/**
+ * cc_next_shift() - the pacing shift with which TCP hands over the next segment, and few more
+ * @sk: socket that TCP paces, which is about to send
+ * @shift: its pacing shift
+ *
+ * fq takes over the pacing with each packet that it passes on at once, so TCP hands over the next
+ * ones ahead of their time. fq serves them by a timer that may be 10 us late: at 25 Gbit/s and
+ * above that is several segments, which leave as a burst, and TCP's clock counts the delay as RTT.
+ * So let one segment wait beside those that wait already, rounded up by a factor below two.
+ *
+ * Return: the largest one that lets the next segment leave, @shift to %CC_PACING_SHIFT_MOST.
+ */
+static inline int cc_next_shift(const struct sock *sk, int shift)
+{
+	u64 most = refcount_read(&sk->sk_wmem_alloc) + (u64)sk->sk_gso_max_segs * cc_mss(sk);
+	u64 rate = READ_ONCE(sk->sk_pacing_rate);
+	int next = (int)fls64(rate) - (int)fls64(most);
+
+	if (next > 0 && rate >> next < most)
+		next--;
+	return clamp_t(int, next, shift, CC_PACING_SHIFT_MOST);
 }
 
 /*

@@ -106,6 +106,7 @@ struct timely_nic {
  * @dev:	egress device, with a reference; NULL: unknown. See timely_sock_dev()
  * @nic:	the bus, and @dev, if %TIMELY_F_NIC is set
  * @seg_send_ns: t_send of the oldest segment not yet ACKed to its end, ns
+ * @shift:	pacing shift without cc_next_shift(), less %CC_PACING_SHIFT_DEFAULT
  * @seg_seq:	its first byte
  * @seg_end:	its end
  * @part_ns:	time from t_send to the last ACK that covered a part of it, ns,
@@ -126,7 +127,8 @@ struct timely_sock {
 		struct line_dev	*dev;
 		struct timely_nic	*nic;
 	};
-	u64			seg_send_ns;
+	u64			seg_send_ns:61;	/* 73 years */
+	u64			shift:3;
 	u32			seg_seq;
 	u32			seg_end;
 	u32			part_ns;
@@ -205,6 +207,17 @@ static bool timely_software(const struct timely_sock *ts)
 
 	/* The work that asks the device writes it under RTNL only. */
 	return dev && READ_ONCE(dev->software);
+}
+
+/* The pacing shift: of data in the host, due or not, see cc_pacing_shift(). */
+static int timely_shift(const struct timely_sock *ts)
+{
+	return CC_PACING_SHIFT_DEFAULT + ts->shift;
+}
+
+static void timely_set_shift(struct timely_sock *ts, int shift)
+{
+	ts->shift = shift - CC_PACING_SHIFT_DEFAULT;
 }
 
 /* Bytes of a segment: as configured, or less where the rate is low. */
@@ -436,7 +449,7 @@ static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 		return;
 	trace_timely_unpaced(sk, ahead_ns);
 	timely_count(tn, TIMELY_STAT_UNPACED);
-	ts->seg_send_ns = min(ts->seg_send_ns, tcp_clock_ns());
+	ts->seg_send_ns = min_t(u64, ts->seg_send_ns, tcp_clock_ns());
 	ts->retrans_seq = tcp_sk(sk)->snd_nxt;
 	ts->flags |= TIMELY_F_RETRANS;
 }
@@ -627,7 +640,8 @@ static void timely_tx_start(struct sock *sk)
 
 	was_active = ts->flags & TIMELY_F_ACTIVE;
 	timely_set_active(sk);
-	cc_set_pacing_shift(sk, line_tx_wait_us(timely_dev_of(ts)));
+	timely_set_shift(ts, min(timely_shift(ts),
+				 cc_pacing_shift(line_tx_wait_us(timely_dev_of(ts)))));
 
 	rcu_read_lock();
 	conf = rcu_dereference(tn->conf);
@@ -692,6 +706,7 @@ static void timely_init(struct sock *sk)
 	/* fq and its like set SK_PACING_FQ themselves, at their first packet. */
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 
+	timely_set_shift(ts, CC_PACING_SHIFT);
 	sk_pacing_shift_update(sk, CC_PACING_SHIFT);
 
 	/* In the middle of a connection the start cannot wait for TX_START. */
@@ -1265,7 +1280,9 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag,
 	if (tp->lost != ts->lost && inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_cut(sk, tn, conf, TCP_CA_Open);
 	timely_check_pacing(sk, tn, rs);
-	cc_check_pacing_shift(sk);
+	timely_set_shift(ts, cc_late_shift(sk, timely_shift(ts)));
+	/* Retransmissions do not ask timely_min_tso_segs(). */
+	sk_pacing_shift_update(sk, timely_shift(ts));
 	completed = timely_completion(sk, conf, rs, &done);
 	if (completed) {
 		opening = timely_complete(sk, tn, conf, line_bps, &done);
@@ -1298,11 +1315,18 @@ static u32 timely_ssthresh(struct sock *sk)
  */
 static u32 timely_min_tso_segs(struct sock *sk)
 {
+	const struct timely_sock *ts = timely_sk(sk);
+
+	if (!(ts->flags & TIMELY_F_INIT))
+		return sk->sk_gso_max_segs;
 	/* TCP is about to send, and asks nothing else of us before it does. */
-	if (timely_sk(sk)->flags & TIMELY_F_INIT)
-		timely_check_pacing(sk, timely_sock_net(sk), NULL);
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+	timely_check_pacing(sk, timely_sock_net(sk), NULL);
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery) {
+		sk_pacing_shift_update(sk, timely_shift(ts));
 		return min_t(u32, sk->sk_gso_max_segs, CC_RECOVERY_SEGS);
+	}
+	sk_pacing_shift_update(sk, READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED ?
+				   cc_next_shift(sk, timely_shift(ts)) : timely_shift(ts));
 	return sk->sk_gso_max_segs;
 }
 

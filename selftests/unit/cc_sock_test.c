@@ -439,6 +439,40 @@ static void shift__longer_where_completions_are_late(void)
 	waits(14, 100 * 1448, 100, 14);
 }
 
+/* A segment has 14480 bytes. Return the limit of TCP. */
+static u64 next_limit(unsigned long bps, int charged, int shift)
+{
+	int next;
+
+	sk->sk_gso_max_segs = 10;
+	sk->sk_pacing_rate = bps;
+	sk->sk_wmem_alloc.refs = charged;
+	next = cc_next_shift(sk, shift);
+	CHECK(next >= shift && next <= 31);
+	if (next > shift)
+		CHECK(bps >> next >= (u64)charged + 14480);
+	return bps >> next;
+}
+
+static void shift__of_the_next_segment(void)
+{
+	const unsigned long bps = 3000000000;
+	int charged, i;
+
+	flow(past);
+	/* A segment beside what waits already, and less than twice that. */
+	for (charged = 0; charged < 160000; charged += 7)
+		CHECK(next_limit(bps, charged, 14) < 2 * ((u64)charged + 14480));
+	/* Not more than the limit of the device. */
+	for (i = 10; i <= 14; i++) {
+		CHECK_EQ(next_limit(bps, (bps >> i) - 14480, i), bps >> i);
+		CHECK_EQ(next_limit(bps, (bps >> i) - 14479, i), bps >> i);
+	}
+	CHECK_EQ(next_limit(1, 1 << 30, 14), 0);
+	/* No rate limits the flow. */
+	CHECK(next_limit(~0UL, 1, 14) >= 14481);
+}
+
 static const struct ktap_case cases[] = {
 	KTAP_CASE(wait__by_the_rates),
 	KTAP_CASE(wait__bounds),
@@ -457,6 +491,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(shift__of_the_device),
 	KTAP_CASE(shift__found_stays),
 	KTAP_CASE(shift__longer_where_completions_are_late),
+	KTAP_CASE(shift__of_the_next_segment),
 };
 
 int main(void)
