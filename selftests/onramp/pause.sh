@@ -522,8 +522,8 @@ recalls() {
 	fresh
 	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 600
 	wait_for 20 stats_reach acks_below 5
-	expect "threshold by the path of before" "$(stat threshold_ns)" -lt 40000000
-	wait_for 60 stats_reach threshold_ns 40000000
+	expect "threshold by the path of before" "$(stat threshold_ns)" -lt 20000000
+	wait_for 60 stats_reach threshold_ns 20000000
 	begin_one
 	expect "RTT kept, ns" "$(kept rtt_ns)" -lt 20000000
 	expect "its error, ns" "$(kept error_ns)" -ge 20000000
