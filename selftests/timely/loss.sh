@@ -164,12 +164,14 @@ alone() {
 	awk -v lost="$lost" "$TRACE_AWK"'
 		/event=loss/ {
 			n += v("lost")
-			if (v("rate") < v("old_rate") * (1 - v("lost") / 5)) { print "too much:", $0; bad = 1 }
+			events++
+			# At the end few packets are in flight, of which one is a large share.
+			if (v("rate") < v("old_rate") * (1 - v("lost") / 5)) { print "much:", $0; much++ }
 			if (v("lost") && v("rate") == v("old_rate")) { print "nothing:", $0; bad = 1 }
 		}
 		END {
-			printf "measured: %d lost, %d counted\n", lost, n
-			exit bad || n < 5 || n > lost + 3
+			printf "measured: %d lost, %d counted, %d large cuts of %d\n", lost, n, much, events
+			exit bad || 4 * much > events || n < 5 || n > lost + 3
 		}' "$KSFT_TMP/trace"
 }
 
