@@ -45,11 +45,11 @@
  *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
  *	T    = unit + trip + 2 * longer + swing + slack
  *
- * A pause shows in the queue one round trip late, and the queue has to last until then. Half of the
- * lowest rtt is enough: with a quarter of it two rows of the closed loop lose throughput, and with
- * all of it the queue is longer for nothing. If the first packet after the pause finds the queue
- * empty, the pause has cost throughput: a CPU stalled, a timer was late, the way back was congested,
- * or the route has become longer.
+ * A pause shows in the queue one round trip late, and the queue has to last until then. Half of
+ * the lowest rtt is enough: with a quarter of it two rows of the closed loop lose throughput, and
+ * with all of it the queue is longer for nothing. If the first packet after the pause finds the
+ * queue empty, the pause has cost throughput: a CPU stalled, a timer was late, the way back was
+ * congested, or the route has become longer.
  *
  *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T):
  *	  O of this packet and of five before it within unit / 8, each of the last one:
@@ -414,8 +414,8 @@ static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 }
 
 /*
- * Return the part of T for the lowest round trip, ns: half of it, but all of one that is shorter than
- * the shortest unit.
+ * Return the part of T for the lowest round trip, ns: half of it, but all of one that is shorter
+ * than the shortest unit.
  */
 static inline u64 onramp_auto_trip(const struct onramp_path *p)
 {
