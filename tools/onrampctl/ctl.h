@@ -20,6 +20,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 
 #include "util.h"
 
@@ -69,11 +70,12 @@ struct ctl {
 _Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
 size_t word_among(const char *what, const char *word, const char * const *names, size_t n);
 
-/* term.c: colours and width of a terminal. */
+/* term.c: colours and size of a terminal. */
 enum term_style { TERM_PLAIN, TERM_TITLE, TERM_CRITICAL, TERM_WARNING, TERM_NOTE };
 
 bool term_init(const char *when);
 const char *term(enum term_style style);
+struct winsize term_size(void);
 void term_fold(const char *text, size_t indent);
 
 /* json.c: values by path, keys separated by slashes. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -50,12 +49,18 @@ const char *term(enum term_style style)
 	return coloured ? begin[style] : "";
 }
 
-/* Columns of the terminal; 0: stdout is none, and nothing is folded. */
-static size_t term_columns(void)
+/**
+ * term_size() - the size of the terminal
+ *
+ * Return: its size; all of it 0 if stdout is none, or if it does not say.
+ */
+struct winsize term_size(void)
 {
-	struct winsize w;
+	struct winsize size = { 0 };
 
-	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) ? w.ws_col : 0;
+	if (isatty(STDOUT_FILENO))
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	return size;
 }
 
 /**
@@ -67,7 +72,7 @@ static size_t term_columns(void)
  */
 void term_fold(const char *text, size_t indent)
 {
-	size_t columns = term_columns(), used = indent, len;
+	size_t columns = term_size().ws_col, used = indent, len;
 
 	/* So narrow a terminal is better off with its own line ends. */
 	if (columns < indent + 20) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -270,36 +269,25 @@ static void print_flows(const json_t *rows, size_t room)
 		   show_fitting(rows, columns, ARRAY_SIZE(columns), COLUMNS_LEAST, room));
 }
 
-/* Characters in a line of this terminal; 0 in a pipe, which gets the least columns. */
-static size_t line_room(bool terminal)
+/* Rows for connections, of those of a terminal; of 0: in a pipe. */
+static size_t rows_for_flows(size_t rows, size_t used)
 {
-	struct winsize size;
-
-	return terminal && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col :
-	       0;
-}
-
-/* Rows for connections on this terminal, or in a pipe. */
-static size_t rows_for_flows(bool terminal, size_t used)
-{
-	struct winsize size;
-
-	if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row)
+	if (!rows)
 		return ROWS;
-	return size.ws_row <= used + 1 ? 1 : size.ws_row - used < ROWS_MAX ? size.ws_row - used :
-	       ROWS_MAX;
+	return rows <= used + 1 ? 1 : rows - used < ROWS_MAX ? rows - used : ROWS_MAX;
 }
 
 static void put_screen(const struct ctl *ctl, const struct table *before, const struct table *now,
 		       enum top_key sort, const json_t *devices, bool terminal)
 {
 	json_t *rows = json_array(), *row, *screen;
+	struct winsize size = terminal ? term_size() : (struct winsize) { 0 };
 	struct busy busiest[ROWS_MAX];
 	size_t i, n, lines = 3;
 
 	json_array_foreach((json_t *)devices, i, row)
 		lines += j_int_or(row, "onramp_qdiscs", 0) > 0;
-	n = table_busiest(before, now, sort, busiest, rows_for_flows(terminal, lines));
+	n = table_busiest(before, now, sort, busiest, rows_for_flows(size.ws_row, lines));
 	for (i = 0; i < n; i++)
 		json_array_append_new(rows, busy_row(&busiest[i]));
 	if (ctl->json) {
@@ -321,7 +309,7 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 		if (ctl->resolve)
 			names_put(rows);
 		if (json_array_size(rows))
-			print_flows(rows, line_room(terminal));
+			print_flows(rows, size.ws_col);
 		fputs(terminal ? "\033[?7h" : "\n", stdout);
 	}
 	json_decref(rows);
