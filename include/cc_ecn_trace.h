@@ -76,23 +76,4 @@ DECLARE_EVENT_CLASS(cc_fallback,
 		  cc_show_fallback(__entry->reason))
 );
 
-/* Packets left before their departure time: TCP paces from here on. */
-DECLARE_EVENT_CLASS(cc_unpaced,
-
-	TP_PROTO(const struct sock *sk, u64 ahead_ns),
-
-	TP_ARGS(sk, ahead_ns),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u64, ahead_ns)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ahead_ns = ahead_ns;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
-		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
-);
+#include <cc_unpaced_trace.h>

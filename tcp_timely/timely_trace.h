@@ -249,26 +249,12 @@ TRACE_EVENT(timely_loss,
 		  __entry->lost, __entry->rtt_ns, __entry->new_bps, __entry->old_bps)
 );
 
-/* Packets left before their departure time: TCP paces from here on. */
-TRACE_EVENT(timely_unpaced,
+#include <cc_unpaced_trace.h>
 
+/* TCP paces from here on. */
+DEFINE_EVENT(cc_unpaced, timely_unpaced,
 	TP_PROTO(const struct sock *sk, u64 ahead_ns),
-
-	TP_ARGS(sk, ahead_ns),
-
-	TP_STRUCT__entry(
-		trace_ends(saddr, daddr)
-		__field(u64, ahead_ns)
-	),
-
-	TP_fast_assign(
-		trace_sock_ends(__entry->saddr, __entry->daddr, sk);
-		__entry->ahead_ns = ahead_ns;
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc ahead=%llu",
-		  __entry->saddr, __entry->daddr, __entry->ahead_ns)
-);
+	TP_ARGS(sk, ahead_ns));
 
 /* A device without a wire counts as faster, since a flow gets all of its line rate. */
 TRACE_EVENT(timely_line,
