@@ -14,6 +14,18 @@
 
 #include "nic_ts_priv.h"
 
+/* Our part of a device, or NULL. It stays as long as RTNL is held. */
+static struct nic_ts_dev *nic_ts_dev_of(const struct net_device *dev)
+{
+	struct nic_ts_dev *nd;
+
+	ASSERT_RTNL();
+	rcu_read_lock();
+	nd = nic_ts_dev_find(dev);
+	rcu_read_unlock();
+	return nd;
+}
+
 /*
  * Find out whether a device below sees the same packets in the same namespace, which that below
  * a tunnel does not; and find the device whose clock stamps them: a port of a switch (DSA) has
@@ -22,25 +34,21 @@
 static void nic_ts_dev_lower(struct net_device *dev)
 {
 	const struct net_device *below = NULL;
+	struct nic_ts_dev *nd = nic_ts_dev_of(dev);
 	struct net_device *lower;
-	struct nic_ts_dev *nd;
 	struct list_head *iter;
 	bool skip = false;
 
-	ASSERT_RTNL();
 	netdev_for_each_lower_dev(dev, lower, iter) {
 		skip |= net_eq(dev_net(lower), dev_net(dev)) && !dev_is_tunnel(dev);
 		if (!netdev_uses_dsa(lower))
 			below = below ? dev : lower;
 	}
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	if (nd) {
-		/* Read locklessly with each packet, and OR-ACK. */
-		WRITE_ONCE(nd->skip, skip);
-		WRITE_ONCE(nd->below, below);
-	}
-	rcu_read_unlock();
+	if (!nd)
+		return;
+	/* Read locklessly with each packet, and OR-ACK. */
+	WRITE_ONCE(nd->skip, skip);
+	WRITE_ONCE(nd->below, below);
 }
 
 static void nic_ts_dev_add(struct net_device *dev)
@@ -93,15 +101,11 @@ static void nic_ts_dev_vanished(const struct nic_ts_dev *gone)
 
 static void nic_ts_dev_del(struct net_device *dev)
 {
+	/* By itself: its index is gone by now. */
+	struct nic_ts_dev *nd = nic_ts_dev_of(dev);
 	struct nic_ts_receiver *r;
 	struct hlist_node *next;
-	struct nic_ts_dev *nd;
 
-	ASSERT_RTNL();
-	/* By itself: its index is gone by now. */
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	rcu_read_unlock();
 	/* The core may announce the end of a device more than once. */
 	if (!nd)
 		return;
@@ -120,12 +124,8 @@ static void nic_ts_dev_del(struct net_device *dev)
 
 static void nic_ts_dev_up(struct net_device *dev)
 {
-	struct nic_ts_dev *nd;
+	struct nic_ts_dev *nd = nic_ts_dev_of(dev);
 
-	ASSERT_RTNL();
-	rcu_read_lock();
-	nd = nic_ts_dev_find(dev);
-	rcu_read_unlock();
 	/* It is missing if memory lacked when it was registered. */
 	if (!nd)
 		nic_ts_dev_add(dev);
