@@ -394,8 +394,19 @@ serve() {
 	wait_for 10 listening "$name"
 }
 
+# listening NS [PORT]
 listening() {
-	[ -n "$(ss -N "$1" -Hltn)" ]
+	[ -n "$(ss -N "$1" -Hltn ${2:+"sport = $2"})" ]
+}
+
+# packet_size COMMAND...: bytes per packet that leave A by a0 meanwhile, as TCP made them.
+packet_size() {
+	local before after
+
+	before=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
+	"$@"
+	after=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
+	echo "$before $after" | awk '{ printf "%d\n", ($3 - $1) / ($4 - $2) }'
 }
 
 # load NAME OPTION...: dcload client; its result is in $KSFT_TMP/load.json.

@@ -172,11 +172,7 @@ refused_are() {
 serve_more() {
 	spawn dcload server --netns "$B" --port 5009 --cc nic_ts_test
 	server=$SPAWNED
-	wait_for 10 listening_on 5009
-}
-
-listening_on() {
-	ss -N "$B" -Hltn | grep -q ":$1 "
+	wait_for 10 listening "$B" 5009
 }
 
 # Idle for longer than flow_age_s: out of the table, and back in with traffic.

@@ -229,7 +229,7 @@ charged() {
 	# shellcheck disable=SC2016
 	spawn bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$CGROUP" \
 		nsenter "--net=/run/netns/$B" "$HELPER" sink :: 7002
-	wait_for 10 listens_at 7002
+	wait_for 10 listening "$B" 7002
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	in_ns "$A" "$HELPER" send "$V4_A" "$V4_B" 7002 3000 flows=60
 	before=$(slab)
@@ -247,10 +247,6 @@ charged() {
 	expect "bytes that no flow is charged" "$((after - before))" -lt $((640 * 100))
 	stop "$SPAWNED" KILL
 	defaults
-}
-
-listens_at() {
-	[ -n "$(ss -N "$B" -Hltn "sport = $1")" ]
 }
 
 # blind FROM TO [PORT]: 3000 segments with the ports of a connection, and sequence numbers all

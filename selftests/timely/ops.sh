@@ -203,16 +203,6 @@ switched() {
 	nothing_active
 }
 
-# packets COMMAND...: bytes per packet that leave a0, as TCP made them.
-packet_size() {
-	local before after
-
-	before=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
-	"$@"
-	after=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
-	echo "$before $after" | awk '{ printf "%d\n", ($3 - $1) / ($4 - $2) }'
-}
-
 # A small segment bounds what TCP sends in one go, and only while timely is used.
 segment_bound() {
 	local size

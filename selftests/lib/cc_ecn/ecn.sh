@@ -153,24 +153,10 @@ segment_bound() {
 	params_set "$A" "ipv4/$cc" segment_bytes 16384
 }
 
-# packet_size COMMAND...: bytes per packet that leave a0, as TCP made them.
-packet_size() {
-	local before after
-
-	before=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
-	"$@"
-	after=$(in_ns "$A" awk '$1 == "a0:" { print $10, $11 }' /proc/net/dev)
-	echo "$before $after" | awk '{ printf "%d\n", ($3 - $1) / ($4 - $2) }'
-}
-
 # listen CC PORT
 listen() {
 	serve "$B" --cc "$1" --port "$2"
-	wait_for 10 listening_on "$2"
-}
-
-listening_on() {
-	[ -n "$(ss -N "$B" -Hltn "sport = $1")" ]
+	wait_for 10 listening "$B" "$2"
 }
 
 no_refs() {
