@@ -79,8 +79,8 @@ struct cc_sock {
  * @start:	first data
  * @resume:	data after none was in flight
  * @window:	most packets in flight, 1 or more
- * @acked:	an ACK of @marked packets with CE and @unmarked without; both may be 0. Set the
- *		rate, and call cc_set_cwnd() with @acked
+ * @acked:	an ACK of @marked packets with CE and @unmarked without; both may be 0. It sets
+ *		the rate, and calls cc_set_cwnd() with @acked
  * @save:	a recovery begins: keep the rate for @undo
  * @cut:	fallback on loss
  * @undo:	the recovery was spurious: restore the rate, if it is lower now. Return whether
@@ -200,7 +200,7 @@ static u64 cc_set_rate(struct sock *sk, u64 bps)
  * cc_set_cwnd() - apply the window
  * @sk: socket
  * @conf: configuration
- * @acked:	an ACK of @marked packets with CE and @unmarked without; both may be 0. Set the
+ * @acked: packets that this ACK is the first to acknowledge
  *
  * The rate is the control; cwnd is a limit, but after a timeout.
  */

@@ -7,8 +7,8 @@
  *	CC_NAME			NAME, as a string
  *	CC_PARAM_LIST		rows CC_PARAM(id, name, min, max, default, unit, what, source)
  *	CC_STAT_LIST		rows CC_STAT(id, name, what)
- *	struct cc_law_conf	what its law derives from the parameters
- *	struct cc_law_net	what it has in a network namespace beside that; may be empty
+ *	struct cc_law_conf	its law's part of a configuration
+ *	struct cc_law_net	its law's state in a network namespace; may be empty
  *	cc_net_id		name of its pernet id
  *
  * Parameters that each has: LINE_RATE (Mbit/s), WINDOW (packets), SEGMENT (bytes). Counters: see

@@ -122,7 +122,7 @@ enum dcqcn_cnp_verdict {
 
 /**
  * struct dcqcn_kept - CNPs that came while a process used the connection
- * @node:	in dcqcn_net.kept
+ * @node:	in cc_law_net.kept
  * @sk:		the connection, with a reference
  * @cnp:	the last one
  * @at_ns:	when it came, by tcp_clock_ns()
