@@ -106,6 +106,19 @@ since_is() {
 	[ "$(since "$1" "$2")" "$3" "$4" ]
 }
 
+# asked NAMESPACE FROM TO RECEIVER [OPTION...], to be waited for: ask, and ask again,
+# as data that fills a queue may push a datagram out.
+asked() {
+	local name=$1 receiver=$4 from=$2 to=$3
+	shift 4
+
+	subscribe "$name" "$from" "$to" "$@"
+	accepted "$receiver" || {
+		sleep 0.2
+		accepted "$receiver"
+	}
+}
+
 # subscribed NAMESPACE FROM TO RECEIVER [OPTION...]: and wait until devices of the
 # receiver are captured.
 subscribed() {
@@ -113,8 +126,7 @@ subscribed() {
 	shift 4
 
 	mark "$receiver"
-	subscribe "$name" "$from" "$to" "$@"
-	wait_for 10 accepted "$receiver" || {
+	wait_for 20 asked "$name" "$from" "$to" "$receiver" "$@" || {
 		in_ns "$receiver" grep -v ' 0$' /proc/net/or_acker /proc/net/or_port
 		return 1
 	}
@@ -209,10 +221,18 @@ acked_bytes() {
 	[ "$(since "$1" AckedBytes)" "$2" "$3" ]
 }
 
+# unsubscribed NAMESPACE FROM TO RECEIVER, to be waited for, as asked is.
+unsubscribed() {
+	subscribe "$1" "$2" "$3" lifetime=0 answer=0
+	acker_is "$4" Subscribers -eq 0 || {
+		sleep 0.2
+		acker_is "$4" Subscribers -eq 0
+	}
+}
+
 # unsubscribe NAMESPACE FROM TO RECEIVER
 unsubscribe() {
-	subscribe "$1" "$2" "$3" lifetime=0 answer=0
-	wait_for 10 acker_is "$4" Subscribers -eq 0
+	wait_for 20 unsubscribed "$@"
 	wait_for 10 acker_is "$4" Devices -eq 0
 }
 
