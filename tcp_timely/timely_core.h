@@ -97,6 +97,10 @@
  */
 #define TIMELY_GRADIENT_MAX	(1024ULL << TIMELY_FRAC_SHIFT)
 
+/* Slope of the RTT, of profile auto: ns per ns in Q20, at most 32 either way. */
+#define TIMELY_SLOPE_SHIFT	20
+#define TIMELY_SLOPE_MAX	((1LL << 25) - 1)
+
 /* Segment size at which t_low_ns holds as it is, bytes. TIMELY section 6. */
 #define TIMELY_TLOW_SEGMENT	16384U
 

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TIMELY, profile auto, layer 3: the law. How does an RTT change a rate?
+ *
+ * The law is Algorithm 1 of TIMELY (see timely_core.h). Its constants are for one network: a step
+ * of 10 Mbit/s is nothing for two flows at 100 Gbit/s and all there is for 256 flows at 10 Gbit/s;
+ * an RTT of 50 us is a queue of 40 us on one path and none on the next. Here they follow from the
+ * path (D, W), the signal (RTT, gradient, v, noise), C, the payload that the flow's line carries,
+ * and R, its rate:
+ *
+ *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
+ *	base     = max(D + W + q / 2, 23 us + q)
+ *	w        = (4 us + 0.15 q) x
+ *	Thigh    = base + v + w + noise
+ *	Tlow     = (D + W + Thigh) / 2
+ *	delta    = C / 500 / x, times 2 D / 35 us within 1 to 8
+ *
+ *	RTT < Tlow:	R += max(N delta, g R)
+ *	RTT > Thigh:	R *= 1 - 0.3 (1 - Thigh / RTT)
+ *	gradient <= 0, or RTT < the one before, or t > 5/2 Thigh:
+ *			R += delta
+ *	else:		R *= 1 - 0.3 max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) / t)
+ *
+ *	g        = smaller of (Tlow - RTT) / (Tlow - D - W) * t / 4 ms and (Tlow - RTT) / 8 t
+ *	t        = time since the last update
+ *	N        = 5 once RTTs were below Tlow for seven updates and a millisecond, where the RTT is
+ *	           below D + (Thigh - D - W) / 6; else 1
+ *
+ * A loss takes lost / sent + max(0, RTT - Thigh) / (Thigh - D - W) of R. Nothing takes more than
+ * half.
+ *
+ *  - x. N flows send N segments in the time of one; where they meet by chance the queue varies by
+ *    about sqrt(N) segments (a Brownian bridge, 0.6 sqrt(N) on average), which is no congestion. So
+ *    Thigh grows with sqrt(N), and N ~ C / R. It is lower for the faster of two flows, and so there
+ *    is one fixed point, at equal rates: the law of the paper has none (Zhu et al., CoNEXT 2016). A
+ *    step of C / 500 / x is a share of x / 500 of R, of all flows together x / 500 of C: 0.3 % of
+ *    the link for 2, 3 % for 256 of them.
+ *  - base. Two flows know the same path by different D: the later one never saw it empty. Below 23
+ *    us, the delay of a datacenter's switches, and q the difference has no effect. And an ACK waits
+ *    at the receiver's NIC for segments that this host sends: 9 to 21 us in the lab, behind one
+ *    that leaves and another one. Without q in base the flow gave way to this: of two hosts that
+ *    sent to each other, one had a third of 10 Gbit/s, and both have 96 % with it. The price is q
+ *    in RTTs: those of 40 flows are 69 us in place of 54. If no wire is known D may contain q, and
+ *    base is max(D + W, 23 us + q).
+ *  - v. Segments that meet make RTTs vary, too, and there the gradient is right, mostly: up to w /
+ *    3, v is theirs. Without the second term of the noise in the gradient two flows with noise of
+ *    20 us have 49 % of 10 Gbit/s in place of 97. If no wire is known max(0, v - w) is added to
+ *    Thigh in place of noise: v above w is then the work of a CPU. Without it one flow has a third
+ *    of CUBIC's goodput; where hosts have a wire, 40 flows would have RTTs of 79 us in place of 49.
+ *  - g. Others' bursts cut a rate within tens of microseconds, and with steps of delta alone it
+ *    needs 20 ms from a tenth of C to C. So where there is room a rate grows in proportion to
+ *    itself, by e in 4 ms at most. If all flows of a link grow by g in the time t that passes
+ *    before they see it, the queue becomes longer by g t: that is an eighth of the room.
+ *  - Which gradients cut. Two RTTs further apart than a queue lasts are independent, and one above
+ *    Tlow mostly follows one below it. So the gradient of a flow with few segments would be
+ *    positive as a rule, and slow flows would stay slow.
+ *  - N. Increase is hyperactive near D only: with W decisions come late, and overshoot.
+ *  - Loss. A bad cable loses packets without a queue, and a halved rate takes 3 ms to return: with
+ *    0.1 % of loss two flows had 45 % of 10 Gbit/s. The share of a window that was lost is what the
+ *    path does not carry. RTT is that of the packets behind the lost one, when TCP enters a
+ *    recovery. Later losses of that recovery count by the first term only. A buffer that is shorter
+ *    than Thigh drops without that RTT, as a policer does: there R becomes what gets through. A
+ *    full queue halves R, as in Swift, and so does a timeout; CUBIC keeps 0.7 in any case. BBR
+ *    forgives 2 % of loss, which a short buffer would lose for ever.
+ *
+ * The constants are from a search over 24 cases of selftests/unit/timely_star_test.c's star, 1 to
+ * 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
+ *
+ * Differences from the paper, beside those of timely_core.h:
+ *  - RTTs below Tlow count for hyperactive increase, and a millisecond of them is needed: five RTTs
+ *    of a fast flow are less than the dips of a queue in its steady state. It is over where the RTT
+ *    rises: 40 flows that raise 1 Gbit/s by 5 % with each update have a queue of 500 us before they
+ *    notice, empty it by their cuts, and so on.
+ *  - A flow that is application-limited is not cut by the gradient either.
+ */
+#ifndef _TIMELY_LAW_H
+#define _TIMELY_LAW_H
+
+#include "timely_signal.h"
+
+/* Lowest base of the thresholds, ns. */
+#define TIMELY_AUTO_BASE_NS	23000U
+
+/* Thigh - base, ns, for a flow that has the link for itself: this and 0.15 q. */
+#define TIMELY_AUTO_TARGET_NS	4000U
+
+/* One for x and for q's share in Thigh: Q10. 0.15 is 154 / 1024. */
+#define TIMELY_AUTO_SHIFT	10
+#define TIMELY_AUTO_SEGMENT_Q10	154U
+
+/* So many halves of Thigh after an RTT the queue is another one. */
+#define TIMELY_AUTO_LASTS	5U
+
+/* Of v, tenths that are noise beside the first, above that part of what chance makes. */
+#define TIMELY_AUTO_NOISE	4U
+#define TIMELY_AUTO_OWN		3U
+
+/* beta, of both decreases, in Q30: 0.3. */
+#define TIMELY_AUTO_BETA	322122547U
+
+/* C / delta of a flow that has the link for itself. */
+#define TIMELY_AUTO_STEPS	500U
+
+/* RTT at which an update, 2 D, has that step, ns; and the most that longer ones have. */
+#define TIMELY_AUTO_STEP_NS	35000U
+#define TIMELY_AUTO_STEP_MAX	8U
+
+/*
+ * Below Tlow a rate grows by e in that time at most, ns; and by no more than what fills 1/8 of the
+ * room before the next update, if all flows of a link do the same.
+ */
+#define TIMELY_AUTO_RISE_NS	4000000U
+#define TIMELY_AUTO_RISE_SHIFT	20
+#define TIMELY_AUTO_ROOM_SHIFT	3
+
+/*
+ * Hyperactive increase: each update below Tlow counts its time in units of 2^14 ns, 1 to
+ * 10 of them, and 64 are needed: a millisecond, and seven updates.
+ */
+#define TIMELY_AUTO_HAI_SHIFT	14
+#define TIMELY_AUTO_HAI_MOST	10U
+#define TIMELY_AUTO_HAI_COUNT	64U
+#define TIMELY_AUTO_HAI_FACTOR	5U
+
+/* And it is over where the RTT is longer than D by that part of Thigh - D - W. */
+#define TIMELY_AUTO_HAI_PART	6U
+
+/**
+ * struct timely_auto - the parameters of a flow at this moment
+ * @spread_q10:	x, sqrt(C / R), Q10
+ * @segment_ns:	q, time of a segment at the line rate, ns
+ * @t_low_ns:	Tlow, ns
+ * @t_high_ns:	Thigh, ns
+ * @chance_ns:	how much of Thigh is for segments that meet by chance, ns
+ */
+struct timely_auto {
+	u32	spread_q10;
+	u64	segment_ns;
+	u64	t_low_ns;
+	u64	t_high_ns;
+	u64	chance_ns;
+};
+
+/* Square root, rounded down: a bit of the result at a time, 32 of them at most. */
+static inline u32 timely_sqrt(u64 a)
+{
+	u64 root = 0, bit = a ? 1ULL << ((fls64(a) - 1) & ~1) : 0;
+
+	for (; bit; bit >>= 2) {
+		if (a >= root + bit) {
+			a -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+	}
+	return (u32)root;
+}
+
+/**
+ * timely_auto_params() - compute the parameters that follow from the path and the rate
+ * @f: flow, with a rate
+ * @segment_bytes: largest segment, bytes, < 2^24
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ * @a: the result
+ *
+ * Overflow: C < 2^38, shifted by 20 2^58; x is at most sqrt(2^58 / 1000), 24 bits;
+ * q < 2^24 * 1e9 / C; Thigh is limited to 10 s.
+ */
+static inline void timely_auto_params(const struct timely_flow *f, u32 segment_bytes,
+				      u64 cap_bps, struct timely_auto *a)
+{
+	u64 bps = max_t(u64, timely_rate_bps(f), 1);
+	u64 base_ns, own_ns;
+
+	a->segment_ns = min_t(u64, timely_serialisation_ns(segment_bytes, cap_bps),
+			      TIMELY_MAX_RTT_NS);
+	a->spread_q10 = 1U << TIMELY_AUTO_SHIFT;
+	if (bps < cap_bps)
+		a->spread_q10 = timely_sqrt(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
+
+	/* ACKs wait for the other host's segments. Without a wire D may contain q. */
+	base_ns = timely_auto_path_ns(f) + (f->unwired ? 0 : a->segment_ns / 2);
+	base_ns = max_t(u64, base_ns, TIMELY_AUTO_BASE_NS + a->segment_ns);
+	own_ns = TIMELY_AUTO_TARGET_NS +
+		 (a->segment_ns * TIMELY_AUTO_SEGMENT_Q10 >> TIMELY_AUTO_SHIFT);
+	own_ns = min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
+	a->chance_ns = own_ns * a->spread_q10 >> TIMELY_AUTO_SHIFT;
+	a->t_high_ns = base_ns + f->dev_ns + a->chance_ns;
+	/* What v is above w is the work of a CPU. */
+	if (f->unwired && f->dev_ns > a->chance_ns)
+		a->t_high_ns += f->dev_ns - a->chance_ns;
+	else if (!f->unwired)
+		a->t_high_ns += timely_auto_noise_ns(f, a->segment_ns);
+	a->t_high_ns = min_t(u64, a->t_high_ns, TIMELY_MAX_RTT_NS);
+	a->t_low_ns = (timely_auto_path_ns(f) + a->t_high_ns) / 2;
+}
+
+static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
+{
+	u64 cap_q = timely_bps_to_rate(cap_bps);
+	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
+
+	if (f->rate_q < floor_q)
+		f->rate_q = floor_q;
+	if (f->rate_q > cap_q)
+		f->rate_q = cap_q;
+}
+
+/*
+ * By which share of itself a rate grows where an RTT is below Tlow, Q20, at most 1. A room of 10 s
+ * in ns and Q20 fit in 54 bits.
+ */
+static inline u64 timely_auto_rise_q20(const struct timely_flow *f, const struct timely_auto *a,
+				       u64 rtt_ns, u64 elapsed_ns)
+{
+	u64 empty_ns = a->t_low_ns - timely_auto_path_ns(f), room_ns, time_q20;
+
+	/* An RTT below D + W has no more room than one of an empty queue. */
+	room_ns = min_t(u64, a->t_low_ns - rtt_ns, empty_ns);
+	time_q20 = div64_u64(min_t(u64, elapsed_ns, TIMELY_AUTO_RISE_NS) <<
+			     TIMELY_AUTO_RISE_SHIFT, TIMELY_AUTO_RISE_NS);
+	return min_t(u64, div64_u64(time_q20 * room_ns, empty_ns),
+		     div64_u64(room_ns << (TIMELY_AUTO_RISE_SHIFT - TIMELY_AUTO_ROOM_SHIFT),
+			       elapsed_ns));
+}
+
+static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool hai,
+					const struct timely_auto *a, u64 rise_q20,
+					struct timely_result *res)
+{
+	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
+	u64 ns = 2 * (u64)f->base_ns;
+
+	if (f->app_limited) {
+		res->held = TIMELY_HELD_APP;
+		return;
+	}
+	ns = min_t(u64, max_t(u64, ns, TIMELY_AUTO_STEP_NS),
+		   TIMELY_AUTO_STEP_MAX * TIMELY_AUTO_STEP_NS);
+	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 35 us in Q10 below 2^13. */
+	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
+	step_q = (step_q * div64_u64(ns << TIMELY_AUTO_SHIFT, TIMELY_AUTO_STEP_NS)) >>
+		 TIMELY_AUTO_SHIFT;
+	/* Rates in Q16 have 54 bits: 34 of them times a rise of 21. */
+	f->rate_q += max_t(u64, hai ? step_q * TIMELY_AUTO_HAI_FACTOR : step_q,
+			   (f->rate_q >> TIMELY_AUTO_RISE_SHIFT) * rise_q20);
+}
+
+/* Count the time below Tlow. Returns whether an increase is hyperactive. */
+static inline bool timely_auto_hai(struct timely_flow *f, const struct timely_auto *a,
+				   u64 rtt_ns, u64 elapsed_ns)
+{
+	if (rtt_ns <= a->t_high_ns ? rtt_ns >= a->t_low_ns || f->doubted : !f->doubted)
+		f->neg_count = 0;
+	if (rtt_ns < a->t_low_ns)
+		f->neg_count = (u8)min_t(u64, f->neg_count +
+					 min_t(u64, max_t(u64, elapsed_ns >>
+							  TIMELY_AUTO_HAI_SHIFT, 1),
+					       TIMELY_AUTO_HAI_MOST), 255);
+	return f->neg_count >= TIMELY_AUTO_HAI_COUNT && rtt_ns < f->base_ns +
+		(a->t_high_ns - timely_auto_path_ns(f)) / TIMELY_AUTO_HAI_PART;
+}
+
+/* The share by which RTTs became longer, less what is noise, Q30. */
+static inline u64 timely_auto_growth(const struct timely_flow *f, const struct timely_auto *a,
+				     u64 elapsed_ns)
+{
+	u64 noise, growth;
+
+	/* 22, 3 and 20 bits; elapsed_ns is at most 10 s. */
+	noise = f->dev_ns + TIMELY_AUTO_NOISE *
+		(f->dev_ns - min_t(u64, f->dev_ns, a->chance_ns / TIMELY_AUTO_OWN));
+	noise = div64_u64(noise << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
+	growth = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
+	return growth << (TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT);
+}
+
+/*
+ * Return whether the gradient shows that the queue grows. Two RTTs that are further apart than a
+ * queue lasts are independent: one above Tlow mostly follows one below, and slow flows would be
+ * cut for that alone.
+ */
+static inline bool timely_auto_grows(const struct timely_flow *f, const struct timely_auto *a,
+				     u32 before_ns, u64 elapsed_ns)
+{
+	return f->slope_q > 0 && f->mean_ns >= before_ns &&
+	       2 * elapsed_ns <= TIMELY_AUTO_LASTS * a->t_high_ns;
+}
+
+/**
+ * timely_auto_decide() - change a rate by an RTT
+ * @f: flow, with its gradient
+ * @a: its thresholds
+ * @before_ns: RTT at the last update, ns
+ * @elapsed_ns: time since then, ns
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ * @hai: increase is hyperactive, see timely_auto_hai()
+ * @res: its branch, and whether it was held
+ *
+ * The RTT is timely_flow.mean_ns. The rate may be left out of its range.
+ */
+static inline void timely_auto_decide(struct timely_flow *f, const struct timely_auto *a,
+				      u32 before_ns, u64 elapsed_ns, u64 cap_bps, bool hai,
+				      struct timely_result *res)
+{
+	u64 rtt_ns = f->mean_ns, cut;
+
+	if (rtt_ns < a->t_low_ns) {
+		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
+		timely_auto_increase(f, cap_bps, hai, a,
+				     timely_auto_rise_q20(f, a, rtt_ns, elapsed_ns), res);
+	} else if (rtt_ns > a->t_high_ns) {
+		res->branch = TIMELY_BRANCH_HIGH;
+		cut = div64_u64((rtt_ns - a->t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
+		timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), TIMELY_ONE);
+	} else if (!timely_auto_grows(f, a, before_ns, elapsed_ns)) {
+		res->branch = TIMELY_BRANCH_INCREASE;
+		timely_auto_increase(f, cap_bps, false, a, 0, res);
+	} else {
+		res->branch = TIMELY_BRANCH_DECREASE;
+		if (f->app_limited)
+			res->held = TIMELY_HELD_APP;
+		else
+			timely_decrease(f, q30_mul(timely_auto_growth(f, a, elapsed_ns),
+						   TIMELY_AUTO_BETA), TIMELY_ONE);
+	}
+}
+
+/**
+ * timely_auto_lost() - return which share of the rate losses take, Q30; above one it is that
+ * @f: flow
+ * @lost: packets that were lost
+ * @sent: packets that were sent in that RTT
+ * @rtt_ns: RTT of packets that left after the lost ones, without serialisation, ns
+ * @segment_bytes: largest segment, bytes, < 2^24
+ * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
+ *
+ * The excess over Thigh is below 2^33 ns.
+ */
+static inline u64 timely_auto_lost(const struct timely_flow *f, u32 lost, u32 sent, u64 rtt_ns,
+				   u32 segment_bytes, u64 cap_bps)
+{
+	u64 share = div64_u64((u64)lost << TIMELY_FRAC_SHIFT, max_t(u32, sent, 1));
+	struct timely_auto a;
+
+	timely_auto_params(f, segment_bytes, cap_bps, &a);
+	rtt_ns = min_t(u64, rtt_ns, TIMELY_MAX_RTT_NS);
+	if (rtt_ns > a.t_high_ns)
+		share += div64_u64((rtt_ns - a.t_high_ns) << TIMELY_FRAC_SHIFT,
+				   max_t(u64, a.t_high_ns - timely_auto_path_ns(f), 1));
+	return min_t(u64, share, TIMELY_ONE);
+}
+
+#endif /* _TIMELY_LAW_H */
