@@ -21,23 +21,27 @@
  * cum_pause(t) is the time up to t during which t_next_pkt lay in the future:
  * each nanosecond counts once, however often a pause was extended or shortened.
  * It counts whether or not the flow had data to send: in both cases the flow
- * added nothing to the queue. For the same reason P_rtt is at least the time for which it
- * has had nothing to send. All of that counts, not beta of it: a queue whose senders are
- * silent drains by 1 ns per ns.
+ * added nothing to the queue.
  *
  * Source: Liu et al., "Breaking the Transience-Equilibrium Nexus: A New Approach
  * to Datacenter Packet Transport", NSDI 2021, sections 3.1, 3.2 and 4.1.
  *
- * Where the paper leaves a choice:
+ * The mode "printed" is (3) and (4) as they stand there, the mode "strawman" is (2). The final mode
+ * differs from (3) and (4):
+ *  - A pause below T / 2 gives no beta_m: the data that the flow itself sends between two
+ *    OR-ACKs changes the delay as much. Nor does one after which G was sent more than stale_ns
+ *    after B.
+ *  - If the queue is empty when G arrives, beta_m is one: the pause drained the whole queue, and
+ *    was too long. If O_G is below T, beta does not fall, for the same reason. Otherwise a pause
+ *    that is too long would make beta smaller, and a small beta makes pauses longer: one flow
+ *    alone lost a quarter of its link.
+ *  - beta * P_rtt is at least the time for which the flow has had nothing to send. All of that
+ *    counts, not beta of it: a queue whose senders are silent drains by 1 ns per ns.
+ *
+ * Where the paper leaves a choice, in all modes:
  *  - beta starts at one, the strongest belief in the flow's own pauses: it
  *    pauses for the shortest time until it has measured.
  *  - An OR-ACK about a packet that was sent before B is ignored.
- *  - B is no reference for (3) when it was sent more than stale_ns before G.
- *  - A pause below T / 2 gives no beta_m: the data that the flow itself sends between two
- *    OR-ACKs changes the delay as much. If the queue is empty when G arrives, beta_m is one:
- *    the pause drained the whole queue, and was too long. If O_G is below T, beta does not
- *    fall, for the same reason. Otherwise a pause that is too long would make beta smaller,
- *    and a small beta makes pauses longer: one flow alone lost a quarter of its link.
  *  - No packet of a flow is held for longer than max_pause_ns: the time is
  *    counted from the first pause after a packet left, over all pauses that
  *    follow without one.
@@ -76,9 +80,10 @@
 #define ONRAMP_BYTE_SHIFT	20
 
 enum onramp_mode {
-	ONRAMP_MODE_FINAL,	/* equations (3) and (4) */
+	ONRAMP_MODE_FINAL,	/* equations (3) and (4), with the differences above */
 	ONRAMP_MODE_STRAWMAN,	/* equation (2) */
 	ONRAMP_MODE_OFF,	/* no pauses */
+	ONRAMP_MODE_PRINTED,	/* equations (3) and (4) as printed */
 };
 
 /* Verdict on an OR-ACK; shown by tracepoints and counters. */
@@ -316,19 +321,21 @@ static inline void onramp_ctrl_learn(struct onramp_ctrl *f,
 				     const struct onramp_sample *s,
 				     struct onramp_result *res)
 {
+	bool printed = p->mode == ONRAMP_MODE_PRINTED;
 	u64 delta;
 
-	if (!f->acked || s->tx_ns - f->last_tx_ns > p->stale_ns ||
-	    s->tx_cum_ns <= f->last_cum_ns ||
-	    s->tx_cum_ns - f->last_cum_ns < p->threshold_ns / 2)
+	if (!f->acked || s->tx_cum_ns <= f->last_cum_ns)
+		return;
+	if (!printed && (s->tx_ns - f->last_tx_ns > p->stale_ns ||
+			 s->tx_cum_ns - f->last_cum_ns < p->threshold_ns / 2))
 		return;
 	res->p_bg_ns = s->tx_cum_ns - f->last_cum_ns;
 	res->beta_m = f->last_owd_ns > res->owd_ns ?
 		onramp_ratio(f->last_owd_ns - res->owd_ns, res->p_bg_ns) : 0;
 	/* The queue has run empty: the pause could have taken more from it. */
-	if (res->owd_ns < p->empty_ns)
+	if (!printed && res->owd_ns < p->empty_ns)
 		res->beta_m = ONRAMP_ONE;
-	else if (res->beta_m < f->beta && res->owd_ns < p->threshold_ns)
+	else if (!printed && res->beta_m < f->beta && res->owd_ns < p->threshold_ns)
 		return;
 	/* Both are fractions up to one: the result is between them. */
 	if (res->beta_m >= f->beta) {
@@ -394,7 +401,7 @@ static inline void onramp_ctrl_update(struct onramp_ctrl *f,
 		res->verdict = ONRAMP_IS_OFF;
 		return;
 	}
-	if (p->mode == ONRAMP_MODE_FINAL)
+	if (p->mode != ONRAMP_MODE_STRAWMAN)
 		lag_ns = q30_mul(res->p_rtt_ns, f->beta);
 	/* The queue has drained while the flow was silent: a pause now would be too late. */
 	if (p->mode == ONRAMP_MODE_FINAL && s->idle_ns > lag_ns)

@@ -170,6 +170,7 @@ static __always_inline u64 onramp_burst_wait(struct onramp_sched *q, const struc
 					     const struct sk_buff *skb)
 {
 	if (!f->conn || !onramp_cb(skb)->headers || q->cfg.mode == ONRAMP_MODE_OFF ||
+	    q->cfg.mode == ONRAMP_MODE_PRINTED ||	/* the paper has no such wait */
 	    onramp_flow_spills(q, f))
 		return 0;
 	if (likely(!onramp_conn_first(f->conn, ntohl(tcp_hdr(skb)->seq))) ||

@@ -89,8 +89,8 @@ ONRAMP_X(WEIGHT1, weight[1], BYTES, 16384, 2147483647, 196608, \
 	 "bytes that band 1 sends per round") \
 ONRAMP_X(WEIGHT2, weight[2], BYTES, 16384, 2147483647, 65536, \
 	 "bytes that band 2 sends per round") \
-ONRAMP_X(MODE, mode, WORD, 0, 2, 0, \
-	 "On-Ramp: final, strawman (for comparison) or off") \
+ONRAMP_X(MODE, mode, WORD, 0, 3, 0, \
+	 "On-Ramp: final, off, or for comparison strawman or printed (the paper's equations)") \
 ONRAMP_X(THRESHOLD, threshold, TIME, 0, 10000000000, 0, \
 	 "T: pause a flow while the delay of its path is above this; 0 or auto: from the path") \
 ONRAMP_X(GAIN, gain, PPM, 1000, 1000000, 62500, \
@@ -117,7 +117,7 @@ ONRAMP_X(FORWARD, forward, WORD, 0, 1, 0, \
 	 "On-Ramp for TCP connections that this host forwards: off or on")
 
 /* Words of the settings of that kind, from 0 on. */
-#define ONRAMP_MODE_WORDS	"final", "strawman", "off"
+#define ONRAMP_MODE_WORDS	"final", "strawman", "off", "printed"
 #define ONRAMP_OWD_WORDS	"relative", "synced"
 #define ONRAMP_CLOCK_WORDS	"system", "nic"
 #define ONRAMP_FORWARD_WORDS	"off", "on"

@@ -178,7 +178,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	data += n;
 	size -= n;
 	p = (struct onramp_ctrl_params) {
-		.mode = head.mode % 3, .gain = head.gain % (ONRAMP_ONE + 1),
+		.mode = head.mode % 4, .gain = head.gain % (ONRAMP_ONE + 1),
 		.threshold_ns = head.threshold % (ONRAMP_MAX_NS + 1),
 		.max_pause_ns = head.max_pause % (ONRAMP_MAX_NS + 1),
 		.stale_ns = head.stale % (ONRAMP_MAX_NS + 1),

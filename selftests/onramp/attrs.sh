@@ -13,7 +13,7 @@ settings() {
 
 # word FIELD NUMBER: of a setting that has words.
 word() {
-	local mode=(final strawman off) owd=(relative synced) clock=(system nic)
+	local mode=(final strawman off printed) owd=(relative synced) clock=(system nic)
 	local forward=(off on)
 	local -n words=$1
 

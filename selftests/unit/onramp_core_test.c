@@ -330,6 +330,61 @@ static void update__off(void)
 	CHECK_EQ(onramp_ctrl_inherit(&f, &p, 80 * US, 100 * US, 100 * US), 0);
 }
 
+/*
+ * (3) and (4) as printed, T = 50, g = 1/16. What the final mode leaves out counts: a pause of 20,
+ * below T / 2; an empty queue; O_G below T; time without data does not.
+ *
+ *	B: O = 80, G: O = 75 after a pause of 20: beta_m = 5 / 20, beta = 15/16 + 1/64 = 0.953125
+ *	then P_rtt = 32, O = 100: 100 - 50 - 0.953125 * 32 = 19.5
+ *	O_B = 12, O_G = 9 after a pause of 30: beta_m = 0.1, beta = 15/16 * 1/2 + 0.1 / 16 = 0.475
+ *	O_B = 20, O_G = 10 after a pause of 40, 2 s later: beta_m = 0.25, beta = 0.484375
+ */
+static void update__printed(void)
+{
+	struct onramp_sample s = {
+		.now_ns = 100 * US, .owd_ns = 120 * US, .idle_ns = 60 * US, .seq = 1,
+	};
+
+	setup();
+	p.mode = ONRAMP_MODE_PRINTED;
+	ack(100, 50, 0, 80);
+	CHECK_EQ(ack(250, 131, 20, 75), ONRAMP_PAUSED);
+	CHECK_EQ(r.p_bg_ns, 20 * US);
+	CHECK_EQ(r.beta_m, BETA(0.25));
+	CHECK_EQ(f.beta, BETA(0.953125));
+	CHECK_EQ(r.p_rtt_ns, 10 * US);
+	CHECK_NEAR(r.pause_ns, 15469, 1);
+	onramp_ctrl_set_pause(&f, 250 * US, 272 * US);
+	CHECK_EQ(ack(280, 132, 20, 100), ONRAMP_PAUSED);
+	CHECK_EQ(r.p_bg_ns, 0);
+	CHECK_EQ(r.p_rtt_ns, 32 * US);
+	CHECK_EQ(r.pause_ns, 19500);
+
+	setup();
+	p.mode = ONRAMP_MODE_PRINTED;
+	p.empty_ns = 10 * US;
+	f.beta = ONRAMP_ONE / 2;
+	ack(100, 50, 0, 12);
+	onramp_ctrl_set_pause(&f, 100 * US, 130 * US);
+	CHECK_EQ(ack(250, 131, 30, 9), ONRAMP_BELOW);
+	CHECK_NEAR(r.beta_m, BETA(0.1), 1);
+	CHECK_NEAR(f.beta, BETA(0.475), 2);
+
+	setup();
+	p.mode = ONRAMP_MODE_PRINTED;
+	f.beta = ONRAMP_ONE / 2;
+	ack(100, 50, 0, 20);
+	onramp_ctrl_set_pause(&f, 100 * US, 140 * US);
+	CHECK_EQ(ack(2000100, 2000050, 40, 10), ONRAMP_BELOW);
+	CHECK_EQ(r.beta_m, BETA(0.25));
+	CHECK_EQ(f.beta, BETA(0.484375));
+
+	setup();
+	p.mode = ONRAMP_MODE_PRINTED;
+	onramp_ctrl_update(&f, &p, &s, &r);
+	CHECK_EQ(r.pause_ns, 70 * US);
+}
+
 /* max_pause 100: held from 100 on, so not beyond 200, whatever comes. */
 static void update__progress(void)
 {
@@ -458,6 +513,7 @@ int main(void)
 		KTAP_CASE(update__beta_of_an_empty_queue),
 		KTAP_CASE(update__old_reference),
 		KTAP_CASE(update__off),
+		KTAP_CASE(update__printed),
 		KTAP_CASE(update__progress),
 		KTAP_CASE(update__idle),
 		KTAP_CASE(inherit__while_fresh),

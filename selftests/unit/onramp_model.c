@@ -52,7 +52,7 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 {
 	struct model_verdict v = { .fate = MODEL_KEEP, .margin = -INFINITY, .want = -INFINITY };
 	struct model_packet g = *packet;
-	double p_bg, p_rtt, limit;
+	double p_bg, p_rtt, lag, limit;
 
 	if (g.owd > BELIEVABLE || g.tx > now || g.paused > model_paused(m, now)) {
 		v.fate = MODEL_ABSURD;
@@ -70,12 +70,14 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 	}
 	g.owd = fmax(0, g.owd);
 	p_bg = g.paused - m->b.paused;
-	if (m->has_b && p_bg > 0 && p_bg >= floor(p->t / 2) && g.tx - m->b.tx <= p->stale) {
+	if (m->has_b && p_bg > 0 && (p->rule == MODEL_PRINTED ||
+				     (p_bg >= floor(p->t / 2) && g.tx - m->b.tx <= p->stale))) {
 		double beta_m = fmin(1, fmax(0, (m->b.owd - g.owd) / p_bg));
+		bool printed = p->rule == MODEL_PRINTED;
 
-		if (g.owd < p->empty)
+		if (g.owd < p->empty && !printed)
 			beta_m = 1;
-		if (g.owd < p->empty || g.owd >= p->t || beta_m >= m->beta)
+		if (printed || g.owd < p->empty || g.owd >= p->t || beta_m >= m->beta)
 			m->beta = (1 - p->g) * m->beta + p->g * beta_m;
 		v.learnt = true;
 	}
@@ -87,7 +89,9 @@ struct model_verdict model_ack(struct model *m, const struct model_params *p,
 		return v;
 	}
 	p_rtt = model_paused(m, now) - g.paused;
-	v.want = g.owd - p->t - (p->rule == MODEL_EQ4 ? fmax(m->beta * p_rtt, idle) : 0);
+	lag = p->rule == MODEL_EQ4 ? fmax(m->beta * p_rtt, idle) :
+	      p->rule == MODEL_PRINTED ? m->beta * p_rtt : 0;
+	v.want = g.owd - p->t - lag;
 	v.margin = v.want;
 	if (v.want <= 0)
 		return v;

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-enum model_rule { MODEL_NONE, MODEL_EQ2, MODEL_EQ4 };
+enum model_rule { MODEL_NONE, MODEL_EQ2, MODEL_EQ4, MODEL_PRINTED };
 
 struct model_params {
 	enum model_rule rule;

@@ -55,10 +55,11 @@ struct run {
 
 static void start(struct run *r)
 {
-	static const enum model_rule rules[] = { MODEL_EQ4, MODEL_EQ2, MODEL_NONE };
+	static const enum model_rule rules[] = { MODEL_EQ4, MODEL_EQ2, MODEL_NONE,
+						 MODEL_PRINTED };
 
 	memset(r, 0, sizeof(*r));
-	r->p.mode = chance(0.8) ? ONRAMP_MODE_FINAL :
+	r->p.mode = chance(0.6) ? ONRAMP_MODE_FINAL : chance(0.6) ? ONRAMP_MODE_PRINTED :
 		    chance(0.8) ? ONRAMP_MODE_STRAWMAN : ONRAMP_MODE_OFF;
 	r->p.gain = chance(0.1) ? ONRAMP_ONE : chance(0.05) ? 0 :
 		    ONRAMP_ONE >> (random_u64() % 7);
