@@ -155,6 +155,10 @@ matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are w
 matrix-benefit: ## Compare On-Ramp with fq, and with the paper's equations and perfect clocks [CASES="rtt-*"] [SEEDS=3]
 	@MAKEFLAGS= lab/benefit $(if $(SEEDS),--seeds '$(SEEDS)') $(CASES)
 
+.PHONY: timely-matrix
+timely-matrix: ## Compare TIMELY with CUBIC at all speeds and RTTs [CASES="10g-* *-tenth"] [SEEDS="911 912"]
+	@MAKEFLAGS= $(if $(SEEDS),SEEDS='$(SEEDS)') lab/timely-matrix $(CASES)
+
 .PHONY: matrix-random
 matrix-random: ## The same in the closed loop of the unit tests, where several things are wrong at a time [CASES=1000] [FIRST=1]
 	@$(SETUP) build
