@@ -136,9 +136,16 @@ struct dcqcn_kept {
 	u32			many;
 };
 
-/* dcqcn_tcp.c */
-enum dcqcn_cnp_verdict dcqcn_rcv_cnp(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd);
-bool dcqcn_rcv_kept(const struct dcqcn_kept *kept);
+/**
+ * struct dcqcn_cnp_ops - what a connection does with its CNPs
+ * @rcv: take the CNP of a switch and set the last argument to the limit of packets in flight, or
+ *	keep it by dcqcn_cnp_keep(); bottom halves off
+ * @retry: take one that was kept; false: a process still uses the connection. Process context
+ */
+struct dcqcn_cnp_ops {
+	enum dcqcn_cnp_verdict (*rcv)(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd);
+	bool (*retry)(const struct dcqcn_kept *kept);
+};
 
 /* dcqcn_cnp.c */
 void dcqcn_cnp_net_init(struct cc_net *cn);
@@ -147,7 +154,7 @@ enum dcqcn_cnp_verdict dcqcn_cnp_keep(struct cc_net *cn, struct sock *sk,
 				      const struct or_cnp *cnp, u64 now_ns);
 struct dcqcn_kept *dcqcn_cnp_unkeep(struct cc_net *cn, const struct sock *sk);
 void dcqcn_cnp_free(struct dcqcn_kept *kept);
-int dcqcn_cnp_register(void);
+int dcqcn_cnp_register(const struct dcqcn_cnp_ops *ops);
 void dcqcn_cnp_unregister(void);
 
 /* dcqcn_cnp_is_kept() - may there be a CNP to take? No lock; one that is missed comes later. */

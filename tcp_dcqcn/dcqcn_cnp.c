@@ -3,7 +3,7 @@
  * tcp_dcqcn: congestion notifications (CNPs) that switches send
  *
  *	or_port -> decode -> tag, by the fabric's key -> newer than the switch's last one?
- *		-> the socket of the flow -> dcqcn_rcv_cnp()
+ *		-> the socket of the flow -> dcqcn_cnp_ops.rcv()
  *
  * While a process uses the connection, it has the congestion control: it may write, or choose
  * another one. Then the CNP is kept beside the connection, until the flow itself takes it at its
@@ -26,6 +26,9 @@
 
 #include "dcqcn.h"
 #include "dcqcn_trace.h"
+
+/* Of the congestion control. Set before the first CNP comes. */
+static const struct dcqcn_cnp_ops *cnp_ops __read_mostly;
 
 /* Add to what is kept, under cnp_lock. The caller's reference on the socket goes with it. */
 static void dcqcn_cnp_add(struct cc_net *cn, struct dcqcn_kept *kept)
@@ -146,7 +149,7 @@ static void dcqcn_cnp_work(struct work_struct *work)
 			cn->law.kept_many--;
 		spin_unlock_bh(&cn->law.cnp_lock);
 		hlist_for_each_entry_safe(kept, next, &list, node) {
-			if (dcqcn_rcv_kept(kept)) {
+			if (cnp_ops->retry(kept)) {
 				dcqcn_cnp_free(kept);
 			} else if (tcp_clock_ns() - kept->at_ns > DCQCN_MAX_KEPT_NS) {
 				cc_count_many(cn, CC_STAT_CNP_BUSY, kept->many);
@@ -267,7 +270,7 @@ static enum dcqcn_cnp_verdict dcqcn_cnp_take(struct net *net, const struct or_cn
 	sk = dcqcn_cnp_sock(net, cnp, ifindex);
 	if (!sk)
 		return DCQCN_CNP_NO_FLOW;
-	verdict = dcqcn_rcv_cnp(sk, cnp, cwnd);
+	verdict = cnp_ops->rcv(sk, cnp, cwnd);
 	sock_gen_put(sk);
 	return verdict;
 }
@@ -310,12 +313,14 @@ static const struct or_port_user dcqcn_cnp_user = {
 
 /**
  * dcqcn_cnp_register() - take CNPs in all namespaces that have a fabric's key
+ * @ops: what connections do with them
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
  */
-int __init dcqcn_cnp_register(void)
+int __init dcqcn_cnp_register(const struct dcqcn_cnp_ops *ops)
 {
+	cnp_ops = ops;
 	return or_port_register(&dcqcn_cnp_user);
 }
 

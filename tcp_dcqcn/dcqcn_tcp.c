@@ -301,14 +301,8 @@ static u32 dcqcn_alpha(const struct sock *sk)
 	return data_race(cc_law_sk(sk)->flow.alpha) >> (Q30_SHIFT - 10);
 }
 
-/**
- * dcqcn_rcv_kept() - try again to give a flow its CNP
- * @kept: CNP that was kept
- *
- * Context: process.
- * Return: whether it is done with; false: a process still uses the connection.
- */
-bool dcqcn_rcv_kept(const struct dcqcn_kept *kept)
+/* Try again to give a flow its CNP: see dcqcn_cnp_ops.retry. */
+static bool dcqcn_rcv_kept(const struct dcqcn_kept *kept)
 {
 	struct sock *sk = kept->sk;
 	bool done = false;
@@ -324,19 +318,11 @@ bool dcqcn_rcv_kept(const struct dcqcn_kept *kept)
 	return done;
 }
 
-/**
- * dcqcn_rcv_cnp() - a CNP of a switch came
- * @sk: TCP socket
- * @cnp: CNP
- * @cwnd: set to the limit of packets in flight, if it was taken
- *
- * A process that has the socket may be about to give it another congestion control. Then the
- * socket's state is not ours to touch, and the CNP is kept.
- *
- * Context: bottom halves off.
- * Return: the verdict on it.
+/*
+ * A CNP of a switch came: see dcqcn_cnp_ops.rcv. A process that has the socket may be about to give
+ * it another congestion control. Then the socket's state is not ours to touch, and the CNP is kept.
  */
-enum dcqcn_cnp_verdict dcqcn_rcv_cnp(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd)
+static enum dcqcn_cnp_verdict dcqcn_rcv_cnp(struct sock *sk, const struct or_cnp *cnp, u32 *cwnd)
 {
 	struct cc_net *cn = cc_sock_net(sk);
 	enum dcqcn_cnp_verdict verdict = DCQCN_CNP_NO_FLOW;
@@ -359,6 +345,11 @@ unlock:
 	bh_unlock_sock(sk);
 	return verdict;
 }
+
+static const struct dcqcn_cnp_ops dcqcn_cnp_ops = {
+	.rcv		= dcqcn_rcv_cnp,
+	.retry		= dcqcn_rcv_kept,
+};
 
 static const struct cc_law cc_law = {
 	.build		= dcqcn_build,
@@ -390,7 +381,7 @@ static int __init dcqcn_module_init(void)
 	if (err)
 		return err;
 	/* Last: it looks for sockets that have one of them. */
-	err = dcqcn_cnp_register();
+	err = dcqcn_cnp_register(&dcqcn_cnp_ops);
 	if (err)
 		cc_unregister(dcqcn_ops, DCQCN_LAWS);
 	return err;

@@ -10,6 +10,7 @@
  * timely_signal.h	what an RTT is worth
  * timely_path.h	the RTT of an empty path, and the slowest link
  * timely_source.h	which clock an RTT is taken from, integers only
+ * timely_main.c	loading and unloading
  * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out
  * timely_net.c		per network namespace: parameters, devices, counters
  * timely_genl.c	the state of each socket, by netlink
@@ -232,6 +233,8 @@ struct timely_view {
 };
 
 /* timely_tcp.c */
+int timely_tcp_register(void);
+void timely_tcp_unregister(void);
 bool timely_runs(const struct sock *sk);
 bool timely_sock_view(struct sock *sk, struct timely_view *view);
 

@@ -1436,39 +1436,18 @@ bool timely_sock_view(struct sock *sk, struct timely_view *view)
 	return true;
 }
 
-static int __init timely_module_init(void)
+/**
+ * timely_tcp_register() - let sockets choose it; process context
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init timely_tcp_register(void)
 {
-	int err;
-
-	err = timely_net_register();
-	if (err)
-		return err;
-	err = timely_genl_register();
-	if (err)
-		goto unregister_net;
-	err = tcp_register_congestion_control(&timely_ops);
-	if (err)
-		goto unregister_genl;
-	return 0;
-
-unregister_genl:
-	timely_genl_unregister();
-unregister_net:
-	timely_net_unregister();
-	return err;
+	return tcp_register_congestion_control(&timely_ops);
 }
 
-static void __exit timely_module_exit(void)
+/* timely_tcp_unregister() - undo timely_tcp_register(); no socket uses it any more */
+void timely_tcp_unregister(void)
 {
 	tcp_unregister_congestion_control(&timely_ops);
-	timely_genl_unregister();
-	timely_net_unregister();
 }
-
-module_init(timely_module_init);
-module_exit(timely_module_exit);
-
-MODULE_DESCRIPTION("TIMELY: RTT-gradient congestion control");
-MODULE_AUTHOR("The onramp authors");
-MODULE_LICENSE("GPL");
-MODULE_VERSION(ONRAMP_VERSION);
