@@ -13,7 +13,7 @@
  *	    ONRAMP_STATS_FLOWS ...	u64 each, ONRAMP_STATS below
  *
  * A request with one bad value changes nothing. Attributes are only ever added, at the
- * end, and ONRAMP_UAPI_VERSION grows by one with the first of them after a release: the
+ * end, and ONRAMP_UAPI_VERSION grows by one with the first setting after a release: the
  * module refuses a request that needs a newer version, which it could not carry out.
  * Readers of dumps skip unknown attributes. Attributes are in the byte order of the host.
  *

@@ -56,6 +56,32 @@ static void tc_attributes(void)
 	print_ranges("tc.", ranges, ARRAY_SIZE(ranges));
 }
 
+/* Versions of the settings, by the first one that each has. Fails if the newest is another one. */
+static int tc_versions(void)
+{
+	static const struct {
+		int version;
+		const char *first;
+	} steps[] = {
+#define ONRAMP_V(version, NAME)		{ version, #NAME },
+		ONRAMP_UAPI_STEPS
+#undef ONRAMP_V
+	};
+	int version = ONRAMP_UAPI_OLDEST;
+	size_t i;
+
+	printf("tc version %d\n", version);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		version = steps[i].version;
+		printf("tc version %d %s\n", version, steps[i].first);
+	}
+	if (version == ONRAMP_UAPI_VERSION)
+		return 0;
+	fprintf(stderr, "include/uapi/onramp.h: ONRAMP_UAPI_VERSION is %d, the last row of ONRAMP_UAPI_STEPS has %d\n",
+		ONRAMP_UAPI_VERSION, version);
+	return 1;
+}
+
 static void tc_words(const char *of, const char *const *words, size_t n)
 {
 	size_t i;
@@ -108,5 +134,5 @@ int main(void)
 	tc_statistics();
 	sysctls();
 	messages();
-	return 0;
+	return tc_versions();
 }
