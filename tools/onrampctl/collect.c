@@ -40,9 +40,12 @@
 /* Files of /proc and /sys that are larger are none of those that are read here. */
 #define FILE_MAX_BYTES	(64U << 20)
 
-static const char * const modules[] = {
-	"sch_onramp", "or_acker", "or_port", "tcp_timely", "nic_ts", "nic_ts_hook", "tcp_lipd",
-	"tcp_dcqcn",
+const char * const ctl_modules[] = {
+	"sch_onramp", "or_acker", "or_port", "nic_ts", "nic_ts_hook",
+#define CTL_CONTROL(name) "tcp_" #name,
+	CTL_CONTROLS
+#undef CTL_CONTROL
+	NULL
 };
 
 static const char * const sysctls[] = {
@@ -112,36 +115,36 @@ static char *first_line(char *text)
 
 static void read_modules(const struct ctl *ctl, json_t *facts)
 {
+	const char * const *module;
 	json_t *all;
 	char *text;
-	size_t i;
 
 	text = read_file(ctl, "/proc/modules");
 	if (!text)
 		return;
 	all = json_object();
-	for (i = 0; i < ARRAY_SIZE(modules); i++) {
-		size_t n = strlen(modules[i]);
+	for (module = ctl_modules; *module; module++) {
+		size_t n = strlen(*module);
 		const char *line = text;
 		json_t *o;
 		char *s;
 
-		while (line && (strncmp(line, modules[i], n) || line[n] != ' ')) {
+		while (line && (strncmp(line, *module, n) || line[n] != ' ')) {
 			line = strchr(line, '\n');
 			line = line ? line + 1 : NULL;
 		}
 		if (!line)
 			continue;
 		o = json_object();
-		s = first_line(read_file(ctl, "/sys/module/%s/version", modules[i]));
+		s = first_line(read_file(ctl, "/sys/module/%s/version", *module));
 		if (s)
 			j_set(o, "version", json_string(s));
 		free(s);
-		s = first_line(read_file(ctl, "/sys/module/%s/taint", modules[i]));
+		s = first_line(read_file(ctl, "/sys/module/%s/taint", *module));
 		if (s)
 			j_set(o, "taint", json_string(s));
 		free(s);
-		j_set(all, modules[i], o);
+		j_set(all, *module, o);
 	}
 	free(text);
 	j_set(facts, "modules", all);
@@ -222,7 +225,12 @@ static void read_sysctls(const struct ctl *ctl, json_t *facts)
 
 static void read_counters(const struct ctl *ctl, json_t *facts)
 {
-	static const char * const files[] = { "timely", "lipd", "dcqcn", "or_acker", "or_port" };
+	static const char * const files[] = {
+#define CTL_CONTROL(name) #name,
+		CTL_CONTROLS
+#undef CTL_CONTROL
+		"or_acker", "or_port"
+	};
 	char *text;
 	size_t i;
 

@@ -10,6 +10,9 @@
 
 struct nlmsghdr;
 
+/* collect.c: modules of this tree; the last one is NULL. */
+extern const char * const ctl_modules[];
+
 /* collect.c: { "synchronised", "max_error_us", ... } of the kernel; NULL if it does not tell. */
 json_t *facts_system_clock(void);
 

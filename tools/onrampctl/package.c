@@ -34,11 +34,6 @@
 /* Behind a module that is signed. */
 #define SIGNATURE_MARK	"~Module signature appended~\n"
 
-static const char * const names[] = {
-	"sch_onramp", "or_acker", "or_port", "tcp_timely", "nic_ts", "nic_ts_hook", "tcp_lipd",
-	"tcp_dcqcn",
-};
-
 static bool exists(const struct ctl *ctl, const char *path)
 {
 	char full[PATH_MAX];
@@ -179,15 +174,15 @@ static json_t *read_kernel(const struct ctl *ctl, const char *release, const jso
 
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", release);
 	listed = facts_file(ctl, path);
-	for (i = 0; i < ARRAY_SIZE(names); i++)
+	for (i = 0; ctl_modules[i]; i++)
 		for (k = 0; k < ARRAY_SIZE(dirs); k++) {
 			snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/%s.ko*", release,
-				 dirs[k], names[i]);
+				 dirs[k], ctl_modules[i]);
 			first_match(ctl, path, sizeof(path), pattern);
 			if (!*path)
 				continue;
-			read_module(ctl, all, names[i], path, listed,
-				    facts && in_doubt(facts, names[i]));
+			read_module(ctl, all, ctl_modules[i], path, listed,
+				    facts && in_doubt(facts, ctl_modules[i]));
 			break;
 		}
 	free(listed);

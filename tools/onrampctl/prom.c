@@ -409,16 +409,23 @@ static void put_findings(FILE *f, const json_t *report)
  */
 void prom_write(FILE *f, const json_t *facts, const json_t *report)
 {
+	static const struct {
+		const char *file, *prefix;
+	} controls[] = {
+#define CTL_CONTROL(name) { #name, "onramp_" #name "_" },
+		CTL_CONTROLS
+#undef CTL_CONTROL
+	};
 	const json_t *now = j_get(facts, "now");
+	size_t i;
 
 	put_info(f, now);
 	put_findings(f, report);
 	put_qdiscs(f, now);
 	put_peers(f, now);
 	put_clocks(f, now);
-	put_file(f, now, "timely", "onramp_timely_");
-	put_file(f, now, "lipd", "onramp_lipd_");
-	put_file(f, now, "dcqcn", "onramp_dcqcn_");
+	for (i = 0; i < ARRAY_SIZE(controls); i++)
+		put_file(f, now, controls[i].file, controls[i].prefix);
 	put_file(f, now, "or_acker", "onramp_acker_");
 	put_file(f, now, "or_port", "onramp_port_");
 	put_bus(f, now);
