@@ -55,7 +55,7 @@ phc() {
 
 # On by request. Once on, the configuration may be another program's as well, so it stays.
 configuration() {
-	local on
+	local on status=0
 
 	refused grep 'rx_filter 1' <(config)
 	bus device a0 hw on
@@ -72,6 +72,8 @@ configuration() {
 	echo 0 >$PARAMS/hardware
 	expect_same "configuration" "$(config)" "$on"
 	refused in_ns "$A" nic_ts device lo hw on
+	in_ns "$A" nic_ts device a0 hw perhaps || status=$?
+	expect "status of wrong words" "$status" -eq 255
 }
 
 # ptp NAMESPACE DEVICE [OPTION]: in PTP_PID.

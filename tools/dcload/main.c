@@ -42,7 +42,7 @@ static int print_values(int argc, char **argv)
 	int i;
 
 	if (argc < 3)
-		die("get: a file and at least one path are needed; see dcload --help");
+		die_usage("get: a file and at least one path are needed; see dcload --help");
 	text = read_all(argv[1], &len);
 	root = json_parse(text, len, &at);
 	if (!root)
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		usage(stderr);
-		return 1;
+		return EXIT_USAGE;
 	}
 	command = argv[1];
 	if (!strcmp(command, "client")) {
@@ -95,5 +95,5 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	die("unknown command %s: expected client, server, mesh or get", command);
+	die_usage("unknown command %s: expected client, server, mesh or get", command);
 }

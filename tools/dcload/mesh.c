@@ -546,8 +546,8 @@ static void when_to_begin(struct mesh *m)
 	uint64_t real_ns = clock_ns(CLOCK_REALTIME);
 
 	if (o->start_at_ns && o->start_at_ns < real_ns)
-		die("--start-at: %.3f is %.3f s ago", (double)o->start_at_ns / 1e9,
-		    (double)(real_ns - o->start_at_ns) / 1e9);
+		die_usage("--start-at: %.3f is %.3f s ago", (double)o->start_at_ns / 1e9,
+			  (double)(real_ns - o->start_at_ns) / 1e9);
 	if (o->start_at_ns) {
 		m->waiting_start = true;
 		timer_arm(&m->loop, &m->start_timer, loop_now(&m->loop) +
@@ -575,8 +575,8 @@ int mesh_run(const struct mesh_options *o)
 	for (i = 0; i < o->n_workloads; i++)
 		classes += o->workloads[i].n_cc;
 	if (o->port + classes > 65536)
-		die("--port %llu: the %zu ports from there on are needed",
-		    (unsigned long long)o->port, classes);
+		die_usage("--port %llu: the %zu ports from there on are needed",
+			  (unsigned long long)o->port, classes);
 	init_fds(m, classes);
 	loop_init(&m->loop);
 	init_hosts(m);

@@ -286,8 +286,8 @@ static void sort_hosts(struct mesh *m)
 	qsort(m->by_addr, m->opt->n_hosts, sizeof(*m->by_addr), compare_hosts);
 	for (i = 1; i < m->opt->n_hosts; i++)
 		if (!compare_hosts(&m->by_addr[i - 1], &m->by_addr[i]))
-			die("--hosts: %s is there twice",
-			    m->hosts[m->by_addr[i]].addr->text);
+			die_usage("--hosts: %s is there twice",
+				  m->hosts[m->by_addr[i]].addr->text);
 }
 
 static struct host *host_of(struct mesh *m, const struct sockaddr_storage *ss)

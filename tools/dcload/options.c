@@ -184,9 +184,9 @@ static uint64_t need_u64(const char *option, uint64_t min, uint64_t max)
 	uint64_t v = 0;
 
 	if (!parse_u64(optarg, min, max, &v))
-		die("--%s %s: expected a whole number from %llu to %llu",
-		    option, optarg, (unsigned long long)min,
-		    (unsigned long long)max);
+		die_usage("--%s %s: expected a whole number from %llu to %llu",
+			  option, optarg, (unsigned long long)min,
+			  (unsigned long long)max);
 	return v;
 }
 
@@ -195,8 +195,8 @@ static uint64_t need_seconds(const char *option, double min, double max)
 	uint64_t v = 0;
 
 	if (!parse_seconds(optarg, min, max, &v))
-		die("--%s %s: expected a number of seconds from %g to %g",
-		    option, optarg, min, max);
+		die_usage("--%s %s: expected a number of seconds from %g to %g",
+			  option, optarg, min, max);
 	return v;
 }
 
@@ -205,8 +205,8 @@ static uint64_t need_ms(const char *option, double max)
 	uint64_t v = 0;
 
 	if (!parse_seconds(optarg, 0, max, &v))
-		die("--%s %s: expected a number of milliseconds from 0 to %g",
-		    option, optarg, max);
+		die_usage("--%s %s: expected a number of milliseconds from 0 to %g",
+			  option, optarg, max);
 	return v / 1000;
 }
 
@@ -215,8 +215,8 @@ static uint64_t need_size(const char *option, uint64_t max)
 	uint64_t v = 0;
 
 	if (!parse_size(optarg, &v) || v > max)
-		die("--%s %s: expected a number of bytes from 1 to %llu, with K, M or G or without",
-		    option, optarg, (unsigned long long)max);
+		die_usage("--%s %s: expected a number of bytes from 1 to %llu, with K, M or G or without",
+			  option, optarg, (unsigned long long)max);
 	return v;
 }
 
@@ -225,8 +225,8 @@ static uint64_t need_bitrate(const char *option, uint64_t min)
 	uint64_t v = 0;
 
 	if (!parse_bitrate(optarg, &v) || v < min)
-		die("--%s %s: expected a rate of at least %llu bit/s, such as 20mbit",
-		    option, optarg, (unsigned long long)min);
+		die_usage("--%s %s: expected a rate of at least %llu bit/s, such as 20mbit",
+			  option, optarg, (unsigned long long)min);
 	return v;
 }
 
@@ -235,8 +235,8 @@ static const char *need_cc(void)
 	size_t len = strlen(optarg);
 
 	if (!len || len >= CC_NAME_MAX)
-		die("--cc %s: expected a name of 1 to %d characters", optarg,
-		    CC_NAME_MAX - 1);
+		die_usage("--cc %s: expected a name of 1 to %d characters", optarg,
+			  CC_NAME_MAX - 1);
 	return optarg;
 }
 
@@ -247,12 +247,12 @@ static struct endpoint *need_endpoints(const char *option, size_t *n)
 	size_t i;
 
 	if (!items)
-		die("--%s %s: an address is empty", option, optarg);
+		die_usage("--%s %s: an address is empty", option, optarg);
 	ep = xcalloc(*n, sizeof(*ep));
 	for (i = 0; i < *n; i++) {
 		if (!parse_endpoint(items[i], &ep[i]))
-			die("--%s %s: expected a numeric address, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
-			    option, items[i]);
+			die_usage("--%s %s: expected a numeric address, such as 192.0.2.1, 192.0.2.1:5001 or [2001:db8::1]:5001",
+				  option, items[i]);
 		free(items[i]);
 	}
 	free(items);
@@ -266,13 +266,13 @@ static uint64_t *need_phases(size_t *n)
 	size_t i;
 
 	if (!items || *n < 2)
-		die("--idle %s: expected at least two times in seconds, such as 1:0.5",
-		    optarg);
+		die_usage("--idle %s: expected at least two times in seconds, such as 1:0.5",
+			  optarg);
 	ns = xcalloc(*n, sizeof(*ns));
 	for (i = 0; i < *n; i++) {
 		if (!parse_seconds(items[i], 0.001, 3600, &ns[i]))
-			die("--idle %s: %s is not a number of seconds from 0.001 to 3600",
-			    optarg, items[i]);
+			die_usage("--idle %s: %s is not a number of seconds from 0.001 to 3600",
+				  optarg, items[i]);
 		free(items[i]);
 	}
 	free(items);
@@ -284,7 +284,7 @@ static char **need_names(const char *option, size_t *n)
 	char **names = parse_list(optarg, ',', n);
 
 	if (!names)
-		die("--%s %s: a name is empty", option, optarg);
+		die_usage("--%s %s: a name is empty", option, optarg);
 	return names;
 }
 
@@ -344,12 +344,12 @@ static void options_read(const struct option_row *rows, size_t n, void *options,
 			exit(0);
 		}
 		if (c < first)
-			exit(1);
+			exit(EXIT_USAGE);
 		option_read(&rows[c - first], options);
 	}
 	free(longopts);
 	if (optind < argc)
-		die("unexpected argument %s; see dcload --help", argv[optind]);
+		die_usage("unexpected argument %s; see dcload --help", argv[optind]);
 }
 
 static void read_client_to(void *options)
@@ -405,8 +405,8 @@ static void read_on_off(void *options)
 	items = parse_list(optarg, ':', &n);
 	if (!items || n != 2 || !parse_seconds(items[0], 0.00001, 3600, &o->on_ns) ||
 	    !parse_seconds(items[1], 0.00001, 3600, &o->off_ns))
-		die("--on-off %s: expected two numbers of seconds from 0.00001 to 3600, such as 0.001:0.001",
-		    optarg);
+		die_usage("--on-off %s: expected two numbers of seconds from 0.00001 to 3600, such as 0.001:0.001",
+			  optarg);
 	free(items[0]);
 	free(items[1]);
 	free(items);
@@ -433,7 +433,7 @@ static void read_rtt_origin(void *options)
 
 	o->rtt_from_qdisc = !strcmp(optarg, "qdisc");
 	if (!o->rtt_from_qdisc && strcmp(optarg, "driver"))
-		die("--rtt-origin %s: expected driver or qdisc", optarg);
+		die_usage("--rtt-origin %s: expected driver or qdisc", optarg);
 }
 
 static void read_dscp(void *options)
@@ -486,47 +486,47 @@ static const struct option_row client_rows[] = {
 static void client_check(struct client_options *o)
 {
 	if (!o->n_to)
-		die("client: --to ADDR is needed; see dcload --help");
+		die_usage("client: --to ADDR is needed; see dcload --help");
 	if (o->churn) {
 		o->mode = MODE_CHURN;
 		if (o->flows_given)
-			die("--flow-churn goes with --parallel, not with --flows");
+			die_usage("--flow-churn goes with --parallel, not with --flows");
 		if (o->n_phases || o->rate_limit_bit_s || o->warmup_ns ||
 		    o->start_gap_ns)
-			die("--flow-churn excludes --idle, --rate-limit, --warmup and --start-gap");
+			die_usage("--flow-churn excludes --idle, --rate-limit, --warmup and --start-gap");
 		if (!o->size)
 			o->size = 16384;
 	} else {
 		if (o->parallel_given)
-			die("--parallel goes with --flow-churn only");
+			die_usage("--parallel goes with --flow-churn only");
 		if (!o->duration_ns)
-			die("client: --duration S is needed; see dcload --help");
+			die_usage("client: --duration S is needed; see dcload --help");
 		if (o->size) {
 			o->mode = MODE_ROUNDS;
 			if (o->n_phases || o->rate_limit_bit_s || o->start_gap_ns)
-				die("--size excludes --idle, --rate-limit and --start-gap");
+				die_usage("--size excludes --idle, --rate-limit and --start-gap");
 		}
 	}
 	if (o->on_ns && (o->mode != MODE_BULK || o->n_phases || o->rate_limit_bit_s))
-		die("--on-off goes with long flows only, without --idle and --rate-limit");
+		die_usage("--on-off goes with long flows only, without --idle and --rate-limit");
 	if (o->on_cc && (!o->on_ns || !o->cc))
-		die("--on-cc goes with --on-off and --cc");
+		die_usage("--on-cc goes with --on-off and --cc");
 	if (o->connect_first && o->mode != MODE_BULK)
-		die("--connect-first goes with long flows only");
+		die_usage("--connect-first goes with long flows only");
 	if (o->zerocopy && (o->sendfile || o->ktls))
-		die("--zerocopy excludes --sendfile and --ktls");
+		die_usage("--zerocopy excludes --sendfile and --ktls");
 	if (o->sendfile || o->ktls) {
 		if (o->mode != MODE_BULK)
-			die("--sendfile and --ktls go with long flows only");
+			die_usage("--sendfile and --ktls go with long flows only");
 		/* Neither passes on a request for timestamps. */
 		o->rtt_sample_ns = 0;
 	}
 	if (o->csv && !o->interval_ns)
 		o->interval_ns = 100 * NSEC_PER_MSEC;
 	if (o->interval_ns && !o->csv)
-		die("--interval-ms goes with --csv FILE");
+		die_usage("--interval-ms goes with --csv FILE");
 	if (o->rtt_csv && !o->rtt_sample_ns)
-		die("--rtt-csv FILE needs RTT samples: --rtt-sample-us of 10 or more");
+		die_usage("--rtt-csv FILE needs RTT samples: --rtt-sample-us of 10 or more");
 }
 
 /**
@@ -557,7 +557,7 @@ static void read_bind(void *options)
 	struct server_options *o = options;
 
 	if (!parse_endpoint(optarg, &o->bind) || o->bind.port)
-		die("--bind %s: expected a numeric address without port", optarg);
+		die_usage("--bind %s: expected a numeric address without port", optarg);
 }
 
 static void read_server_cc(void *options)
@@ -608,7 +608,7 @@ static void read_workload(void *options)
 	struct mesh_options *o = options;
 
 	if (o->n_workloads == MAX_WORKLOADS)
-		die("--workload: %d are allowed", MAX_WORKLOADS);
+		die_usage("--workload: %d are allowed", MAX_WORKLOADS);
 	o->specs[o->n_workloads++] = optarg;
 }
 
@@ -617,7 +617,7 @@ static void read_ideal(void *options)
 	struct mesh_options *o = options;
 
 	if (o->n_ideals == MAX_IDEALS)
-		die("--ideal: %d are allowed", MAX_IDEALS);
+		die_usage("--ideal: %d are allowed", MAX_IDEALS);
 	o->ideal_specs[o->n_ideals++] = optarg;
 }
 
@@ -627,8 +627,8 @@ static void read_ideal_rtt(void *options)
 	uint64_t us_e9 = 0;
 
 	if (!parse_seconds(optarg, 0, 1e7, &us_e9))
-		die("--ideal-rtt-us %s: expected a number of microseconds from 0 to 10000000",
-		    optarg);
+		die_usage("--ideal-rtt-us %s: expected a number of microseconds from 0 to 10000000",
+			  optarg);
 	o->ideal_rtt_ns = (double)us_e9 / 1e6;
 	o->ideal_rtt_given = true;
 }
@@ -647,8 +647,8 @@ static void read_bins(void *options)
 	}
 	free(items);
 	if (!ok)
-		die("--bins %s: expected up to %d rising sizes, such as 10000,1000000",
-		    optarg, MAX_BINS - 1);
+		die_usage("--bins %s: expected up to %d rising sizes, such as 10000,1000000",
+			  optarg, MAX_BINS - 1);
 }
 
 static void read_start_at(void *options)
@@ -656,7 +656,7 @@ static void read_start_at(void *options)
 	struct mesh_options *o = options;
 
 	if (!parse_seconds(optarg, 0, 1e10, &o->start_at_ns))
-		die("--start-at %s: expected seconds since 1970", optarg);
+		die_usage("--start-at %s: expected seconds since 1970", optarg);
 }
 
 static const struct option_row mesh_rows[] = {
@@ -702,7 +702,7 @@ static void parse_workloads(struct mesh_options *o)
 
 		if (!workload_parse(w, o->specs[i], o->n_hosts, err, sizeof(err)) ||
 		    !workload_finish(w, o->link_bit_s, err, sizeof(err)))
-			die("--workload %s: %s", o->specs[i], err);
+			die_usage("--workload %s: %s", o->specs[i], err);
 	}
 }
 
@@ -715,12 +715,12 @@ static void parse_ideals(struct mesh_options *o)
 	o->ideals = xcalloc(o->n_ideals + 1, sizeof(*o->ideals));
 	for (i = 0; i < o->n_ideals; i++)
 		if (!ideal_parse(&o->ideals[i], o->ideal_specs[i], o->n_hosts))
-			die("--ideal %s: expected SRC:DST:RATE:RTT_US, SRC and DST hosts from 1 to %zu, such as 1-4:5+6:9.4gbit:20 or all:all:10gbit:12.5",
-			    o->ideal_specs[i], o->n_hosts);
+			die_usage("--ideal %s: expected SRC:DST:RATE:RTT_US, SRC and DST hosts from 1 to %zu, such as 1-4:5+6:9.4gbit:20 or all:all:10gbit:12.5",
+				  o->ideal_specs[i], o->n_hosts);
 	if (!o->ideal_rtt_given)
 		return;
 	if (!o->ideal_bit_s)
-		die("--ideal-rtt-us needs --ideal-rate or --link-rate");
+		die_usage("--ideal-rtt-us needs --ideal-rate or --link-rate");
 	last = &o->ideals[o->n_ideals++];
 	host_set_parse(&last->src, "all", o->n_hosts);
 	host_set_parse(&last->dst, "all", o->n_hosts);
@@ -731,27 +731,27 @@ static void parse_ideals(struct mesh_options *o)
 static void mesh_check(struct mesh_options *o)
 {
 	if (!o->n_hosts)
-		die("mesh: --hosts ADDR,... is needed; see dcload --help");
+		die_usage("mesh: --hosts ADDR,... is needed; see dcload --help");
 	if (o->n_hosts < 2 || o->n_hosts > MAX_HOSTS)
-		die("--hosts: expected 2 to %d addresses, not %zu", MAX_HOSTS,
-		    o->n_hosts);
+		die_usage("--hosts: expected 2 to %d addresses, not %zu", MAX_HOSTS,
+			  o->n_hosts);
 	if (!o->n_workloads)
-		die("mesh: --workload SPEC is needed; see dcload --help");
+		die_usage("mesh: --workload SPEC is needed; see dcload --help");
 	if (!o->duration_ns)
-		die("mesh: --duration S is needed; see dcload --help");
+		die_usage("mesh: --duration S is needed; see dcload --help");
 	if (o->self > o->n_hosts)
-		die("--self %llu: expected a host from 1 to %zu",
-		    (unsigned long long)o->self, o->n_hosts);
+		die_usage("--self %llu: expected a host from 1 to %zu",
+			  (unsigned long long)o->self, o->n_hosts);
 	if (o->n_netns && o->self ? o->n_netns != 1 :
 	    o->n_netns && o->n_netns != o->n_hosts)
-		die("--netns: expected %zu names, one for each host of this process, not %zu",
-		    o->self ? (size_t)1 : o->n_hosts, o->n_netns);
+		die_usage("--netns: expected %zu names, one for each host of this process, not %zu",
+			  o->self ? (size_t)1 : o->n_hosts, o->n_netns);
 	if (!o->ideal_bit_s)
 		o->ideal_bit_s = o->link_bit_s;
 	if (o->csv && !o->interval_ns)
 		o->interval_ns = 100 * NSEC_PER_MSEC;
 	if (o->interval_ns && !o->csv)
-		die("--interval-ms goes with --csv FILE");
+		die_usage("--interval-ms goes with --csv FILE");
 	parse_workloads(o);
 	parse_ideals(o);
 }

@@ -29,6 +29,20 @@ void die(const char *fmt, ...)
 }
 
 /**
+ * die_usage() - say what is wrong with the arguments, one sentence, and exit with EXIT_USAGE
+ * @fmt: printf format, without trailing newline
+ */
+void die_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+	exit(EXIT_USAGE);
+}
+
+/**
  * warning() - print a warning on stderr
  * @fmt: printf format, without trailing newline
  */

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "exit.h"
+
 #define NSEC_PER_SEC	1000000000ULL
 #define NSEC_PER_MSEC	1000000ULL
 #define NSEC_PER_USEC	1000ULL
@@ -22,6 +24,7 @@
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 
 _Noreturn void __printf(1, 2) die(const char *fmt, ...);
+_Noreturn void __printf(1, 2) die_usage(const char *fmt, ...);
 void __printf(1, 2) warning(const char *fmt, ...);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n, size_t size);

@@ -26,6 +26,7 @@
 
 #include "uapi/nic_ts.h"
 
+#include "../lib/exit.h"
 #include "nic_ts.h"
 
 #define NSEC_PER_SEC	1000000000LL
@@ -58,6 +59,19 @@ static __attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt,
 	va_end(ap);
 	fputc('\n', stderr);
 	exit(nic_ts_as.status);
+}
+
+/* What is wrong with the words. */
+static __attribute__((noreturn, format(printf, 1, 2))) void die_words(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", nic_ts_as.name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(EXIT_USAGE);
 }
 
 static __attribute__((noreturn)) void usage(int status)
@@ -335,11 +349,11 @@ static int64_t parse_s64(const char *what, const char *text)
 	char *end;
 
 	if (!text)
-		die("%s: expected a number", what);
+		die_words("%s: expected a number", what);
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (errno || end == text || *end)
-		die("%s '%s': expected a number", what, text);
+		die_words("%s '%s': expected a number", what, text);
 	return value;
 }
 
@@ -348,7 +362,7 @@ static uint32_t parse_u32(const char *what, const char *text)
 	int64_t value = parse_s64(what, text);
 
 	if (value < 0 || value > UINT32_MAX)
-		die("%s '%s': expected 0 to 4294967295", what, text);
+		die_words("%s '%s': expected 0 to 4294967295", what, text);
 	return value;
 }
 
@@ -358,7 +372,7 @@ static int device_command(char **argv)
 	unsigned int ifindex = *argv ? if_nametoindex(*argv) : 0;
 
 	if (!*argv)
-		usage(1);
+		usage(EXIT_USAGE);
 	if (!ifindex)
 		die("unknown device '%s' in this namespace", *argv);
 	nla_put_u32(msg, NIC_TS_A_IFINDEX, ifindex);
@@ -369,7 +383,8 @@ static int device_command(char **argv)
 		else if (!strcmp(*argv, "tx-slots"))
 			nla_put_u32(msg, NIC_TS_A_TX_SLOTS, parse_u32(*argv, argv[1]));
 		else
-			die("unknown word '%s': expected 'hw on', 'hw off' or 'tx-slots N'", *argv);
+			die_words("unknown word '%s': expected 'hw on', 'hw off' or 'tx-slots N'",
+				  *argv);
 	}
 	talk(msg);
 	return 0;
@@ -384,10 +399,10 @@ static uint32_t clock_domain(const char *name)
 	if (!strcmp(name, "real"))
 		return NIC_TS_DOMAIN_REAL;
 	if (strncmp(name, "phc", 3))
-		die("unknown clock '%s': expected raw, real or phcN", name);
+		die_words("unknown clock '%s': expected raw, real or phcN", name);
 	n = parse_u32("phc", name + 3);
 	if (n > NIC_TS_DOMAIN_PHC_MAX)
-		die("clock '%s': expected phc0 to phc%d", name, NIC_TS_DOMAIN_PHC_MAX);
+		die_words("clock '%s': expected phc0 to phc%d", name, NIC_TS_DOMAIN_PHC_MAX);
 	return NIC_TS_DOMAIN_PHC(n);
 }
 
@@ -410,8 +425,8 @@ static int clock_set(uint32_t domain, char **argv)
 		else if (!strcmp(*argv, "max-age"))
 			nla_put_u64(msg, NIC_TS_A_MAX_AGE_NS, parse_s64(*argv, argv[1]));
 		else
-			die("unknown word '%s': expected ref-clock, ref-host, error, rate, drift or max-age",
-			    *argv);
+			die_words("unknown word '%s': expected ref-clock, ref-host, error, rate, drift or max-age",
+				  *argv);
 	}
 	talk(msg);
 	return 0;
@@ -524,12 +539,12 @@ static int clock_feed(uint32_t domain, char **argv)
 		else if (!strcmp(*argv, "interval"))
 			interval_ms = parse_s64(*argv, argv[1]);
 		else
-			die("unknown word '%s': expected count or interval", *argv);
+			die_words("unknown word '%s': expected count or interval", *argv);
 	}
 	if (interval_ms < 1 || interval_ms > 60000)
-		die("interval: expected 1 to 60000 ms");
+		die_words("interval: expected 1 to 60000 ms");
 	if (domain < NIC_TS_DOMAIN_PHC0)
-		die("feed: expected a clock phcN");
+		die_words("feed: expected a clock phcN");
 	snprintf(path, sizeof(path), "/dev/ptp%u", domain - NIC_TS_DOMAIN_PHC0);
 	fd = open(path, O_RDWR);
 	if (fd < 0)
@@ -551,14 +566,14 @@ static int clock_command(char **argv)
 	uint32_t domain;
 
 	if (!argv[0] || !argv[1])
-		usage(1);
+		usage(EXIT_USAGE);
 	domain = clock_domain(argv[0]);
 	if (!strcmp(argv[1], "set"))
 		return clock_set(domain, argv + 2);
 	if (!strcmp(argv[1], "feed"))
 		return clock_feed(domain, argv + 2);
 	if (strcmp(argv[1], "del"))
-		usage(1);
+		usage(EXIT_USAGE);
 	msg = request(NIC_TS_CMD_CLOCK_DEL, NLM_F_ACK);
 	nla_put_u32(msg, NIC_TS_A_DOMAIN, domain);
 	talk(msg);
@@ -583,7 +598,7 @@ int nic_ts_main(int argc, char **argv)
 		argv++;
 	}
 	if (!*argv)
-		usage(1);
+		usage(EXIT_USAGE);
 	open_family();
 	if (!strcmp(*argv, "devices"))
 		return show(NIC_TS_CMD_DEV_GET);
@@ -597,5 +612,5 @@ int nic_ts_main(int argc, char **argv)
 		return device_command(argv + 1);
 	if (!strcmp(*argv, "clock"))
 		return clock_command(argv + 1);
-	usage(1);
+	usage(EXIT_USAGE);
 }

@@ -24,12 +24,12 @@
 
 #include "util.h"
 
-/* Exit status of every command, as monitoring plugins have it. */
+/* Exit status of every command, as monitoring plugins have it; or EXIT_USAGE. */
 enum ctl_status {
 	CTL_OK		= 0,
 	CTL_WARNING	= 1,
 	CTL_CRITICAL	= 2,
-	CTL_UNKNOWN	= 3,	/* no modules, bad arguments, or it could not look */
+	CTL_UNKNOWN	= 3,	/* no modules, or it could not look */
 };
 
 /**
@@ -68,6 +68,7 @@ struct ctl {
 
 /* die() with status 3: it is not known how this host is. */
 _Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
+_Noreturn void __printf(1, 2) usage_error(const char *fmt, ...);
 size_t word_among(const char *what, const char *word, const char * const *names, size_t n);
 
 /* term.c: colours and size of a terminal. */

@@ -331,15 +331,15 @@ int cmd_top(const struct ctl *ctl, int argc, char **argv)
 	if (ctl->sort)
 		sort = (enum top_key)word_among("sort", ctl->sort, top_keys, TOP_KEYS);
 	if (sort == TOP_KEYS)
-		unknown("sort '%s': expected rate, rtt, queue, paused or retrans", ctl->sort);
+		usage_error("sort '%s': expected rate, rtt, queue, paused or retrans", ctl->sort);
 	if (ctl->facts || *ctl->root)
-		unknown("connections are not among the facts: use it without --facts and --root");
+		usage_error("connections are not among the facts: use it without --facts and --root");
 	if (ctl->interval_ns < 100 * NSEC_PER_MSEC)
-		unknown("top: expected an interval of 0.1 s or more");
+		usage_error("top: expected an interval of 0.1 s or more");
 	if (argc) {
 		filter = filter_parse(argc, argv, error);
 		if (!filter)
-			unknown("%s", error);
+			usage_error("%s", error);
 	}
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
