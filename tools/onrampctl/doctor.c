@@ -443,7 +443,7 @@ static void check_plugin_version(struct doctor *d)
 	if (!j_str(d->now, "plugin/path")) {
 		found(d, &(struct found) {
 			.summary = "tc has no plugin for onramp: q_onramp.so was not found",
-			.why = "without it tc shows \"Unknown qdisc\", no settings, and JSON that is none, of all devices",
+			.why = "without it tc shows \"Unknown qdisc\", no settings, and writes invalid JSON for all devices",
 			.action = "install onramp-tools, or: make install-tools; for a tc of its own, as in a container: TC_LIB_DIR",
 		});
 		return;
@@ -739,7 +739,7 @@ static void check_peer_silent(struct doctor *d)
 			.evidence = json_pack("{s:O, s:I}", "peers", hosts, "peers_total", total),
 			.summary = text("%u of %" PRId64 " peer%s stopped answering (%s)", l.n,
 					total, plural(total), l.s).s,
-			.why = "or_acker was unloaded there, the host is gone, or a filter is new",
+			.why = "or_acker was unloaded there, the host is gone, or a new filter drops its messages",
 			.action = "there: lsmod | grep or_acker; cat /proc/net/or_acker",
 		});
 	json_decref(hosts);
@@ -1069,7 +1069,7 @@ static void check_speed_unknown(struct doctor *d)
 			.why = timely ?
 			       "timely begins with 10 Gbit/s; with profile paper no flow has more" :
 			       is_virtual(dev) ?
-			       "the rate of a hypervisor's NIC is another one than that of a wire" :
+			       "a hypervisor's NIC does not have the rate of a wire" :
 			       "OR-ACKs can not be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
 				  text("%sonramp-qdisc %s line_rate RATE", is_virtual(dev) ?

@@ -145,7 +145,7 @@ void check_module_stub(struct doctor *d)
 		found(d, &(struct found) {
 			.evidence = json_pack("{s:s}", "modules", l.s),
 			.summary = text("%s could not be built for this kernel", l.s).s,
-			.why = "an interface of this kernel is another one; modprobe says \"Package not installed\"",
+			.why = "an interface of this kernel differs; modprobe says \"Package not installed\"",
 			.action = text("see /var/lib/dkms/onramp/%s/%s/*/log/make.log",
 				       j_str(d->now, "package/dkms/version") ?
 				       j_str(d->now, "package/dkms/version") : "VERSION",

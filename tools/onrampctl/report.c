@@ -96,8 +96,9 @@ static void skips(const json_t *list, bool verbose)
 		}
 		if (before)
 			continue;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%zu (%s)", n ? ", " : "", same,
-				      reason);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? "; " : "", reason);
+		if (same > 1 && n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, " (%zu)", same);
 		if (n >= sizeof(text))
 			break;
 	}

@@ -78,7 +78,10 @@ const char *show_rate(char *s, size_t size, const json_t *v)
 	return s;
 }
 
-/* table_widths() - how wide each column is; the sum with two blanks between */
+/* Blanks between two columns, where the line is long enough. */
+#define GAP	2
+
+/* table_widths() - how wide each column is; the sum with GAP between */
 static size_t table_widths(const json_t *rows, const struct column *columns, size_t n,
 			   size_t *width)
 {
@@ -93,7 +96,7 @@ static size_t table_widths(const json_t *rows, const struct column *columns, siz
 			if (strlen(s) > width[i])
 				width[i] = strlen(s);
 		}
-		sum += width[i] + (i ? 2 : 0);
+		sum += width[i] + (i ? GAP : 0);
 	}
 	return sum;
 }
@@ -118,18 +121,18 @@ size_t show_fitting(const json_t *rows, const struct column *columns, size_t n, 
 }
 
 /**
- * show_table() - write rows to stdout, columns as wide as they need
+ * show_table() - write rows to stdout, columns as wide as they need; closer on a narrow terminal
  * @rows: array of objects
  * @columns: keys of @rows, their titles and formats
  * @n: number of columns; the first one is left-aligned, and so is text
  */
 void show_table(const json_t *rows, const struct column *columns, size_t n)
 {
-	size_t i, k, *width = xcalloc(n, sizeof(*width));
+	size_t i, k, *width = xcalloc(n, sizeof(*width)), room = term_size().ws_col;
+	size_t sum = table_widths(rows, columns, n, width), gap = room && sum > room ? 1 : GAP;
 	const json_t *row;
 	char s[128];
 
-	table_widths(rows, columns, n, width);
 	for (k = 0; k <= json_array_size(rows); k++) {
 		row = k ? json_array_get(rows, k - 1) : NULL;
 		fputs(k ? "" : term(TERM_TITLE), stdout);
@@ -142,8 +145,8 @@ void show_table(const json_t *rows, const struct column *columns, size_t n)
 			if (i + 1 == n && columns[i].look == LOOK_TEXT)
 				fputs(s, stdout);
 			else
-				printf("%*s%s", columns[i].look == LOOK_TEXT ? -(int)width[i] :
-				       (int)width[i], s, i + 1 == n ? "" : "  ");
+				printf("%*s%*s", columns[i].look == LOOK_TEXT ? -(int)width[i] :
+				       (int)width[i], s, i + 1 == n ? 0 : (int)gap, "");
 		}
 		printf("%s\n", k ? "" : term(TERM_PLAIN));
 	}

@@ -71,8 +71,8 @@ static void ignore(json_t *row, void *arg)
 static _Noreturn void refused(int err, const char *module, const char *what)
 {
 	if (err == -EPERM)
-		unknown("%s: needs CAP_NET_ADMIN: run it as root", what);
-	unknown("%s: not reported: %s is not loaded, or of another release", what, module);
+		unknown("cannot list %s without CAP_NET_ADMIN: run it as root", what);
+	unknown("cannot list %s: %s is not loaded, or of another release", what, module);
 }
 
 /* The error of netlink for a list. */
@@ -108,7 +108,7 @@ static int show_paths(const struct ctl *ctl)
 
 	need(facts, "sch_onramp");
 	if (!j_get(facts, "now/peers"))
-		refused(refusal(ctl, FAMILY_PATHS), "sch_onramp", "the list of peers");
+		refused(refusal(ctl, FAMILY_PATHS), "sch_onramp", "peers");
 	rows = rows_paths(facts);
 	json_decref(facts);
 	/* /proc has less: an older module. */
@@ -129,7 +129,7 @@ static int show_subscribers(const struct ctl *ctl)
 
 	need(facts, "or_acker");
 	if (!j_get(facts, "now/subscribers"))
-		refused(refusal(ctl, FAMILY_SUBSCRIBERS), "or_acker", "the list of subscribers");
+		refused(refusal(ctl, FAMILY_SUBSCRIBERS), "or_acker", "subscribers");
 	rows = rows_subscribers(facts);
 	json_decref(facts);
 	return put(ctl, rows, columns, ARRAY_SIZE(columns),
