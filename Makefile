@@ -287,6 +287,10 @@ figures: ## Draw the figures of the documentation from the tables of results
 	@$(SETUP) plot
 	@Documentation/figures/draw
 
+.PHONY: results-table
+results-table: ## Write the table of the papers' figures from Documentation/results/data
+	@Documentation/results/table
+
 .PHONY: style
 style: checkpatch floors sparse clang cocci ## Run all that looks at sources: these five, in a quarter of an hour
 
