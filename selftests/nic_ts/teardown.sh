@@ -29,7 +29,7 @@ receivers() {
 	local i
 
 	busy
-	for i in $(seq "$(often 25 100)"); do
+	for i in $(seq "$(often 12 100)"); do
 		watch "$A" a0
 		watch "$B" b0
 		unwatch
@@ -45,7 +45,7 @@ receivers() {
 on_and_off() {
 	local i n
 
-	n=$(often 200 500)
+	n=$(often 100 500)
 	counts
 	for i in 1 2 3; do
 		load "$A" --to "$V4_B" --cc nic_ts_test --flows 4 --connect-first --duration 0.2
@@ -62,7 +62,7 @@ unload() {
 	local i
 
 	busy
-	for i in $(seq "$(often 15 50)"); do
+	for i in $(seq "$(often 6 50)"); do
 		refused rmmod nic_ts 2>/dev/null
 	done
 	stop "$SPAWNED"
@@ -74,7 +74,7 @@ unload() {
 			--rtt-sample-us 0 --flow-churn 50 --parallel 4
 		sleep 0.1
 	done"
-	for i in $(seq "$(often 5 12)"); do
+	for i in $(seq "$(often 3 12)"); do
 		wait_for 20 rmmod nic_ts 2>/dev/null
 		sleep 0.3
 		modprobe nic_ts

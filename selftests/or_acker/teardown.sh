@@ -45,7 +45,7 @@ settings() {
 
 	busy "$A" "$V4_A" "$V4_B"
 	acking "$B"
-	for i in $(seq "$(often 15 50)"); do
+	for i in $(seq "$(often 8 50)"); do
 		acker_set "$B" mode all ack_packets 1 max_flows 1 stamps hardware \
 			max_subscribers 1 flow_age_s 1 drain 0
 		acker_set "$B" mode subscribed ack_packets 10 max_flows 65536 \

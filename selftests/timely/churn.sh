@@ -19,7 +19,7 @@ no_refs() {
 cycles() {
 	local before n
 
-	n=$(often 300 1000)
+	n=$(often 200 1000)
 	before=$(timely_count "$A" Starts)
 	load "$A" --to "$V4_B" --cc timely --flow-churn "$n" "$@"
 	expect "cycles done" "$(loaded churn.done)" -eq "$n"
@@ -82,7 +82,7 @@ unload() {
 		--rate-limit 2mbit --rtt-sample-us 0 --duration 60
 	client=$SPAWNED
 	wait_for 10 in_use
-	while [ $tries -lt "$(often 20 100)" ]; do
+	while [ $tries -lt "$(often 8 100)" ]; do
 		refused rmmod tcp_timely 2>/dev/null
 		tries=$((tries + 1))
 	done
@@ -107,7 +107,7 @@ reload() {
 	done"
 	echo "$C" >>"$KSFT_TMP/namespaces"
 	comer=$SPAWNED
-	for i in $(seq "$(often 15 50)"); do
+	for i in $(seq "$(often 8 50)"); do
 		modprobe tcp_timely
 		rmmod tcp_timely
 	done

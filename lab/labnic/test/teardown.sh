@@ -29,7 +29,7 @@ deleted() {
 	local i
 
 	busy
-	for i in $(seq "$(often 6 16)"); do
+	for i in $(seq "$(often 4 16)"); do
 		pair rate 20mbit delay 20ms rx_usecs 20 duplicate 1% reorder 1% host_dist uniform \
 			host_spread 10us irq_dist exponential irq_spread 10us
 		wait_for 5 received_some
@@ -49,7 +49,7 @@ toggled() {
 
 	pair rate 20mbit delay 20ms
 	busy
-	for i in $(seq "$(often 8 20)"); do
+	for i in $(seq "$(often 5 20)"); do
 		ip -n "$A" link set a0 down
 		ip -n "$A" link set a0 up
 		labnic -n "$B" set b0 link off
@@ -90,7 +90,7 @@ moved() {
 	hosts "$(ns_name C)"
 	pair rate 20mbit delay 1ms
 	busy
-	for i in $(seq "$(often 5 10)"); do
+	for i in $(seq "$(often 3 10)"); do
 		ip -n "$B" link set b0 netns "$(ns_name C)"
 		ip -n "$(ns_name C)" link set b0 up
 		ip -n "$(ns_name C)" link set b0 netns "$B"
