@@ -4,7 +4,7 @@
 # On-Ramp takes no throughput where there is nothing to gain: goodput of each second with
 # mode final, of that with mode off. This is the short form of selftests/onramp/matrix,
 # where the CPU has nine tenths of its time to spare; busy.sh is for where it has none.
-HARM_SECONDS=4
+HARM_SECONDS=3
 # shellcheck source=selftests/onramp/harm_lib.sh
 . "$(dirname "$0")/harm_lib.sh"
 

@@ -183,7 +183,8 @@ flows() {
 
 	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
 	acker delay 2000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit \
+		--duration 600
 	LOAD=$SPAWNED
 	wait_for 60 stats_reach pauses 5
 	acker answer 0

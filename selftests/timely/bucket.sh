@@ -16,11 +16,11 @@ bucket() {
 	local of=$KSFT_TMP/cubic-$1 cubic timely below
 
 	tc -n "$R" qdisc replace dev r1 root tbf rate "${mbit}mbit" burst "$1" limit 1000000
-	[ -e "$of" ] || throughput cubic "$V4_B" 0.2 0.5 >"$of"
+	[ -e "$of" ] || throughput cubic "$V4_B" 0.2 0.3 >"$of"
 	read -r cubic <"$of"
 	expect "cubic's throughput" "$cubic" -ge "$(calc "$mbit * 1e6 * 0.7")"
 	below=$(timely_count "$A" BelowFloor)
-	timely=$(throughput timely "$V4_B" 0.2 0.5)
+	timely=$(throughput timely "$V4_B" 0.2 0.3)
 	below=$(($(timely_count "$A" BelowFloor) - below))
 	echo "measured: cubic $(calc "$cubic / 1e6") Mbit/s, timely $(calc "$timely / 1e6"), $below samples below the floor"
 	expect "timely's throughput" "$timely" -ge "$(calc "$cubic * $2 / 100")"
