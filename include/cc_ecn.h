@@ -72,15 +72,15 @@ struct cc_sock {
 
 /**
  * struct cc_law - the law
- * @build:	derive its configuration from the values of the parameters
+ * @build:	derive its configuration from the values of the parameters; optional
  * @net_init:	a namespace begins; optional
  * @net_exit:	a namespace ends; may sleep; optional
  * @init:	begin, before any data; set the pacing rate
  * @start:	first data
- * @resume:	data after none was in flight
+ * @resume:	data after none was in flight; optional
  * @window:	most packets in flight, 1 or more
  * @acked:	an ACK of @marked packets with CE and @unmarked without; both may be 0. It sets
- *		the rate, and calls cc_set_cwnd() with @acked
+ *		the rate, and calls cc_set_cwnd() with @acked, and cc_bound_segment()
  * @save:	a recovery begins: keep the rate for @undo
  * @cut:	fallback on loss
  * @undo:	the recovery was spurious: restore the rate, if it is lower now. Return whether
@@ -136,7 +136,8 @@ static const char *cc_conf_build(struct cc_conf *conf)
 	conf->line_rate_bps = conf->raw[CC_P_LINE_RATE] * LINE_RATE_MBIT;
 	conf->window_packets = conf->raw[CC_P_WINDOW];
 	conf->segment_bytes = conf->raw[CC_P_SEGMENT];
-	cc_law.build(&conf->law, conf->raw);
+	if (cc_law.build)
+		cc_law.build(&conf->law, conf->raw);
 	return NULL;
 }
 
@@ -173,7 +174,7 @@ static u64 cc_line_bps(const struct sock *sk, const struct cc_conf *conf)
 	return line_rate_bps(cc_sk(sk)->dev, conf->line_rate_bps);
 }
 
-/* cc_segment() - packets that leave in one go at the line rate */
+/* cc_segment() - packets that leave in one go at the line rate, where a law bounds segments */
 static u32 cc_segment(const struct sock *sk, const struct cc_conf *conf)
 {
 	return clamp_t(u32, conf->segment_bytes / cc_mss(sk), 1, GSO_MAX_SEGS);
@@ -283,7 +284,7 @@ static void cc_tx_start(struct sock *sk)
 		if (line_rate_unknown(cs->dev, conf->line_rate_bps))
 			cc_count(cn, CC_STAT_DEFAULT_LINE);
 		cc_law.start(sk, conf);
-	} else {
+	} else if (cc_law.resume) {
 		cc_law.resume(sk, conf);
 	}
 	cc_set_cwnd(sk, conf, 0);

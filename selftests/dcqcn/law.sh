@@ -3,15 +3,8 @@
 
 # Names of congestion controls; the first one is that of the module.
 ccs=(dcqcn mercury)
-# Of /proc/net, in its order.
-counters=(Starts PacketsMarked PacketsUnmarked Cnps MarksTooSoon FastRecoveries
-	AdditiveIncreases HyperIncreases IncreasesByBytes PacketsWithCE PacketsWithoutCE
-	EchoFirst LossCuts TimeoutCuts Undos PacedByTcp LineRateUnknown FallbackNoEcn
-	FallbackMptcp SwitchCnps SwitchWindowsEnded SwitchCnpsMalformed SwitchCnpsTag
-	SwitchCnpsReplayed SwitchCnpsNoMemory SwitchCnpsNoFlow SwitchCnpsBusy SwitchCnpsKept)
 # The one that counts marks that lowered a rate.
 decreases=Cnps
-tracepoints=6
 # Parameters with other values than their defaults.
 some=(alpha_gain_log2 10 additive_mbit 5 segment_bytes 8192)
 # PARAMETER VALUE what the kernel's log says that it expected

@@ -362,6 +362,18 @@ proc_count() {
 	"$KSFT_DIR/ksft_helper" count "$@"
 }
 
+# names_of counter|event: of the congestion control that the collection is for, by its sources.
+names_of() {
+	sed -n "s/^$1 //p" "$KSFT_DIR/names"
+}
+
+# tracepoints_are SYSTEM: those of names_of, all, and no others.
+tracepoints_are() {
+	names_of event | sort >"$KSFT_TMP/want"
+	find "/sys/kernel/tracing/events/$1" -mindepth 1 -type d | sed 's|.*/||' | sort >"$KSFT_TMP/got"
+	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
+}
+
 # timely_count NAME COUNTER: of /proc/net/timely.
 timely_count() {
 	proc_count timely "$@"

@@ -3,13 +3,8 @@
 
 # Names of congestion controls; the first one is that of the module.
 ccs=(lipd fimd ibaimd)
-# Of /proc/net, in its order.
-counters=(Starts IdleResets PacketsMarked PacketsUnmarked Decreases MarkedAtRmin Increases
-	PacketsWithCE PacketsWithoutCE EchoFirst LossCuts TimeoutCuts Undos PacedByTcp
-	LineRateUnknown FallbackNoEcn FallbackMptcp)
 # The one that counts marks that lowered a rate.
 decreases=Decreases
-tracepoints=5
 # Parameters with other values than their defaults.
 some=(rate_levels_log2 10 rates discrete segment_bytes 8192)
 # PARAMETER VALUE what the kernel's log says that it expected

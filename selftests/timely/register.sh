@@ -92,48 +92,7 @@ twice() {
 
 counters() {
 	modprobe tcp_timely
-	cat >"$KSFT_TMP/want" <<-END
-		Starts
-		IdleRestarts
-		Completions
-		BranchLow
-		BranchHigh
-		BranchIncrease
-		BranchHai
-		BranchDecrease
-		BranchWeighted
-		BranchStart
-		BranchProbe
-		BranchAverage
-		HeldAppLimited
-		RttUndos
-		BelowFloor
-		DropRetransmitted
-		DropSacked
-		DropDelayedAck
-		DropOtherSource
-		RttTcp
-		RttStack
-		RttDriver
-		RttMapped
-		RttHardware
-		FallbackSoftware
-		FallbackNoBus
-		FallbackNoFlow
-		FallbackNoSegment
-		FallbackNoAck
-		FallbackAmbiguous
-		FallbackInvalid
-		FallbackOld
-		SourceChanges
-		LossCuts
-		TimeoutCuts
-		Undos
-		PacedByTcp
-		LineRateUnknown
-		LineRateRises
-		MptcpRefused
-	END
+	names_of counter >"$KSFT_TMP/want"
 	in_ns "$A" awk 'NF != 2 || $2 != 0 { print "unexpected:", $0; exit 1 }
 		{ print $1 }' /proc/net/timely >"$KSFT_TMP/got"
 	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
@@ -155,13 +114,7 @@ information() {
 }
 
 tracepoints() {
-	local dir=/sys/kernel/tracing/events/timely event
-
-	for event in update start idle loss drop unpaced line; do
-		[ -r "$dir/timely_$event/format" ]
-	done
-	expect "number of tracepoints" \
-		"$(find "$dir" -mindepth 1 -type d | wc -l)" -eq 7
+	tracepoints_are timely
 }
 
 # A socket that only chose timely holds it, one that is connected as well.

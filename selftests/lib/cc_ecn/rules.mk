@@ -26,7 +26,7 @@ TEST_FILES += replay.awk
 TEST_GEN_FILES := onramp.sh ksft_helper params.sh
 TEST_GEN_FILES += marks_lib.sh
 TEST_GEN_FILES += timely_helper
-TEST_GEN_FILES += params_table
+TEST_GEN_FILES += params_table names
 
 all:
 
@@ -38,6 +38,8 @@ $(OUTPUT)/%: $(cc_ecn)%
 $(OUTPUT)/params_table: $(cc_ecn)params_table.c
 	mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -include $(CC_ECN)_params.h -MMD -MP -MF $@.d -MT $@ $< -o $@
+
+$(OUTPUT)/names: $(CC_SRC)/$(CC_ECN).h $(CC_SRC)/$(CC_ECN)_trace.h
 
 # The same socket API for all congestion controls.
 $(OUTPUT)/timely_helper: $(cc_ecn)../../timely/timely_helper.c
