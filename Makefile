@@ -174,6 +174,10 @@ ablation: ## Switch off each mechanism of On-Ramp and of TIMELY, one at a time: 
 papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"]
 	@MAKEFLAGS= lab/papers $(EXPS)
 
+.PHONY: rivals
+rivals: ## Compare congestion controls, alone and with On-Ramp, under four loads [CELLS="fig9-*"]
+	@MAKEFLAGS= lab/rivals/table $(CELLS)
+
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu
 	@MAKEFLAGS= LAB_MODULES=$(TOP)/selftests/onramp/bench lab/run \

@@ -141,6 +141,17 @@ lab_module() {
 	modprobe "$@"
 }
 
+# lab_quickack HOST...: have them acknowledge each packet, as receivers of Swift and PowerTCP do.
+lab_quickack() {
+	for _h; do
+		for _f in -4 -6; do
+			ip $_f -n "$_h" route show default |
+				sed 's/\(nhid [0-9]*\).*/\1/; s/.*/route replace & proto static quickack 1/' |
+				ip $_f -n "$_h" -batch -
+		done
+	done
+}
+
 # lab_numbers FIRST LAST [PREFIX]: PREFIXFIRST ... PREFIXLAST, in $numbers: a subshell
 # would be a process.
 lab_numbers() {
