@@ -31,12 +31,20 @@ KSFT_ONLY=${KSFT_ONLY:-}
 
 # Of a script that the file "cases" beside the collections names, these cases alone are there, "_"
 # being any character; each has to be in the script once. See selftests/run-check.
+# The same for "later", which names cases that are left out.
 KSFT_CASES=()
-if [ -e "$KSFT_DIR/../cases" ]; then
-	while IFS=/ read -r KSFT_SCRIPT KSFT_PATTERN; do
-		[ "$KSFT_SCRIPT" != "${KSFT_DIR##*/}:${0##*/}" ] || KSFT_CASES+=("$KSFT_PATTERN")
-	done <"$KSFT_DIR/../cases"
-fi
+KSFT_LATER=()
+ksft_read_cases() {
+	local -n list=$2
+	local script pattern
+
+	[ -e "$KSFT_DIR/../$1" ] || return 0
+	while IFS=/ read -r script pattern; do
+		[ "$script" != "${KSFT_DIR##*/}:${0##*/}" ] || list+=("$pattern")
+	done <"$KSFT_DIR/../$1"
+}
+ksft_read_cases cases KSFT_CASES
+ksft_read_cases later KSFT_LATER
 
 # What a helper starts or makes in a subshell has to be known out here.
 : >"$KSFT_TMP/pids"
@@ -92,20 +100,29 @@ ksft_plan() {
 		exit "$KSFT_SKIP_STATUS"
 	}
 	KSFT_PLAN=$1
-	[ "${#KSFT_CASES[@]}" -eq 0 ] || KSFT_PLAN=${#KSFT_CASES[@]}
+	KSFT_PLAN=$((${#KSFT_CASES[@]} ? ${#KSFT_CASES[@]} : KSFT_PLAN - ${#KSFT_LATER[@]}))
 	echo "1..$KSFT_PLAN"
+}
+
+# ksft_matches DESCRIPTION PATTERN...: one of them.
+ksft_matches() {
+	local what=$1 pattern
+	shift
+
+	for pattern; do
+		# shellcheck disable=SC2053
+		[[ $what != ${pattern//_/?} ]] || return 0
+	done
+	return 1
 }
 
 # ksft_is_there DESCRIPTION: see KSFT_CASES.
 ksft_is_there() {
-	local pattern
-
-	[ "${#KSFT_CASES[@]}" -gt 0 ] || return 0
-	for pattern in "${KSFT_CASES[@]}"; do
-		# shellcheck disable=SC2053
-		[[ $1 != ${pattern//_/?} ]] || return 0
-	done
-	return 1
+	if [ "${#KSFT_CASES[@]}" -gt 0 ]; then
+		ksft_matches "$1" "${KSFT_CASES[@]}"
+	else
+		! ksft_matches "$1" "${KSFT_LATER[@]}"
+	fi
 }
 
 # ksft_case DESCRIPTION FUNCTION [ARG...]
@@ -227,7 +244,7 @@ wait_for() {
 		}
 		printf -v pause '0.%03d' "$pause_ms"
 		sleep "$pause"
-		pause_ms=$((pause_ms < 500 ? pause_ms * 5 / 4 : 500))
+		pause_ms=$((pause_ms < 1000 ? pause_ms * 5 / 4 : 1000))
 	done
 }
 

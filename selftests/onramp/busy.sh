@@ -3,7 +3,7 @@
 #
 # On-Ramp takes little throughput where the CPU is what limits: OR-ACKs take a part of its
 # time. Goodput of each second with mode final, of that with mode off.
-HARM_SECONDS=4
+HARM_SECONDS=3
 # shellcheck source=selftests/onramp/harm_lib.sh
 . "$(dirname "$0")/harm_lib.sh"
 

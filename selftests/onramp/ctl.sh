@@ -172,7 +172,7 @@ subscribers() {
 	wait_for 20 no_connections
 	need_module or_acker
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 100mbit \
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 10mbit \
 		--duration 600
 	LOAD=$SPAWNED
 	wait_for 30 stats_reach acks 20

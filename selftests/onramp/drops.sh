@@ -168,4 +168,4 @@ ksft_case "and below tbf" all_of tbf
 ksft_case "and below prio" all_of prio
 ksft_case "and below htb" all_of htb
 ksft_case "settings change and qdiscs come and go under load" under_load root
-ksft_case "and below htb" under_load htb
+ksft_case "settings change and qdiscs come and go under load, below htb" under_load htb
