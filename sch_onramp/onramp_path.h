@@ -51,13 +51,14 @@
  * queue empty, the pause has cost throughput: a CPU stalled, a timer was late, the way back was
  * congested, or the route has become longer.
  *
- *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T):
+ *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T),
+ *	or min(P, 4 * T) if its delay was above the limit by unit / 2 and its error:
  *	  O of this packet and of five before it within unit / 8, each of the last one:
  *		slack = slack + p / 2
  *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
  *		slack = slack + p / 4
  *	  else, or if a drain has proved the baseline, O is above T without slack, and twice
- *	  what the way back is longer by:
+ *	  what the way back is longer by, and its delay was not above the limit:
  *		slack = slack - p / 12
  *	and slack = slack - slack / 16 in 268 ms
  *
@@ -376,7 +377,8 @@ struct onramp_delay {
  * @back_ns: delay of the way back, above the lowest one; 0: not known
  * @longer_ns: what the path has become longer by, each way, which O is without
  * @raise_ns: the baseline has to be raised by this, which is now certain; <= @longer_ns
- * @limited: the delay was cut to the limit by more than its error
+ * @over_ns: the delay was above the limit by this
+ * @limited: by more than its error
  * @returned: the packet was the first one after a pause
  * @empty: it found an empty queue
  * @coexist_share: share by which the pause was shortened, Q30, <= 1; 0 if the delay is not above T
@@ -389,6 +391,7 @@ struct onramp_trust {
 	u64	back_ns;
 	u64	longer_ns;
 	u64	raise_ns;
+	u64	over_ns;
 	bool	limited;
 	bool	returned;
 	bool	empty;
@@ -521,7 +524,9 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 		limit_ns = min_t(s64, rtt_ns - onramp_low(&p->rtt),
 				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns);
 	trust->limit_ns = (u64)limit_ns;
-	trust->limited = owd_ns > limit_ns && (u64)(owd_ns - limit_ns) > d->error_ns;
+	if (owd_ns > limit_ns)
+		trust->over_ns = (u64)(owd_ns - limit_ns);
+	trust->limited = trust->over_ns > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
 	if (d->bound) {
 		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) - owd_ns, 0);
@@ -698,7 +703,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 				      struct onramp_trust *trust, struct onramp_result *res)
 {
 	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
-	bool acked = f->acked, level, near;
+	bool acked = f->acked, level, near, refuted;
 
 	*trust = (struct onramp_trust) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
@@ -737,11 +742,14 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
 		trust->returned = true;
+		/* Round trips show no such delay: it is no measure of a queue, nor of beta. */
+		refuted = trust->over_ns > core->empty_ns;
 		near = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level;
-		near = near && (!d->proven || trust->back_ns >= res->owd_ns / 2 ||
+		near = near && (!d->proven || refuted || trust->back_ns >= res->owd_ns / 2 ||
 				res->owd_ns + p->slack_ns < core->threshold_ns);
 		trust->empty = near || res->owd_ns < core->empty_ns;
-		onramp_path_return(p, min_t(u64, q30_mul(paused_ns, f->beta),
+		onramp_path_return(p, min_t(u64, q30_mul(paused_ns,
+							 refuted ? ONRAMP_ONE : f->beta),
 					    4 * core->threshold_ns), trust->empty, level);
 	}
 out:

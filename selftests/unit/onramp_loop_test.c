@@ -240,6 +240,17 @@ static void loop__routes(void)
 		{ "+-10 ms each 100 ms, 1 Gbit/s", { HOST, LOCAL, SHORT, .link_bps = GBIT,
 						     .nic_bps = GBIT, .says_bps = GBIT,
 						     FLAP(10 * MS, 100 * MS), .buffer = 4e6 } },
+		/* Clocks that say that it is longer on one way alone, and later by much more. */
+		{ "250 us longer, +500 ppm", { HOST, LOCAL, SHORT, SLEW(500, 2.5 * SEC),
+					       ROUTE(250 * US) } },
+		/* With eight flows: 0.935. */
+		{ "250 us longer, +500 ppm, later link", { HOST, REMOTE, RTT(150 * US),
+							   SLEW(500, 2.5 * SEC), ROUTE(250 * US) },
+		  .late = 0.92 },
+		{ "100 us longer, +500 ppm, then -1 s", { HOST, LOCAL, SHORT, .batch = 15928,
+							  SLEW(500, 2.5 * SEC), .step_ns = -SEC,
+							  .step_at_ns = 1.5 * SEC,
+							  ROUTE(100 * US) } },
 		{ "synced, 287 us longer", { HOST, REMOTE, RTT(84 * US), .batch = 15928,
 					     .synced = true, ROUTE(287 * US),
 					     .end_ns = 16 * SEC } },

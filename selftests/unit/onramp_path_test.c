@@ -624,6 +624,25 @@ static void slack__stays_where_the_path_is_proven(void)
 			pause_back(&proven, 5 * MS, 300 * US + i % 3 * US, (140 + k * 15) * US);
 		CHECK_EQ(p.slack_ns > 0, k);
 	}
+	/*
+	 * Or round trips show no such delay, by more than that of an empty queue. A pause then
+	 * counts whole: it could not change the delay, from which beta is.
+	 */
+	for (k = 0; k < 2; k++) {
+		setup();
+		ack(&automatic, 20 * US, 0);
+		for (i = 0; i < 10; i++) {
+			now += 10 * MS;
+			ack(&proven, 420 * US, 400 * US);
+			onramp_ctrl_set_pause(&f, now, now);
+			f.cum_ns += 5 * MS;
+			f.beta = 0;
+			now += 10 * MS;
+			ack(&proven, 320 * US, (s64)(370 + k * 10 + i % 3) * US);
+			CHECK_EQ(trust.over_ns, (70 + k * 10 + i % 3) * US);
+		}
+		CHECK_EQ(p.slack_ns > MS, k);
+	}
 }
 
 /* A route that is longer now: the delay is the same before a pause and after it. */
