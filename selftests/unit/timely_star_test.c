@@ -122,6 +122,10 @@ static const struct row rows[] = {
 	{ "four_on_a_shaped_link",
 	  { 10 * G, 0.5 * G, 4, 1, .base_us = 400, .noise_us = 300, .from_s = .5, .until_s = 1 },
 	  { .9, .95 } },
+	/* The first RTTs are above Tlow by noise, which is nothing beside D. */
+	{ "a_start_on_a_long_path",
+	  { 10 * G, 10 * G, 1, .base_us = 5000, .noise_us = 20, .at_once = true, .from_s = .1,
+	    .until_s = .5 }, { .9, 1 } },
 	/* Flows of virtual machines and containers, which know of no wire, on hosts with one. */
 	{ "no_wire_is_known",
 	  { 10 * G, 20 * G, 40, 10, .unwired = true, .from_s = .3, .until_s = .6 },
@@ -288,6 +292,10 @@ static const struct row rows[] = {
 	  { .98, .98, 130, 170 } },
 
 	/* As measured with three seeds: not good yet. */
+	/* The demo: each flow sends a segment in 10 ms. */
+	{ "forty_slow_flows",
+	  { 0.25 * G, 0.5 * G, 40, 10, .base_us = 800, .from_s = 1.5, .until_s = 4 },
+	  { .92, .95 } },
 	{ "256_at_100g",
 	  { 100 * G, 100 * G, 256, .from_s = .06, .until_s = .09 }, { .96, .9 } },
 	{ "256_start_100g",
