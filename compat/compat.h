@@ -10,8 +10,8 @@
 #ifndef _ONRAMP_COMPAT_H
 #define _ONRAMP_COMPAT_H
 
-#if !defined(COMPAT_HAS_TCP_SND_CWND_SET) || !defined(COMPAT_HAS_PERNET_HASHINFO)
-#error "onramp needs Linux 6.1 or newer"
+#ifndef COMPAT_HAS_GENL_SMALL_OPS
+#error "onramp needs Linux 5.10 or newer"
 #endif
 
 /* Assembler files are given the flags, but no C. */
@@ -21,14 +21,20 @@
 #include "shims/sysctl.h"
 #include "shims/timer.h"
 #include "shims/dst_dev.h"
+#include "shims/coalesce.h"
 #include "shims/genl.h"
 #include "shims/trace.h"
 #include "shims/hwtstamp.h"
+#include "shims/memcg.h"
+#include "shims/preempt.h"
 #include "shims/qdisc.h"
+#include "shims/rbtree.h"
 #include "shims/rtnl.h"
 #include "shims/snapshot.h"
+#include "shims/sock.h"
 #include "shims/sockaddr.h"
 #include "shims/tcp_hash.h"
+#include "shims/udp_tunnel.h"
 #include "shims/workqueue.h"
 #endif
 

@@ -6,20 +6,19 @@
 #include <linux/ethtool.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/preempt.h>
+#include <linux/rbtree.h>
 #include <linux/sysctl.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/dst.h>
 #include <net/genetlink.h>
 #include <net/inet_hashtables.h>
-#include <net/mptcp.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
+#include <net/sock.h>
 #include <net/tcp.h>
-
-#if __has_include("linux/unaligned.h")
-int compat_have_linux_unaligned_h;
-#endif
+#include <net/udp_tunnel.h>
 
 #if __has_include("net/netdev_lock.h")
 #include <net/netdev_lock.h>

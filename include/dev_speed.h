@@ -162,7 +162,6 @@ struct dev_waits {
 static inline void dev_own_waits(struct net_device *dev, struct dev_waits *waits)
 {
 	const struct ethtool_ops *ops = dev->ethtool_ops;
-	struct kernel_ethtool_coalesce kernel_coalesce = {};
 	struct ethtool_coalesce coalesce = {};
 	int err = 0;
 
@@ -172,7 +171,7 @@ static inline void dev_own_waits(struct net_device *dev, struct dev_waits *waits
 	if (ops->begin)
 		err = ops->begin(dev);
 	if (!err) {
-		err = ops->get_coalesce(dev, &coalesce, &kernel_coalesce, NULL);
+		err = compat_get_coalesce(dev, &coalesce);
 		if (ops->complete)
 			ops->complete(dev);
 	}

@@ -24,7 +24,7 @@
 static inline void *sock_charged_zalloc(struct kmem_cache *cache, struct sock *sk)
 {
 	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
-#if defined(CONFIG_MEMCG) && defined(CONFIG_SOCK_CGROUP_DATA)
+#if defined(CONFIG_MEMCG) && defined(CONFIG_SOCK_CGROUP_DATA) && compat_active_memcg
 	struct cgroup_subsys_state *css;
 	struct mem_cgroup *old;
 	void *object;

@@ -21,7 +21,6 @@
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/udp.h>
-#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip_fib.h>
 #include <net/ip6_checksum.h>
@@ -86,7 +85,7 @@ EXPORT_SYMBOL_GPL(or_port_unregister);
 /* In ----------------------------------------------------------------------- */
 
 /* Write the addresses of a datagram; @skb->data is its UDP header. False: it is not unicast. */
-static bool or_port_addrs(const struct sk_buff *skb, struct or_addrs *addrs)
+static bool or_port_addrs(struct sk_buff *skb, struct or_addrs *addrs)
 {
 	memset(addrs, 0, sizeof(*addrs));
 	if (skb->pkt_type != PACKET_HOST)
@@ -777,7 +776,7 @@ static int or_port_socket(struct net *net, int family, struct socket **sockp)
 	/* Before it is bound, so that nothing gets into its queue. */
 	WRITE_ONCE(udp_sk(sock->sk)->encap_rcv, or_port_rcv);
 	WRITE_ONCE(udp_sk(sock->sk)->encap_type, 1);
-	udp_tunnel_encap_enable(sock->sk);
+	compat_udp_tunnel_encap_enable(sock->sk);
 	err = kernel_bind(sock, (struct sockaddr_unsized *)&addr, len);
 	if (err)
 		goto release;

@@ -30,7 +30,7 @@ static bool onramp_conn_open(const struct onramp_conn *conn)
 {
 	const u32 open = TCPF_ESTABLISHED | TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_FIN_WAIT1 |
 			 TCPF_CLOSE_WAIT | TCPF_CLOSING | TCPF_LAST_ACK;
-	struct inet_hashinfo *table = conn->peer->onet->net->ipv4.tcp_death_row.hashinfo;
+	struct inet_hashinfo *table = compat_tcp_hashinfo(conn->peer->onet->net);
 	const struct inet_ehash_bucket *head;
 	const struct hlist_nulls_node *node;
 	unsigned long addr;

@@ -195,7 +195,7 @@ static int timely_genl_put(struct sk_buff *skb, struct netlink_callback *cb, str
 static int timely_genl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net *net = sock_net(cb->skb->sk);
-	struct inet_hashinfo *table = net->ipv4.tcp_death_row.hashinfo;
+	struct inet_hashinfo *table = compat_tcp_hashinfo(net);
 	struct timely_walk *w = timely_walk_of(cb);
 	struct timely_found found[TIMELY_GENL_BATCH];
 	unsigned int n, i;

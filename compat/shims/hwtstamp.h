@@ -18,10 +18,19 @@
  * A driver with the old interface copies from and to a process: for as long as
  * the call takes, a page is mapped into the caller's memory. A caller without
  * memory, a kernel thread, gets -EOPNOTSUPP there.
+ *  - 5.15, commit a76053707dbf: ndo_eth_ioctl() for these two of ndo_do_ioctl();
+ *  - 6.1, commit 97dc7cd92ac6: SKBTX_HW_TSTAMP_NETDEV, for a stamp that netdev_get_tstamp()
+ *    makes out of the NIC's;
  *  - 6.13: SKBTX_HW_TSTAMP_NOBPF is the bit that asks the NIC for a stamp.
  */
 #ifndef _ONRAMP_COMPAT_HWTSTAMP_H
 #define _ONRAMP_COMPAT_HWTSTAMP_H
+
+#ifdef COMPAT_HAS_NDO_ETH_IOCTL
+#define compat_ndo_eth_ioctl	ndo_eth_ioctl
+#else
+#define compat_ndo_eth_ioctl	ndo_do_ioctl
+#endif
 
 #ifdef COMPAT_HAS_NDO_HWTSTAMP
 
@@ -69,7 +78,7 @@ struct kernel_hwtstamp_config {
 		       -EFAULT : 0;					\
 	}								\
 	static_assert(true)
-#define compat_ndo_hwtstamp(get, set)	.ndo_eth_ioctl = set##_compat
+#define compat_ndo_hwtstamp(get, set)	.compat_ndo_eth_ioctl = set##_compat
 
 #endif
 
@@ -124,7 +133,7 @@ struct kernel_hwtstamp_config {
 		unsigned long addr;					\
 		int err;						\
 									\
-		if (!dev->netdev_ops->ndo_eth_ioctl || !current->mm)	\
+		if (!dev->netdev_ops->compat_ndo_eth_ioctl || !current->mm)	\
 			return -EOPNOTSUPP;				\
 		addr = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE, \
 			       MAP_PRIVATE | MAP_ANONYMOUS, 0);		\
@@ -134,7 +143,7 @@ struct kernel_hwtstamp_config {
 		ifr.ifr_data = (void __user *)addr;			\
 		err = -EFAULT;						\
 		if (!copy_to_user(ifr.ifr_data, &config, sizeof(config))) \
-			err = dev->netdev_ops->ndo_eth_ioctl(dev, &ifr,	\
+			err = dev->netdev_ops->compat_ndo_eth_ioctl(dev, &ifr,	\
 				set ? SIOCSHWTSTAMP : SIOCGHWTSTAMP);	\
 		if (!err && copy_from_user(&config, ifr.ifr_data, sizeof(config))) \
 			err = -EFAULT;					\
@@ -165,6 +174,11 @@ struct kernel_hwtstamp_config {
 
 #ifndef COMPAT_HAS_SKBTX_HW_TSTAMP_NOBPF
 #define SKBTX_HW_TSTAMP_NOBPF	SKBTX_HW_TSTAMP
+#endif
+
+#ifndef COMPAT_HAS_NETDEV_GET_TSTAMP
+#define SKBTX_HW_TSTAMP_NETDEV		0
+#define netdev_get_tstamp(dev, hwtstamps, cycles)	((hwtstamps)->hwtstamp)
 #endif
 
 #ifndef COMPAT_HAS_KERNEL_ETHTOOL_TS_INFO

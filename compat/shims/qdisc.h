@@ -28,7 +28,7 @@
 #define qdisc_qlen_dec(sch)		((sch)->q.qlen--)
 #endif
 
-#if defined(COMPAT_HAS_QDISC_DROP_FLOW_LIMIT)
+#if defined(COMPAT_HAS_QDISC_DROP_REASON) && defined(COMPAT_HAS_QDISC_DROP_FLOW_LIMIT)
 #define compat_qdisc_drop(skb, sch, to_free, why)			\
 	qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_##why)
 #elif defined(COMPAT_HAS_QDISC_DROP_REASON) && defined(COMPAT_HAS_SKB_DROP_REASON_FQ)

@@ -11,6 +11,7 @@
 #include <linux/net.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
+#include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/sockios.h>
@@ -20,17 +21,20 @@
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
 #include <linux/workqueue.h>
+#include <net/genetlink.h>
 #include <net/inet6_hashtables.h>
 #include <net/netdev_lock.h>
 #include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
 #include <net/sch_generic.h>
 #include <net/tcp.h>
+#include <net/udp_tunnel.h>
 
 #define CREATE_TRACE_POINTS
 #include "compat_test_trace.h"
 
 struct compat_test {
+	struct rb_node		node;
 	struct timer_list	timer;
 	struct hrtimer		hrtimer;
 	u32			fired;
@@ -41,12 +45,22 @@ static struct compat_test compat_test;
 
 COMPAT_DEV_HWTSTAMP(compat_test_hwtstamp);
 
+static int compat_test_coalesce(struct net_device *dev)
+{
+	struct ethtool_coalesce coalesce = {};
+
+	return dev->ethtool_ops->get_coalesce ? compat_get_coalesce(dev, &coalesce) : 0;
+}
+
 static void compat_test_stamp(struct net_device *dev, struct sk_buff *skb)
 {
 	struct kernel_hwtstamp_config config = {};
 
-	if (!compat_test_hwtstamp(dev, &config, false) && config.tx_type)
+	if (!compat_test_coalesce(dev) && !compat_test_hwtstamp(dev, &config, false) &&
+	    config.tx_type)
 		skb_shinfo(skb)->tx_flags |= SKBTX_HW_TSTAMP_NOBPF;
+	if (skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NETDEV)
+		skb->tstamp = netdev_get_tstamp(dev, skb_hwtstamps(skb), false);
 }
 
 static void compat_test_tx_start(struct sock *sk)
@@ -67,7 +81,7 @@ COMPAT_CWND_EVENT_TX_START(compat_test_tx_start);
 
 static void compat_test_sent(struct sock *sk)
 {
-	if (tcp_ecn_mode_any(tcp_sk(sk)))
+	if (sk_is_tcp(sk) && tcp_snd_cwnd(tcp_sk(sk)) && tcp_ecn_mode_any(tcp_sk(sk)))
 		tcp_snd_cwnd_set(tcp_sk(sk), TCP_INIT_CWND);
 }
 
@@ -141,7 +155,31 @@ static void compat_test_fire(struct timer_list *timer)
 {
 	struct compat_test *test = timer_container_of(test, timer, timer);
 
-	test->fired = get_unaligned(&test->fired) + 1;
+	preempt_disable_nested();
+	test->fired = get_unaligned(&test->fired) + in_hardirq();
+	preempt_enable_nested();
+}
+
+static bool compat_test_less(struct rb_node *node, const struct rb_node *other)
+{
+	return rb_entry(node, struct compat_test, node)->fired <
+	       rb_entry(other, struct compat_test, node)->fired;
+}
+
+static int compat_test_cmp(const void *key, const struct rb_node *node)
+{
+	return *(const u32 *)key - rb_entry(node, struct compat_test, node)->fired;
+}
+
+static bool compat_test_tree(struct compat_test *test)
+{
+	struct rb_root_cached cached = RB_ROOT_CACHED;
+	struct rb_root root = RB_ROOT;
+
+	rb_add_cached(&test->node, &cached, compat_test_less);
+	rb_erase_cached(&test->node, &cached);
+	rb_add(&test->node, &root, compat_test_less);
+	return rb_find(&test->fired, &root, compat_test_cmp);
 }
 
 static enum hrtimer_restart compat_test_hrtimer(struct hrtimer *hrtimer)
@@ -239,8 +277,40 @@ static bool compat_test_lookup(struct net *net, const struct in6_addr *addr)
 	     compat_inet6_lookup_established(net, addr, 0, addr, 0, 0, 0);
 	if (sk)
 		sock_gen_put(sk);
-	return sk;
+	return sk && compat_tcp_hashinfo(net)->ehash;
 }
+
+static const struct genl_multicast_group compat_test_group = {
+	.name	= "compat_test",
+	.flags	= GENL_MCAST_CAP_NET_ADMIN,
+};
+
+static int compat_test_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return GENL_REQ_ATTR_CHECK(info, 1) ? -EINVAL : 0;
+}
+
+static int compat_test_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return compat_genl_dump_attrs(cb)[1] ? -EINVAL : 0;
+}
+
+static const struct genl_ops compat_test_genl_ops = {
+	.cmd	= 1,
+	.doit	= compat_test_doit,
+	.dumpit	= compat_test_dumpit,
+};
+
+static struct genl_family compat_test_family = {
+	.name		= "compat_test",
+	.version	= 1,
+	.maxattr	= 1,
+	.module		= THIS_MODULE,
+	.ops		= &compat_test_genl_ops,
+	.n_ops		= 1,
+	.mcgrps		= &compat_test_group,
+	.n_mcgrps	= 1,
+};
 
 static int compat_test_bind(void)
 {
@@ -251,6 +321,7 @@ static int compat_test_bind(void)
 	err = sock_create_kern(&init_net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock);
 	if (err)
 		return err;
+	compat_udp_tunnel_encap_enable(sock->sk);
 	err = kernel_bind(sock, (struct sockaddr_unsized *)&addr, sizeof(addr));
 	sock_release(sock);
 	return err;
@@ -266,8 +337,13 @@ static int __init compat_test_init(void)
 {
 	int err;
 
-	err = compat_test_bind();
-	if (err || compat_test_lookup(&init_net, &in6addr_loopback))
+	err = genl_register_family(&compat_test_family);
+	if (!err)
+		err = genl_unregister_family(&compat_test_family);
+	if (!err)
+		err = compat_test_bind();
+	if (err || !compat_test_tree(&compat_test) ||
+	    compat_test_lookup(&init_net, &in6addr_loopback))
 		return err;
 
 	compat_test_header = register_net_sysctl_sz(&init_net, "net/compat_test",
