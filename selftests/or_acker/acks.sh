@@ -134,28 +134,27 @@ two_sockets() {
 	[ "$(ss -N "$B" -Htn 'sport = 7002' | wc -l)" -eq 2 ]
 }
 
-# routes ADDRESS ADDRESS [IP-OPTION]: OR-ACKs follow the routes of B, though the last one is kept.
+# routes ADDRESS ADDRESS [IP-OPTION]: OR-ACKs follow the routes of B, though the last one is kept. One
+# connection: the first data of another drops what is kept.
 routes() {
 	local rule="to $1 ipproto 17 dport 299"
 
 	acker_set "$B" ack_delay_ns 50000
 	subscribed "$A" "$1" "$2" "$B"
 	mark "$B"
-	send "$A" "$1" "$2" 1000000
+	spawn send "$A" "$1" "$2" $((10000 * BYTES))
 	wait_for 10 since_is "$B" AckSent -ge 5
-	wait_for 10 calm "$B"
 	# shellcheck disable=SC2086
 	ip -n "$B" $3 rule add $rule prohibit
 	mark "$B"
-	send "$A" "$1" "$2" 1000000
 	wait_for 10 since_is "$B" AckSendFailed -ge 5
 	expect "OR-ACKs without a route" "$(since "$B" AckSent)" -eq 0
 	# shellcheck disable=SC2086
 	ip -n "$B" $3 rule del $rule prohibit
 	mark "$B"
-	send "$A" "$1" "$2" 1000000
 	wait_for 10 since_is "$B" AckSent -ge 5
 	expect "OR-ACKs that failed" "$(since "$B" AckSendFailed)" -eq 0
+	stop "$SPAWNED"
 	unsubscribe "$A" "$1" "$2" "$B"
 }
 
