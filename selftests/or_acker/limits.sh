@@ -349,7 +349,7 @@ joined() {
 drains() {
 	ip -n "$A" addr replace 10.77.1.3/24 dev a0
 	acker_set "$B" ack_packets 255 ack_bytes 16777216 ack_delay_ns 1000000
-	tc -n "$A" qdisc replace dev a0 root netem delay 1us rate 5mbit limit 50
+	tc -n "$A" qdisc replace dev a0 root netem delay 1us rate 20mbit limit 50
 	subscribed "$A" "$V4_A" "$V4_B" "$B" caps=0x11
 	stream drained -gt -gt
 	expect "OR-ACKs behind a silence" "$(since "$B" AckBySilence)" -gt 0
