@@ -24,18 +24,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/module.h>
-#include <net/tcp.h>
-
-#include "cc_sock.h"
+#include "rival.h"
 
 #define POWER_ONE	(1U << 16)	/* Q16 */
 /* A power is between these: a sixteenth, and the largest that Q16 squared has room for. */
 #define POWER_MIN	(POWER_ONE / 16)
 #define POWER_MAX	(1024 * POWER_ONE)
-
-/* Packets that the stack sends in one go: a batch is a delay of its own, which tau has not. */
-#define THPOWER_SEGMENT	4
 
 static unsigned int base_rtt_us = 30;
 module_param(base_rtt_us, uint, 0644);
@@ -87,8 +81,7 @@ static void thpower_apply(struct sock *sk)
 	u64 bps = div_u64((u64)th->w * USEC_PER_SEC, thpower_tau_us());
 	u32 packet = cc_wire_bytes(sk, cc_mss(sk));
 
-	cc_bound_segment(sk, THPOWER_SEGMENT);
-	WRITE_ONCE(sk->sk_pacing_rate, clamp_t(u64, bps, 1, READ_ONCE(sk->sk_max_pacing_rate)));
+	rival_pace(sk, bps);
 	tcp_snd_cwnd_set(tcp_sk(sk), max_t(u32, (th->w + packet / 2) / packet, 1));
 }
 
@@ -144,8 +137,6 @@ static void thpower_cong_control(struct sock *sk, u32 ack, int flag, const struc
 	thpower_apply(sk);
 }
 
-COMPAT_CONG_CONTROL(thpower_cong_control);
-
 static void thpower_set_state(struct sock *sk, u8 state)
 {
 	struct thpower *th = inet_csk_ca(sk);
@@ -166,36 +157,4 @@ static void thpower_init(struct sock *sk)
 	thpower_apply(sk);
 }
 
-/* The window is this module's alone. */
-static u32 thpower_cwnd(struct sock *sk)
-{
-	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 2);
-}
-
-static struct tcp_congestion_ops thpower_ops __read_mostly = {
-	.name		= "thpower",
-	.owner		= THIS_MODULE,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.init		= thpower_init,
-	.ssthresh	= thpower_cwnd,
-	.undo_cwnd	= thpower_cwnd,
-	.set_state	= thpower_set_state,
-	.cong_control	= compat_cong_control(thpower_cong_control),
-};
-
-static int __init thpower_module_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct thpower) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&thpower_ops);
-}
-
-static void __exit thpower_module_exit(void)
-{
-	tcp_unregister_congestion_control(&thpower_ops);
-}
-
-module_init(thpower_module_init);
-module_exit(thpower_module_exit);
-
-MODULE_DESCRIPTION("theta-PowerTCP, for comparison in the lab");
-MODULE_LICENSE("GPL");
+RIVAL_MODULE(thpower, "theta-PowerTCP, for comparison in the lab");

@@ -27,10 +27,8 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/math.h>
-#include <linux/module.h>
-#include <net/tcp.h>
 
-#include "cc_sock.h"
+#include "rival.h"
 
 /* Windows and shares: Q16. */
 #define SWIFT_ONE	(1U << 16)
@@ -41,7 +39,6 @@
 #define SWIFT_FS_MIN	(SWIFT_ONE / 10)	/* 0.1 */
 #define SWIFT_FS_MAX	(100 * SWIFT_ONE)
 #define SWIFT_RETX_RESET	3
-#define SWIFT_SEGMENT	4	/* packets that the stack sends in one go */
 
 static unsigned int base_us = 25;
 module_param(base_us, uint, 0644);
@@ -121,8 +118,7 @@ static void swift_apply(struct sock *sk)
 		      swift_srtt_us(tp));
 	if (sw->w >= SWIFT_ONE)
 		bps += bps / 5;
-	cc_bound_segment(sk, SWIFT_SEGMENT);
-	WRITE_ONCE(sk->sk_pacing_rate, clamp_t(u64, bps, 1, READ_ONCE(sk->sk_max_pacing_rate)));
+	rival_pace(sk, bps);
 }
 
 static void swift_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
@@ -154,8 +150,6 @@ static void swift_cong_control(struct sock *sk, u32 ack, int flag, const struct 
 	swift_apply(sk);
 }
 
-COMPAT_CONG_CONTROL(swift_cong_control);
-
 static void swift_set_state(struct sock *sk, u8 state)
 {
 	struct swift *sw = inet_csk_ca(sk);
@@ -176,36 +170,4 @@ static void swift_init(struct sock *sk)
 	swift_apply(sk);
 }
 
-/* The window is this module's alone. */
-static u32 swift_cwnd(struct sock *sk)
-{
-	return max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), 2);
-}
-
-static struct tcp_congestion_ops swift_ops __read_mostly = {
-	.name		= "swift",
-	.owner		= THIS_MODULE,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.init		= swift_init,
-	.ssthresh	= swift_cwnd,
-	.undo_cwnd	= swift_cwnd,
-	.set_state	= swift_set_state,
-	.cong_control	= compat_cong_control(swift_cong_control),
-};
-
-static int __init swift_module_init(void)
-{
-	BUILD_BUG_ON(sizeof(struct swift) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&swift_ops);
-}
-
-static void __exit swift_module_exit(void)
-{
-	tcp_unregister_congestion_control(&swift_ops);
-}
-
-module_init(swift_module_init);
-module_exit(swift_module_exit);
-
-MODULE_DESCRIPTION("Swift, for comparison in the lab");
-MODULE_LICENSE("GPL");
+RIVAL_MODULE(swift, "Swift, for comparison in the lab");
