@@ -9,9 +9,22 @@
 
 static void message(const char *fmt, va_list ap)
 {
+	fflush(stdout);
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
+}
+
+/**
+ * vdie() - print an error, one sentence, and exit
+ * @status: exit status
+ * @fmt: printf format, without trailing newline
+ * @ap: its arguments
+ */
+void vdie(int status, const char *fmt, va_list ap)
+{
+	message(fmt, ap);
+	exit(status);
 }
 
 /**
@@ -23,9 +36,7 @@ void die(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
-	va_end(ap);
-	exit(1);
+	vdie(1, fmt, ap);
 }
 
 /**
@@ -37,9 +48,7 @@ void die_usage(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	message(fmt, ap);
-	va_end(ap);
-	exit(EXIT_USAGE);
+	vdie(EXIT_USAGE, fmt, ap);
 }
 
 /**

@@ -6,6 +6,7 @@
 #ifndef TOOLS_UTIL_H
 #define TOOLS_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@
 
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 
+_Noreturn void __printf(2, 0) vdie(int status, const char *fmt, va_list ap);
 _Noreturn void __printf(1, 2) die(const char *fmt, ...);
 _Noreturn void __printf(1, 2) die_usage(const char *fmt, ...);
 void __printf(1, 2) warning(const char *fmt, ...);

@@ -49,16 +49,21 @@ static unsigned int objects;
 static struct nl_sock *sock;
 static int family;
 
+static __attribute__((noreturn, format(printf, 2, 0))) void fail(int status, const char *fmt,
+								 va_list ap)
+{
+	fprintf(stderr, "%s: ", nic_ts_as.name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	exit(status);
+}
+
 static __attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", nic_ts_as.name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(nic_ts_as.status);
+	fail(nic_ts_as.status, fmt, ap);
 }
 
 /* What is wrong with the words. */
@@ -66,12 +71,8 @@ static __attribute__((noreturn, format(printf, 1, 2))) void die_words(const char
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", nic_ts_as.name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(EXIT_USAGE);
+	fail(EXIT_USAGE, fmt, ap);
 }
 
 static __attribute__((noreturn)) void usage(int status)

@@ -183,7 +183,7 @@ static void clock_name(char *s, size_t size, const char *word)
 	}
 	phc = ethtool_phc(word);
 	if (phc < 0)
-		usage_error("feed '%s': expected phcN, or a device that has a clock", word);
+		die_usage("feed '%s': expected phcN, or a device that has a clock", word);
 	snprintf(s, size, "phc%d", phc);
 }
 
@@ -195,11 +195,11 @@ static int clock_feed(const struct ctl *ctl, int argc, char **argv)
 	};
 
 	if (argc != 1)
-		usage_error("feed: expected a clock phcN, or a device that has one");
+		die_usage("feed: expected a clock phcN, or a device that has one");
 	if (ctl->json)
-		usage_error("feed writes nothing: use it without --json");
+		die_usage("feed writes nothing: use it without --json");
 	if (ctl->interval_ns < FEED_MIN_NS || ctl->interval_ns > FEED_MAX_NS)
-		usage_error("expected an interval of 0.001 to 60 s");
+		die_usage("expected an interval of 0.001 to 60 s");
 	clock_name(name, sizeof(name), argv[0]);
 	snprintf(interval, sizeof(interval), "%" PRIu64,
 		 (uint64_t)(ctl->interval_ns / NSEC_PER_MSEC));
@@ -242,9 +242,9 @@ static int clock_wait(const struct ctl *ctl, int argc, char **argv)
 	bool reached;
 
 	if (!clock_wanted(argc, argv, &wanted, error, sizeof(error)))
-		usage_error("%s", error);
+		die_usage("%s", error);
 	if (ctl->interval_ns < WAIT_MIN_NS)
-		usage_error("expected an interval of 0.1 s or more");
+		die_usage("expected an interval of 0.1 s or more");
 	for (;;) {
 		found = find();
 		rows = clock_rows(found);
@@ -273,16 +273,16 @@ int cmd_clock(const struct ctl *ctl, int argc, char **argv)
 	if (i < ARRAY_SIZE(names))
 		what = names[i];
 	if (ctl->facts || *ctl->root)
-		usage_error("daemons are not among the facts: use clock without --facts and --root");
+		die_usage("daemons are not among the facts: use clock without --facts and --root");
 	if (!strcmp(what, "feed"))
 		return clock_feed(ctl, argc - 1, argv + 1);
 	if (!strcmp(what, "waitsync"))
 		return clock_wait(ctl, argc - 1, argv + 1);
 	if (argc > 1)
-		usage_error("clock %s '%s': expected nothing more", what, argv[1]);
+		die_usage("clock %s '%s': expected nothing more", what, argv[1]);
 	if (!strcmp(what, "status"))
 		return clock_status(ctl);
 	if (!strcmp(what, "sources"))
 		return show_sources(ctl);
-	usage_error("clock '%s': expected status, sources, feed or waitsync", what);
+	die_usage("clock '%s': expected status, sources, feed or waitsync", what);
 }

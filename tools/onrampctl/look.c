@@ -52,12 +52,12 @@ struct look look_first(const struct ctl *ctl, int argc, char **argv)
 	char error[FILTER_ERROR];
 
 	if (ctl->facts || *ctl->root)
-		usage_error("connections are not among the facts: use it without --facts and --root");
+		die_usage("connections are not among the facts: use it without --facts and --root");
 	if (!argc)
-		usage_error("expected a connection, such as dst 10.0.3.9:443; see FILTERS in onrampctl(8)");
+		die_usage("expected a connection, such as dst 10.0.3.9:443; see FILTERS in onrampctl(8)");
 	filter = filter_parse(argc, argv, error);
 	if (!filter)
-		usage_error("%s", error);
+		die_usage("%s", error);
 	found.filter = filter;
 	if (sockets_each(on_match, &found))
 		unknown("the kernel does not tell about connections: modprobe tcp_diag");

@@ -26,14 +26,6 @@
 
 #define STATE_FILE	"/var/lib/onramp/muted.json"
 
-static void error_line(const char *fmt, va_list ap)
-{
-	fflush(stdout);
-	fputs("onrampctl: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-}
-
 /**
  * unknown() - print an error, one sentence, and exit with status 3
  * @fmt: printf format, without trailing newline
@@ -43,23 +35,7 @@ void unknown(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	error_line(fmt, ap);
-	va_end(ap);
-	exit(CTL_UNKNOWN);
-}
-
-/**
- * usage_error() - say what is wrong with the arguments, one sentence, and exit with EXIT_USAGE
- * @fmt: printf format, without trailing newline
- */
-void usage_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	error_line(fmt, ap);
-	va_end(ap);
-	exit(EXIT_USAGE);
+	vdie(CTL_UNKNOWN, fmt, ap);
 }
 
 static int cmd_doctor(const struct ctl *ctl, int argc, char **argv);
@@ -201,8 +177,8 @@ size_t word_among(const char *what, const char *word, const char * const *names,
 		if (strncmp(word, names[i], strlen(word)))
 			continue;
 		if (found < n)
-			usage_error("%s '%s' is ambiguous: %s or %s", what, word, names[found],
-				    names[i]);
+			die_usage("%s '%s' is ambiguous: %s or %s", what, word, names[found],
+				  names[i]);
 		found = i;
 	}
 	return found;
@@ -218,7 +194,7 @@ static size_t command_named(const char *word)
 		names[i] = commands[i].name;
 	i = word_among("command", word, names, ARRAY_SIZE(commands));
 	if (i == ARRAY_SIZE(commands))
-		usage_error("unknown command '%s': 'onrampctl --help' lists them", word);
+		die_usage("unknown command '%s': 'onrampctl --help' lists them", word);
 	return i;
 }
 
@@ -230,7 +206,7 @@ static const char *check_named(const char *name)
 	for (i = 0; i < doctor_checks(); i++)
 		if (!strcasecmp(name, doctor_code(i)))
 			return doctor_code(i);
-	usage_error("unknown check '%s': 'onrampctl doctor codes' lists them", name);
+	die_usage("unknown check '%s': 'onrampctl doctor codes' lists them", name);
 }
 
 static int mute(const struct ctl *ctl, int argc, char **argv, int64_t now_s)
@@ -241,11 +217,11 @@ static int mute(const struct ctl *ctl, int argc, char **argv, int64_t now_s)
 	json_t *muted;
 
 	if (argc != (on ? 3 : 2))
-		usage_error("expected 'doctor %s'", on ? "mute CODE PERIOD" : "unmute CODE");
+		die_usage("expected 'doctor %s'", on ? "mute CODE PERIOD" : "unmute CODE");
 	code = check_named(argv[1]);
 	if (on && !mute_period(argv[2], &period_s))
-		usage_error("period '%s': expected a number and s, m, h, d or w, such as 7d; at most a year",
-			    argv[2]);
+		die_usage("period '%s': expected a number and s, m, h, d or w, such as 7d; at most a year",
+			  argv[2]);
 	muted = mute_read(ctl->state, now_s);
 	if (on)
 		j_set(muted, code, json_integer(now_s + period_s));
@@ -298,7 +274,7 @@ static int cmd_doctor(const struct ctl *ctl, int argc, char **argv)
 	if (argc == 1 && !strcmp(argv[0], "codes"))
 		return codes(ctl);
 	if (argc)
-		usage_error("doctor '%s': expected mute, unmute, codes, or nothing", argv[0]);
+		die_usage("doctor '%s': expected mute, unmute, codes, or nothing", argv[0]);
 	report = examine(ctl, now_s, &found);
 	if (ctl->json)
 		j_print(report);
@@ -317,7 +293,7 @@ static int cmd_status(const struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	if (argc)
-		usage_error("status '%s': expected nothing", argv[0]);
+		die_usage("status '%s': expected nothing", argv[0]);
 	report = examine(ctl, now_s, &found);
 	parts = status_run(found, report);
 	if (ctl->json)
@@ -336,7 +312,7 @@ static int cmd_facts(const struct ctl *ctl, int argc, char **argv)
 	json_t *found;
 
 	if (argc)
-		usage_error("facts '%s': expected nothing", argv[0]);
+		die_usage("facts '%s': expected nothing", argv[0]);
 	found = facts_twice(ctl);
 	j_print(found);
 	json_decref(found);
@@ -351,7 +327,7 @@ static void join_netns(const char *name)
 
 	if (!*name || strchr(name, '/') ||
 	    snprintf(path, sizeof(path), "/run/netns/%s", name) >= (int)sizeof(path))
-		usage_error("network namespace '%s': expected a name of 'ip netns list'", name);
+		die_usage("network namespace '%s': expected a name of 'ip netns list'", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		unknown("unknown network namespace '%s': 'ip netns list' shows all",
@@ -394,7 +370,7 @@ static const struct option options[] = {
 static void read_seconds(const char *name, double min_s, double max_s, uint64_t *ns)
 {
 	if (!parse_seconds(optarg, min_s, max_s, ns))
-		usage_error("%s '%s': expected seconds, %g to %g", name, optarg, min_s, max_s);
+		die_usage("%s '%s': expected seconds, %g to %g", name, optarg, min_s, max_s);
 }
 
 /* Read the value of option @c, a number or a time. Exits if it is not one. */
@@ -407,7 +383,7 @@ static void read_number(int c, struct ctl *ctl)
 		break;
 	case COUNT:
 		if (!parse_u64(optarg, 1, UINT64_MAX, &ctl->count))
-			usage_error("count '%s': expected a number, at least 1", optarg);
+			die_usage("count '%s': expected a number, at least 1", optarg);
 		break;
 	case DURATION:
 		read_seconds("duration", 0.001, 86400, &ctl->duration_ns);
@@ -456,7 +432,7 @@ static int read_options(int argc, char **argv, struct ctl *ctl)
 			break;
 		case COLOR:
 			if (!term_init(optarg))
-				usage_error("color '%s': expected always, never or auto", optarg);
+				die_usage("color '%s': expected always, never or auto", optarg);
 			break;
 		case SORT:
 			ctl->sort = optarg;
@@ -519,7 +495,7 @@ int main(int argc, char **argv)
 		return status;
 	i = command_named(argv[optind]);
 	if (ctl.netns && (ctl.facts || *ctl.root))
-		usage_error("a network namespace is of this host: use --netns without --facts and --root");
+		die_usage("a network namespace is of this host: use --netns without --facts and --root");
 	if (ctl.netns)
 		join_netns(ctl.netns);
 	return commands[i].run(&ctl, argc - optind - 1, argv + optind + 1);

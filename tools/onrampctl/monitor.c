@@ -125,9 +125,9 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 	int err;
 
 	if (argc)
-		usage_error("monitor '%s': expected nothing more", argv[0]);
+		die_usage("monitor '%s': expected nothing more", argv[0]);
 	if (ctl->facts || *ctl->root)
-		usage_error("events are not among the facts: use monitor without --facts and --root");
+		die_usage("events are not among the facts: use monitor without --facts and --root");
 	err = family_listen(&sk);
 	if (err == -EPERM)
 		unknown("events of other users' connections take CAP_NET_ADMIN: run it as root");

@@ -131,11 +131,11 @@ int cmd_prometheus(const struct ctl *ctl, int argc, char **argv)
 	json_t *facts, *muted, *report;
 
 	if (argc)
-		usage_error("prometheus '%s': expected nothing more", argv[0]);
+		die_usage("prometheus '%s': expected nothing more", argv[0]);
 	if (ctl->json)
-		usage_error("prometheus has a format of its own: use it without --json");
+		die_usage("prometheus has a format of its own: use it without --json");
 	if (ctl->http && ctl->output)
-		usage_error("--http writes to its client: use it without --output");
+		die_usage("--http writes to its client: use it without --output");
 	if (ctl->http)
 		return serve(ctl);
 	facts = facts_twice(ctl);

@@ -241,11 +241,11 @@ static json_t *list_flows(const struct ctl *ctl, int argc, char **argv)
 	char error[FILTER_ERROR];
 
 	if (ctl->facts || *ctl->root)
-		usage_error("connections are not among the facts: use it without --facts and --root");
+		die_usage("connections are not among the facts: use it without --facts and --root");
 	if (argc) {
 		filter = filter_parse(argc, argv, error);
 		if (!filter)
-			usage_error("%s", error);
+			die_usage("%s", error);
 	}
 	l.filter = filter;
 	if (sockets_each(on_flow, &l))
@@ -326,15 +326,15 @@ int cmd_show(const struct ctl *ctl, int argc, char **argv)
 	if (argc)
 		i = word_among("show", argv[0], names, ARRAY_SIZE(names));
 	if (i == ARRAY_SIZE(names))
-		usage_error("show '%s': expected devices, paths, flows, subscribers, timely or clocks",
-			    argc ? argv[0] : "");
+		die_usage("show '%s': expected devices, paths, flows, subscribers, timely or clocks",
+			  argc ? argv[0] : "");
 	if (!what[i].run)
 		return show_flows(ctl, argc - 1, argv + 1);
 	if (argc > 1 && what[i].run == show_timely &&
 	    !word_among("show timely", argv[1], &flows, 1))
 		return show_timely_flows(ctl, argc - 2, argv + 2);
 	if (argc > 1)
-		usage_error("show %s '%s': expected nothing more", names[i], argv[1]);
+		die_usage("show %s '%s': expected nothing more", names[i], argv[1]);
 	if (!what[i].twice)
 		looks.interval_ns = 0;
 	return what[i].run(&looks);

@@ -331,15 +331,15 @@ int cmd_top(const struct ctl *ctl, int argc, char **argv)
 	if (ctl->sort)
 		sort = (enum top_key)word_among("sort", ctl->sort, top_keys, TOP_KEYS);
 	if (sort == TOP_KEYS)
-		usage_error("sort '%s': expected rate, rtt, queue, paused or retrans", ctl->sort);
+		die_usage("sort '%s': expected rate, rtt, queue, paused or retrans", ctl->sort);
 	if (ctl->facts || *ctl->root)
-		usage_error("connections are not among the facts: use it without --facts and --root");
+		die_usage("connections are not among the facts: use it without --facts and --root");
 	if (ctl->interval_ns < 100 * NSEC_PER_MSEC)
-		usage_error("top: expected an interval of 0.1 s or more");
+		die_usage("top: expected an interval of 0.1 s or more");
 	if (argc) {
 		filter = filter_parse(argc, argv, error);
 		if (!filter)
-			usage_error("%s", error);
+			die_usage("%s", error);
 	}
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

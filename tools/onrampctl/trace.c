@@ -140,9 +140,9 @@ int cmd_trace(const struct ctl *ctl, int argc, char **argv)
 	FILE *f = stdout;
 
 	if (ctl->json)
-		usage_error("trace writes CSV: use it without --json");
+		die_usage("trace writes CSV: use it without --json");
 	if (step < STEP_MIN_NS)
-		usage_error("trace: expected an interval of 0.001 s or more");
+		die_usage("trace: expected an interval of 0.001 s or more");
 	first = look_first(ctl, argc, argv);
 	if (first.hidden)
 		warning("pauses of On-Ramp are for root to see: their columns are empty");

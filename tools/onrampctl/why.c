@@ -169,7 +169,7 @@ int cmd_why(const struct ctl *ctl, int argc, char **argv)
 	json_t *o;
 
 	if (!ctl->interval_ns)
-		usage_error("why takes time: expected an interval above 0");
+		die_usage("why takes time: expected an interval above 0");
 	if (a.hidden)
 		warning("pauses of On-Ramp are for root to see: their share is unknown");
 	if (step < SAMPLE_MIN_NS)

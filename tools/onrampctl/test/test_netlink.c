@@ -26,12 +26,6 @@ void unknown(const char *fmt, ...)
 	abort();
 }
 
-void usage_error(const char *fmt, ...)
-{
-	printf("Bail out! it would have ended: %s\n", fmt);
-	abort();
-}
-
 static uint64_t seed = 20260923;
 
 static uint32_t random_u32(void)
