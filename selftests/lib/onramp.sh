@@ -163,6 +163,15 @@ ksft_skip() {
 	echo "ok $KSFT_RAN $1 # SKIP $2"
 }
 
+# ksft_mptcp_case DESCRIPTION FUNCTION: where the kernel has MPTCP. The others are in skips.allow.
+ksft_mptcp_case() {
+	if [ -e /proc/sys/net/mptcp/enabled ]; then
+		ksft_case "$@"
+	else
+		ksft_skip "$1" "this kernel has no MPTCP"
+	fi
+}
+
 # ksft_fast_case DESCRIPTION FUNCTION [ARG...]: one whose load is too much for a kernel that checks
 # all it does, which skips it. Each is in selftests/skips.allow.
 ksft_fast_case() {

@@ -274,11 +274,7 @@ ksft_case "connections have their listener's" by_listener
 ksft_case "IPv4, IPv6 and v4-mapped count their own headers" addresses
 ksft_case "ss shows name, RTT and smallest RTT" shown_by_ss
 ksft_case "TCP_CC_INFO says what the trace says" vegas_info
-if [ -e /proc/sys/net/mptcp/enabled ]; then
-	ksft_case "MPTCP is refused: its subflows run timely-reno" mptcp
-else
-	ksft_skip "MPTCP is refused: its subflows run timely-reno" "this kernel has no MPTCP"
-fi
+ksft_mptcp_case "MPTCP is refused: its subflows run timely-reno" mptcp
 ksft_case "a socket passed to another namespace keeps its parameters" passed_on
 ksft_case "a socket outlives the name of its namespace" namespace_gone
 ksft_case "data in SYN" fast_open

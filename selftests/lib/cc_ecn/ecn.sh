@@ -181,11 +181,7 @@ ksft_case "a route's congctl, IPv4 and IPv6" by_route
 ksft_case "a peer without such ECN: Reno, counted" without_ecn
 ksft_case "what falls back sends no ECT" falls_to_not_ect
 ksft_case "chosen between SYN and SYN-ACK" late
-if [ -e /proc/sys/net/mptcp/enabled ]; then
-	ksft_case "MPTCP subflows run Reno" mptcp
-else
-	ksft_skip "MPTCP subflows run Reno" "this kernel has no MPTCP"
-fi
+ksft_mptcp_case "MPTCP subflows run Reno" mptcp
 ksft_case "a window of one packet waits for no delayed ACK" no_delayed_ack
 ksft_case "switched to and fro under traffic" switched
 ksft_case "segments are bounded, and no longer after a switch" segment_bound
