@@ -44,11 +44,11 @@ flows() {
 }
 
 reasons() {
-	# Often there is no data in flight, and then there is no sample.
 	ctl 0 -i 3 -j why dst "$B4"
-	expect "samples" "$(member samples)" -ge 1
 	above "$(member path)" 0.01 || fail "share of pauses: $(member path)"
-	above 0.05 "$(member unknown)" || fail "unknown share: $(member unknown)"
+	# Data is in flight so seldom that no look may have met it: then that time is unknown.
+	[ "$(member samples)" -eq 0 ] || above 0.05 "$(member unknown)" ||
+		fail "unknown share: $(member unknown)"
 	expect "pauses" "$(member pauses)" -ge 1
 	expect_same "followed" "$(member followed_by_onramp)" true
 	expect_same "device" "$(member device)" a0
@@ -121,6 +121,8 @@ causes() {
 	pair rate
 	dominant own_rate dport "$PORT"
 	above "$(member own_rate)" 0.8 || fail "share of the rate: $(member own_rate)"
+	# It always has data to send, so every look is one.
+	expect "samples" "$(member samples)" -ge 1
 	stop "$SPAWNED" KILL
 }
 
