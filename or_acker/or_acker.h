@@ -366,12 +366,14 @@ struct or_acker_data {
  * @ref:	one of its or_acker_dev, one of each flow whose newest packet came from it
  * @lock:	of updates of @share, taken by the CPU that finds it free; inside that of a flow
  * @share:	by class; @at_ns and @others of each are read locklessly
+ * @tick:	by class: jiffies when data of a sender that has not subscribed last updated @share
  * @data:	the sums that @share is made of
  */
 struct or_acker_link {
 	refcount_t			ref;
 	spinlock_t			lock;	/* share */
 	struct or_acker_share		share[OR_ACKER_CLASSES];
+	u32				tick[OR_ACKER_CLASSES];
 	struct or_acker_data __percpu	*data;
 };
 

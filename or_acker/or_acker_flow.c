@@ -535,15 +535,26 @@ static struct or_acker_flow *or_acker_flow_insert(struct or_acker_net *an,
 	return f;
 }
 
-/* A packet is of a sender that has not subscribed. This host's own data was in no queue. */
+/*
+ * A packet is of a sender that has not subscribed. This host's own data was in no queue. Once a
+ * tick the share is updated: the first OR-ACK after a rest has to know it.
+ */
 static void or_acker_count_without(const struct or_acker_dev *ad, const struct sk_buff *skb,
 				   const struct nic_ts_packet *packet)
 {
+	struct or_acker_link *link = ad->link;
+	u32 class, tick = (u32)jiffies;
+
 	or_acker_count(ad->an, OR_ACKER_NO_SUBSCRIBER);
 	or_acker_add(ad->an, OR_ACKER_BYTES_WITHOUT, packet->payload);
-	if (!or_acker_local(skb))
-		this_cpu_add(ad->link->data->without[or_acker_class(skb, packet->tos)],
-			     or_acker_share_units(packet->payload));
+	if (or_acker_local(skb))
+		return;
+	class = or_acker_class(skb, packet->tos);
+	this_cpu_add(link->data->without[class], or_acker_share_units(packet->payload));
+	if (READ_ONCE(link->tick[class]) == tick)
+		return;
+	WRITE_ONCE(link->tick[class], tick);
+	or_acker_others(link, class, ktime_get_ns());
 }
 
 /*
