@@ -121,6 +121,9 @@ enum or_type {
 #define OR_CLOCK_UNSYNCED	255
 #define OR_CLOCK_LAST		247
 
+/* A sender refuses OR-ACKs of a clock that is further from its own, ns: 73 years. */
+#define OR_CLOCKS_APART_NS	(1LL << 61)
+
 /* Why a message is refused; 0 is success. For counters: one each. */
 enum or_error {
 	OR_OK,

@@ -431,8 +431,7 @@ struct or_acker_walk {
  * @nflows:	in @flows, likewise
  * @unused:	subscribers without flows, oldest first; under @lock
  * @secret:	of cookies and of first counts; constant
- * @rx_offset_ns: added to timestamps of unsynchronised clocks, so that they do
- *		not tell how long the host has been up; constant
+ * @rx_random:	hides unsynchronised clocks, see or_acker_hide_ns(); constant
  * @domain_base:	domain of CLOCK_MONOTONIC; constant
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @drain:	when drains begin; under @lock, @until_ns of it is read locklessly
@@ -468,7 +467,7 @@ struct or_acker_net {
 	unsigned int			nflows;
 	struct list_head		unused;
 	siphash_key_t			secret;
-	u64				rx_offset_ns;
+	u64				rx_random;
 	u8				domain_base;
 	atomic64_t			challenge_tat_ns;
 	struct or_acker_drain		drain;

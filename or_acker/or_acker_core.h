@@ -1028,4 +1028,21 @@ static inline void or_acker_share_update(struct or_acker_share *s, u64 now_ns,
 		   total * (s->others ? OR_ACKER_OTHERS_UNTIL : OR_ACKER_OTHERS_FROM));
 }
 
+/**
+ * or_acker_hide_ns() - hide how far an unsynchronised clock is
+ * @rx_ns:	its timestamp
+ * @random:	the same for all timestamps of a namespace
+ *
+ * OR-ACKs shall not tell how long the host, or its NIC, has been up. A sender takes clocks that
+ * are at most OR_CLOCKS_APART_NS = 2^61 ns from its CLOCK_MONOTONIC. The receiver's
+ * CLOCK_MONOTONIC is near 0, and a NIC's clock may have TAI, which is 2^61 ns in 2043. So a time
+ * is taken off: added to TAI, it would be too much.
+ *
+ * Return: @rx_ns less 2^59 to 2^59 + 2^60 - 1, ns; it may wrap. Right for TAI until 2061.
+ */
+static inline u64 or_acker_hide_ns(u64 rx_ns, u64 random)
+{
+	return rx_ns - (1ULL << 59) - (random >> 4);
+}
+
 #endif /* _OR_ACKER_CORE_H */

@@ -1119,7 +1119,7 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	}
 	/* Only compared with itself, so it need not reveal how long this host has been up. */
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
-		ack->rx_ns += an->rx_offset_ns;
+		ack->rx_ns = or_acker_hide_ns(ack->rx_ns, an->rx_random);
 	ack->domain = (u8)(an->domain_base + which);
 }
 

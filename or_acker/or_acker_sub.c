@@ -459,8 +459,7 @@ int or_acker_sub_init(struct or_acker_net *an)
 	spin_lock_init(&an->lock);
 	get_random_bytes(&an->secret, sizeof(an->secret));
 	get_random_bytes(&an->domain_base, sizeof(an->domain_base));
-	/* The sender takes clocks that are less than 2^61 ns apart: 2^60 ns are 36 years. */
-	an->rx_offset_ns = get_random_u64() >> 4;
+	an->rx_random = get_random_u64();
 	INIT_LIST_HEAD(&an->unused);
 	return rhashtable_init(&an->subs, &or_acker_sub_params);
 }

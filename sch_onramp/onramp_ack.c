@@ -38,9 +38,6 @@
 /* A path is nearly empty if a packet waits for less than a share of T: 1/4. */
 #define ONRAMP_EMPTY_SHIFT	2
 
-/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
-#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
-
 /*
  * The path has no lowest round trip of its own, as for its first minute after a rest of another:
  * begin with that which is kept. It is told to nobody again, as nobody has seen it here.
@@ -121,7 +118,7 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
 
-	if (d_ns > ONRAMP_OFFSET_MAX_NS || d_ns < -ONRAMP_OFFSET_MAX_NS)
+	if (d_ns > OR_CLOCKS_APART_NS || d_ns < -OR_CLOCKS_APART_NS)
 		return ONRAMP_IMPLAUSIBLE;
 	lockdep_assert_held(&peer->lock);
 	if (!peer->has_domain || peer->domain != ack->domain) {

@@ -411,8 +411,9 @@ uptime_hidden() {
 	all_good
 	read -r up_s </proc/uptime
 	up_s=${up_s%%.*}
+	# Signed: it is less than the uptime.
 	rx_ns=$(said rx_ns)
-	expect "timestamp less the uptime, s" $((rx_ns / 1000000000 - up_s)) -ge 3600
+	expect "uptime less the timestamp, s" $((up_s - rx_ns / 1000000000)) -ge 3600
 	first=$(near_by "$(said count0)" $((up_s * 1000000)))
 	second=$(near_by "$(said count1)" $((up_s * 1000000)))
 	expect "counts less the uptime, us" $((first > second ? first : second)) -ge 60000000

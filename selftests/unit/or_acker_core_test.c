@@ -826,6 +826,26 @@ static void drain__silence(void)
 	CHECK_EQ(path.probes, 0);
 }
 
+/* Hosts that are up for no time and for ten years, and NICs that have TAI from 2024 to 2060. */
+static void hide__within_what_a_sender_takes(void)
+{
+	static const u64 year_ns = 31557600000000000ULL;
+	const u64 clocks[] = { 0, 10 * year_ns, 54 * year_ns, 57 * year_ns, 90 * year_ns };
+	const u64 randoms[] = { 0, 1, 1ULL << 62, 1ULL << 63, ~0ULL };
+	size_t i, j;
+	s64 apart;
+
+	for (i = 0; i < ARRAY_SIZE(clocks); i++)
+		for (j = 0; j < ARRAY_SIZE(randoms); j++) {
+			/* From a sender that has just begun, and one that is up for ten years. */
+			apart = (s64)or_acker_hide_ns(clocks[i], randoms[j]);
+			CHECK(apart < OR_CLOCKS_APART_NS);
+			CHECK(apart - (s64)clocks[1] > -OR_CLOCKS_APART_NS);
+		}
+	/* The time that is unknown is longer than a host is up. */
+	CHECK(or_acker_hide_ns(0, 0) - or_acker_hide_ns(0, ~0ULL) > 30 * year_ns);
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -862,6 +882,7 @@ int main(void)
 		KTAP_CASE(drain__senders_without_end),
 		KTAP_CASE(drain__on),
 		KTAP_CASE(drain__silence),
+		KTAP_CASE(hide__within_what_a_sender_takes),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));
