@@ -8,6 +8,8 @@
 #include <linux/module.h>
 #include <linux/printk.h>
 
+#include <onramp_version.h>
+
 static int __init stub_init(void)
 {
 	pr_err("%s: could not be built for this kernel: see /var/lib/dkms/onramp/%s/*/*/log/make.log\n",

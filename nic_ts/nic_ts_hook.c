@@ -16,6 +16,7 @@
 #include <linux/mutex.h>
 
 #include <nic_ts.h>
+#include <onramp_version.h>
 
 struct static_key_false nic_ts_driver_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(nic_ts_driver_key);

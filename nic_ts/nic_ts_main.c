@@ -15,6 +15,8 @@
 
 #include <linux/module.h>
 
+#include <onramp_version.h>
+
 #include "nic_ts_priv.h"
 
 #define CREATE_TRACE_POINTS

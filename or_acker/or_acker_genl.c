@@ -4,6 +4,8 @@
  */
 #include <linux/ktime.h>
 
+#include <onramp_version.h>
+
 #include "or_acker.h"
 
 /* A consistent copy of a subscriber, for netlink. */

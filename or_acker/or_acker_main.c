@@ -29,6 +29,8 @@
 #include <linux/kmod.h>
 #include <linux/module.h>
 
+#include <onramp_version.h>
+
 #include "or_acker.h"
 
 #define CREATE_TRACE_POINTS

@@ -10,6 +10,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
+#include <onramp_version.h>
 #include <or_genl.h>
 #include <or_port.h>
 #include <percpu_sum.h>

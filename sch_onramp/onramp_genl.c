@@ -8,6 +8,8 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
+#include <onramp_version.h>
+
 #include "onramp_conn.h"
 #include "onramp_event.h"
 

@@ -5,6 +5,8 @@
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 
+#include <onramp_version.h>
+
 #include "onramp_flow.h"
 #include "onramp_fwd_table.h"
 #include "onramp_proc.h"

@@ -34,6 +34,8 @@
 
 #include <net/tcp.h>
 
+#include <onramp_version.h>
+
 #include "dcqcn.h"
 #include "mercury_window.h"
 

@@ -33,6 +33,8 @@
 
 #include <net/tcp.h>
 
+#include <onramp_version.h>
+
 #include "lipd.h"
 
 #define CREATE_TRACE_POINTS

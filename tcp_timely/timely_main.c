@@ -4,6 +4,8 @@
  */
 #include <linux/module.h>
 
+#include <onramp_version.h>
+
 #include "timely.h"
 
 static int __init timely_module_init(void)

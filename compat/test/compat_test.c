@@ -30,6 +30,8 @@
 #include <net/tcp.h>
 #include <net/udp_tunnel.h>
 
+#include <onramp_version.h>
+
 #define CREATE_TRACE_POINTS
 #include "compat_test_trace.h"
 

@@ -6,6 +6,8 @@
 #include <linux/math64.h>
 #include <linux/rtnetlink.h>
 
+#include <onramp_version.h>
+
 #include "labnic.h"
 
 /* Counters: one name and one u64 each, in the order of the structures. */

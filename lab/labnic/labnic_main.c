@@ -97,6 +97,8 @@
 #include <linux/rtnetlink.h>
 #include <net/rtnetlink.h>
 
+#include <onramp_version.h>
+
 #include "labnic.h"
 
 #define DRV_NAME	"labnic"

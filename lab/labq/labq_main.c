@@ -5,6 +5,8 @@
 #include <linux/module.h>
 #include <net/netns/generic.h>
 
+#include <onramp_version.h>
+
 #include "labq.h"
 
 #define CREATE_TRACE_POINTS
