@@ -77,6 +77,24 @@ static inline bool or_genl_matches(const struct or_genl_filter *filter, u32 fami
 				 (const struct in6_addr *)filter->raddr, filter->rbits);
 }
 
+/**
+ * struct or_genl_seed - a baseline that a request tells
+ * @baseline_ns: at @at_ns, ns
+ * @at_ns:	CLOCK_MONOTONIC, ns
+ * @slope:	Q32
+ * @domain:	of the receiver's clock
+ * @error_ns:	the baseline may be too low by this, ns
+ * @left_ns:	until it expires, ns
+ */
+struct or_genl_seed {
+	s64	baseline_ns;
+	u64	at_ns;
+	s32	slope;
+	u8	domain;
+	u64	error_ns;
+	u64	left_ns;
+};
+
 /* or_genl_object.put() returns this for an object that the filter excludes. */
 #define OR_GENL_SKIP	1
 
@@ -87,12 +105,16 @@ static inline bool or_genl_matches(const struct or_genl_filter *filter, u32 fami
  * @find:	return the object of the name in @filter, or NULL; under RCU
  * @put:	write an object's attributes; under RCU. 0, -EMSGSIZE, or OR_GENL_SKIP before
  *		anything is written. @filter is NULL for the one object of a request
+ * @seed:	PATH_SEED: take a baseline; under RCU. 0, or -errno and a text
  */
 struct or_genl_object {
 	u8			cmd;
 	struct rhashtable *(*table)(struct net *net);
 	const void *(*find)(struct net *net, const struct or_genl_filter *filter);
-	int (*put)(struct sk_buff *msg, const void *object, const struct or_genl_filter *filter);
+	int (*put)(struct net *net, struct sk_buff *msg, const void *object,
+		   const struct or_genl_filter *filter);
+	int (*seed)(struct net *net, const void *object, const struct or_genl_seed *seed,
+		    struct netlink_ext_ack *extack);
 };
 
 /**

@@ -215,6 +215,9 @@ struct or_acker_conf {
 	struct rcu_head	rcu;
 };
 
+/* An OR-ACK was sent: or_acker_sub.clock has its domain. */
+#define OR_ACKER_CLOCK		0x100
+
 /**
  * struct or_acker_sub - a host that sends data and wants OR-ACKs
  * @node:	in or_acker_net.subs, as long as it is not @dead
@@ -223,6 +226,7 @@ struct or_acker_conf {
  * @nflows:	flows that point here; under or_acker_net.lock, read locklessly
  * @s:		its subscription; none in mode all
  * @caps:	OR_CAP_*; read locklessly
+ * @clock:	OR_ACKER_CLOCK and the domain of its last OR-ACK, or 0; without a lock
  * @all_keyed:	@all_key is set
  * @all_key:	of OR-ACKs in mode all without a subscription, or_acker_sub_all_key()
  * @dead:	out of the table; written under or_acker_net.lock, read locklessly
@@ -243,6 +247,7 @@ struct or_acker_sub {
 	u32			nflows;
 	struct or_subscription	s;
 	u16			caps;
+	u16			clock;
 	bool			all_keyed;
 	u8			all_key[OR_KEY_LEN];
 	bool			dead;
@@ -622,6 +627,7 @@ static inline void or_acker_drain_new(struct or_acker_net *an)
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
+bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
 bool or_acker_tell(struct or_acker_sub *sub);

@@ -1121,6 +1121,32 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
 		ack->rx_ns = or_acker_hide_ns(ack->rx_ns, an->rx_random);
 	ack->domain = (u8)(an->domain_base + which);
+	/* Netlink shows it. It hardly ever changes. */
+	if (READ_ONCE(f->sub->clock) != (OR_ACKER_CLOCK | ack->domain))
+		WRITE_ONCE(f->sub->clock, OR_ACKER_CLOCK | ack->domain);
+}
+
+/**
+ * or_acker_clock_ns() - return whether a domain is that of a clock of the kernel, as it is now
+ * @an: namespace
+ * @domain: of its OR-ACKs
+ * @clock_ns: set to the timestamps of that domain less CLOCK_MONOTONIC
+ *
+ * Context: any.
+ */
+bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns)
+{
+	u8 which = domain - an->domain_base;
+	u64 now_ns;
+	u32 steps;
+
+	if (!which) {
+		*clock_ns = (s64)an->rx_offset_ns;
+		return true;
+	}
+	now_ns = ktime_get_ns();
+	*clock_ns = (s64)(or_acker_tai(now_ns, &steps) - now_ns);
+	return which == 1 + 2 * (steps & 127);
 }
 
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,

@@ -36,7 +36,19 @@ static int or_acker_put_u64(struct sk_buff *msg, int attr, u64 value)
 	return nla_put_u64_64bit(msg, attr, value, ONRAMP_A_SUB_PAD);
 }
 
-static int or_acker_put_sub(struct sk_buff *msg, const struct or_acker_sub *sub,
+/* The clock of its OR-ACKs, but for that of a NIC. */
+static int or_acker_put_clock(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub)
+{
+	u16 clock = READ_ONCE(sub->clock);
+	s64 clock_ns;
+
+	if (!clock || !or_acker_clock_ns(or_acker_net(net), (u8)clock, &clock_ns))
+		return 0;
+	return nla_put_u8(msg, ONRAMP_A_SUB_DOMAIN, (u8)clock) ||
+	       nla_put_s64(msg, ONRAMP_A_SUB_CLOCK_NS, clock_ns, ONRAMP_A_SUB_PAD) ? -EMSGSIZE : 0;
+}
+
+static int or_acker_put_sub(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub,
 			    const struct or_acker_sub_view *view)
 {
 	u64 now_ns = ktime_get_ns(), told_ns = min(view->told_ns, now_ns);
@@ -47,7 +59,8 @@ static int or_acker_put_sub(struct sk_buff *msg, const struct or_acker_sub *sub,
 			     or_acker_put_u64(msg, ONRAMP_A_SUB_LIFETIME_S, view->left_s))) ||
 	    nla_put_u32(msg, ONRAMP_A_SUB_FLOWS, READ_ONCE(sub->nflows)) ||
 	    (told_ns && or_acker_put_u64(msg, ONRAMP_A_SUB_ACKED_NS, now_ns - told_ns)) ||
-	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, view->acks))
+	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, view->acks) ||
+	    or_acker_put_clock(msg, net, sub))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -67,7 +80,7 @@ static const void *or_acker_genl_find(struct net *net, const struct or_genl_filt
 	return or_acker_sub_find(or_acker_net(net), &key);
 }
 
-static int or_acker_genl_put(struct sk_buff *msg, const void *object,
+static int or_acker_genl_put(struct net *net, struct sk_buff *msg, const void *object,
 			     const struct or_genl_filter *filter)
 {
 	struct or_acker_sub *sub = (struct or_acker_sub *)object;
@@ -79,7 +92,7 @@ static int or_acker_genl_put(struct sk_buff *msg, const void *object,
 	or_acker_sub_view(sub, &view);
 	if (filter && filter->ifindex && filter->ifindex != view.ifindex)
 		return OR_GENL_SKIP;
-	return or_acker_put_sub(msg, sub, &view);
+	return or_acker_put_sub(msg, net, sub, &view);
 }
 
 static const struct or_genl_object or_acker_genl_objects[] = {

@@ -4,6 +4,7 @@
  *
  *	request -> policy -> name or filter -> module of the command, which stays loaded until
  *		the reply, or the end of the dump
+ *	seed:	the same, for one path; the module checks it against what it knows, then takes it
  *	dump:	walk the module's hash table; some objects at a time under RCU
  *
  * A dump has each object that is there from its begin to its end, once. Only if the table is
@@ -55,6 +56,22 @@ OR_GENL_SAME(REMOTE_PREFIX);
 static const struct nla_policy or_genl_path_policy[ONRAMP_A_PATH_STATE + 1] = {
 	OR_GENL_NAME_POLICY,
 	[ONRAMP_A_PATH_STATE]		= NLA_POLICY_MAX(NLA_U8, ONRAMP_PATH_SILENT),
+};
+
+/* A seed names all; its limits are those of sch_onramp/onramp_owd.h. */
+static const struct netlink_range_validation or_genl_seed_error = { .max = 10 * NSEC_PER_MSEC };
+static const struct netlink_range_validation or_genl_seed_left = {
+	.min = NSEC_PER_MSEC, .max = 10ULL * NSEC_PER_SEC,
+};
+
+static const struct nla_policy or_genl_seed_policy[ONRAMP_A_PATH_SEED_LEFT_NS + 1] = {
+	OR_GENL_NAME_POLICY,
+	[ONRAMP_A_PATH_DOMAIN]		= { .type = NLA_U8 },
+	[ONRAMP_A_PATH_BASELINE_NS]	= { .type = NLA_S64 },
+	[ONRAMP_A_PATH_BASELINE_AT_NS]	= { .type = NLA_U64 },
+	[ONRAMP_A_PATH_BASELINE_SLOPE]	= { .type = NLA_S32 },
+	[ONRAMP_A_PATH_BASELINE_ERROR_NS] = NLA_POLICY_FULL_RANGE(NLA_U64, &or_genl_seed_error),
+	[ONRAMP_A_PATH_SEED_LEFT_NS]	= NLA_POLICY_FULL_RANGE(NLA_U64, &or_genl_seed_left),
 };
 
 static const struct nla_policy or_genl_flow_policy[ONRAMP_A_FLOW_IFINDEX + 1] = {
@@ -220,6 +237,8 @@ static int or_genl_parse(u8 cmd, struct nlattr **attrs, struct or_genl_filter *f
 		if (!err && or_genl_has(f, ONRAMP_A_PATH_STATE))
 			f->state = nla_get_u8(attrs[ONRAMP_A_PATH_STATE]);
 		return err;
+	case ONRAMP_CMD_PATH_SEED:
+		return or_genl_parse_addrs(attrs, ONRAMP_A_PATH_REMOTE_PREFIX, f, extack);
 	case ONRAMP_CMD_FLOW_GET:
 		err = or_genl_parse_addrs(attrs, ONRAMP_A_FLOW_IFINDEX, f, extack);
 		if (!err && or_genl_has(f, ONRAMP_A_FLOW_LPORT))
@@ -335,7 +354,7 @@ static int or_genl_put_modules(struct sk_buff *msg)
 static int or_genl_info_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const u64 features = ONRAMP_FEATURE_PATH_P99 | ONRAMP_FEATURE_FLOW_VERDICTS |
-			     ONRAMP_FEATURE_EVENTS;
+			     ONRAMP_FEATURE_EVENTS | ONRAMP_FEATURE_SEEDS;
 	struct sk_buff *msg = genlmsg_new(OR_GENL_REPLY, GFP_KERNEL);
 	void *hdr;
 
@@ -427,7 +446,7 @@ static int or_genl_get(struct sk_buff *msg, struct genl_info *info,
 	rcu_read_lock();
 	found = object->find(genl_info_net(info), filter);
 	if (found)
-		err = object->put(msg, found, NULL);
+		err = object->put(genl_info_net(info), msg, found, NULL);
 	rcu_read_unlock();
 	if (!found)
 		NL_SET_ERR_MSG(info->extack, "unknown path, flow or subscriber");
@@ -465,6 +484,67 @@ static int or_genl_doit(struct sk_buff *skb, struct genl_info *info)
 put_owner:
 	module_put(owner);
 	return err ?: genlmsg_reply(msg, info);
+}
+
+/* PATH_SEED ---------------------------------------------------------------- */
+
+/* Return the first attribute that a seed needs and has not, or 0. */
+static u32 or_genl_seed_lacks(struct nlattr **attrs)
+{
+	static const u8 needs[] = {
+		ONRAMP_A_PATH_DOMAIN, ONRAMP_A_PATH_BASELINE_NS, ONRAMP_A_PATH_BASELINE_AT_NS,
+		ONRAMP_A_PATH_BASELINE_SLOPE, ONRAMP_A_PATH_BASELINE_ERROR_NS,
+		ONRAMP_A_PATH_SEED_LEFT_NS,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(needs); i++)
+		if (!attrs[needs[i]])
+			return needs[i];
+	return 0;
+}
+
+static int or_genl_seed_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct or_genl_object *object;
+	struct nlattr **attrs = info->attrs;
+	struct or_genl_filter filter;
+	struct or_genl_seed seed;
+	struct module *owner;
+	const void *found;
+	int err;
+
+	err = or_genl_parse(ONRAMP_CMD_PATH_SEED, attrs, &filter, info->extack);
+	if (!err)
+		err = or_genl_check_name(ONRAMP_CMD_PATH_SEED, &filter, info->extack);
+	if (err)
+		return err;
+	if (or_genl_seed_lacks(attrs)) {
+		NL_SET_ERR_MSG(info->extack, "a seed needs domain, baseline-ns, baseline-at-ns, baseline-slope, baseline-error-ns and seed-left-ns");
+		return -EINVAL;
+	}
+	seed = (struct or_genl_seed) {
+		.domain = nla_get_u8(attrs[ONRAMP_A_PATH_DOMAIN]),
+		.baseline_ns = nla_get_s64(attrs[ONRAMP_A_PATH_BASELINE_NS]),
+		.at_ns = nla_get_u64(attrs[ONRAMP_A_PATH_BASELINE_AT_NS]),
+		.slope = nla_get_s32(attrs[ONRAMP_A_PATH_BASELINE_SLOPE]),
+		.error_ns = nla_get_u64(attrs[ONRAMP_A_PATH_BASELINE_ERROR_NS]),
+		.left_ns = nla_get_u64(attrs[ONRAMP_A_PATH_SEED_LEFT_NS]),
+	};
+	object = or_genl_object_get(ONRAMP_CMD_PATH_GET, &owner, info->extack);
+	if (!object)
+		return -EOPNOTSUPP;
+	rcu_read_lock();
+	found = object->find(genl_info_net(info), &filter);
+	if (found) {
+		err = object->seed(genl_info_net(info), found, &seed, info->extack);
+	} else {
+		err = -ENOENT;
+		NL_SET_ERR_MSG(info->extack, "unknown path");
+	}
+	rcu_read_unlock();
+	module_put(owner);
+	return err;
 }
 
 /**
@@ -527,7 +607,7 @@ static int or_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 			  NLM_F_MULTI, w->object->cmd);
 	if (!hdr)
 		return -EMSGSIZE;
-	err = w->object->put(skb, object, &w->filter);
+	err = w->object->put(sock_net(cb->skb->sk), skb, object, &w->filter);
 	if (err) {
 		genlmsg_cancel(skb, hdr);
 		return err;
@@ -651,6 +731,13 @@ static const struct genl_ops or_genl_ops[] = {
 	OR_GENL_OBJECTS(ONRAMP_CMD_PATH_GET, or_genl_path_policy, ONRAMP_A_PATH_STATE),
 	OR_GENL_OBJECTS(ONRAMP_CMD_FLOW_GET, or_genl_flow_policy, ONRAMP_A_FLOW_IFINDEX),
 	OR_GENL_OBJECTS(ONRAMP_CMD_SUB_GET, or_genl_sub_policy, ONRAMP_A_SUB_IFINDEX),
+	{
+		.cmd	= ONRAMP_CMD_PATH_SEED,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.policy	= or_genl_seed_policy,
+		.maxattr = ONRAMP_A_PATH_SEED_LEFT_NS,
+		.doit	= or_genl_seed_doit,
+	},
 };
 
 static struct genl_family or_genl_family __ro_after_init = {

@@ -154,6 +154,7 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
 		onramp_peer_baseline(peer, tx_ns);
 	d->baseline_ns = onramp_owd_baseline(&peer->owd, tx_ns);
 	d->error_ns = onramp_owd_error(&peer->owd, tx_ns);
+	d->seeded = onramp_owd_seeded(&peer->owd);
 	return verdict;
 }
 

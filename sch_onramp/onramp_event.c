@@ -110,6 +110,29 @@ static int onramp_put_empty(struct sk_buff *msg, const struct onramp_peer *peer,
 	return 0;
 }
 
+/* The baseline as a line; the peer's lock. */
+static int onramp_put_baseline(struct sk_buff *msg, const struct onramp_peer *peer, u64 now)
+{
+	const struct onramp_owd *owd = &peer->owd;
+
+	if (!peer->has_domain || !owd->samples || peer->last_absolute)
+		return 0;
+	if (nla_put_u8(msg, ONRAMP_A_PATH_DOMAIN, peer->domain) ||
+	    nla_put_s64(msg, ONRAMP_A_PATH_BASELINE_NS, onramp_owd_baseline(owd, now),
+			ONRAMP_A_PATH_PAD) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_BASELINE_AT_NS, now) ||
+	    nla_put_s32(msg, ONRAMP_A_PATH_BASELINE_SLOPE, owd->slope) ||
+	    onramp_put_u64(msg, ONRAMP_A_PATH_BASELINE_ERROR_NS, onramp_owd_error(owd, now)) ||
+	    (owd->supported && onramp_put_u64(msg, ONRAMP_A_PATH_SUPPORT_AGE_NS,
+					      onramp_since_ns(now, owd->support_ns))) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_PAYLOAD, owd->payload) ||
+	    (onramp_owd_seeded(owd) &&
+	     onramp_put_u64(msg, ONRAMP_A_PATH_SEED_LEFT_NS,
+			    onramp_since_ns(owd->seed_until_ns, now))))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /* What is known of the path; its lock. */
 static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
 {
@@ -127,7 +150,8 @@ static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
 	    (peer->owd.proof_ns &&
 	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
 			    onramp_since_ns(now, peer->owd.proof_ns))) ||
-	    onramp_put_empty(msg, peer, now))
+	    onramp_put_empty(msg, peer, now) ||
+	    onramp_put_baseline(msg, peer, now))
 		return -EMSGSIZE;
 	return 0;
 }

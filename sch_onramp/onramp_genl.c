@@ -12,6 +12,7 @@
 
 #include "onramp_conn.h"
 #include "onramp_event.h"
+#include "onramp_trace.h"
 
 static_assert(ONRAMP_A_VERDICT_OLD - ONRAMP_A_VERDICT_BELOW == ONRAMP_CONN_VERDICTS - 1);
 static_assert(ONRAMP_A_VERDICT_IMPLAUSIBLE - ONRAMP_A_VERDICT_BELOW == ONRAMP_IMPLAUSIBLE);
@@ -46,7 +47,7 @@ static const void *onramp_genl_find_peer(struct net *net, const struct or_genl_f
 	return onramp_peer_find(onramp_net(net), &addrs);
 }
 
-static int onramp_genl_put_peer(struct sk_buff *msg, const void *object,
+static int onramp_genl_put_peer(struct net *net, struct sk_buff *msg, const void *object,
 				const struct or_genl_filter *filter)
 {
 	struct onramp_peer *peer = (struct onramp_peer *)object;
@@ -56,6 +57,74 @@ static int onramp_genl_put_peer(struct sk_buff *msg, const void *object,
 			filter->state != onramp_path_state(peer))))
 		return OR_GENL_SKIP;
 	return onramp_put_path(msg, peer);
+}
+
+/* Take a seed, if the path needs one; its lock. Return 0 or -errno, and a text. */
+static int onramp_peer_seed(struct onramp_peer *peer, u64 now, const struct or_genl_seed *seed,
+			    struct netlink_ext_ack *extack)
+{
+	struct onramp_owd_point at = { .t_ns = seed->at_ns, .d_ns = seed->baseline_ns };
+	bool seeded = onramp_owd_seeded(&peer->owd);
+	u64 below_ns;
+
+	lockdep_assert_held(&peer->lock);
+	if (peer->last_absolute) {
+		NL_SET_ERR_MSG(extack, "the path has owd synced, which knows no baseline");
+		return -EOPNOTSUPP;
+	}
+	if (!peer->has_domain || !peer->owd.samples) {
+		NL_SET_ERR_MSG(extack, "no OR-ACK of the path has come yet");
+		return -ENODATA;
+	}
+	if (peer->domain != seed->domain) {
+		NL_SET_ERR_MSG(extack, "the receiver has another clock now: another domain");
+		return -ESTALE;
+	}
+	below_ns = onramp_owd_seed(&peer->owd, now, &at, seed->slope, seed->error_ns,
+				   seed->left_ns);
+	if (!below_ns) {
+		NL_SET_ERR_MSG(extack, "the path's own baseline is lower, or has support");
+		return -EEXIST;
+	}
+	if (seeded)
+		return 0;
+	onramp_path_seeded(&peer->path, now, below_ns);
+	/* Delays of before are above another baseline. */
+	peer->epoch++;
+	return 0;
+}
+
+static int onramp_genl_seed_peer(struct net *net, const void *object,
+				 const struct or_genl_seed *seed, struct netlink_ext_ack *extack)
+{
+	struct onramp_peer *peer = (struct onramp_peer *)object;
+	s64 before_ns;
+	u64 now;
+	int err;
+
+	if (seed->slope > ONRAMP_OWD_SLOPE_MAX || seed->slope < -ONRAMP_OWD_SLOPE_MAX) {
+		NL_SET_ERR_MSG(extack, "baseline-slope: expected -858993 to 858993, 200 ppm");
+		return -ERANGE;
+	}
+	if (seed->baseline_ns > ONRAMP_OFFSET_MAX_NS || seed->baseline_ns < -ONRAMP_OFFSET_MAX_NS) {
+		NL_SET_ERR_MSG(extack, "baseline-ns: expected less than 2^61 ns");
+		return -ERANGE;
+	}
+	spin_lock_bh(&peer->lock);
+	now = ktime_get_ns();
+	if (seed->at_ns > now + NSEC_PER_SEC || now > seed->at_ns + NSEC_PER_SEC) {
+		NL_SET_ERR_MSG(extack, "baseline-at-ns: expected a time within 1 s of now");
+		err = -ERANGE;
+		goto unlock;
+	}
+	before_ns = onramp_owd_baseline(&peer->owd, now);
+	err = onramp_peer_seed(peer, now, seed, extack);
+	onramp_net_count(onramp_net(net), err ? ONRAMP_N_SEEDS_REFUSED : ONRAMP_N_SEEDS);
+	trace_onramp_seed(&peer->addrs, now, seed, before_ns,
+			  onramp_owd_baseline(&peer->owd, now), err);
+unlock:
+	spin_unlock_bh(&peer->lock);
+	return err;
 }
 
 /* Connections -------------------------------------------------------------- */
@@ -126,7 +195,7 @@ static bool onramp_flow_matches(const struct onramp_conn *conn,
 		ntohs(filter->rport) == conn->key.dport);
 }
 
-static int onramp_genl_put_conn(struct sk_buff *msg, const void *object,
+static int onramp_genl_put_conn(struct net *net, struct sk_buff *msg, const void *object,
 				const struct or_genl_filter *filter)
 {
 	struct onramp_conn *conn = (struct onramp_conn *)object;
@@ -150,6 +219,7 @@ static const struct or_genl_object onramp_genl_objects[] = {
 		.table	= onramp_genl_peers,
 		.find	= onramp_genl_find_peer,
 		.put	= onramp_genl_put_peer,
+		.seed	= onramp_genl_seed_peer,
 	}, {
 		.cmd	= ONRAMP_CMD_FLOW_GET,
 		.table	= onramp_genl_conns,

@@ -39,6 +39,10 @@
  *		below: baseline = proof; its slope is from the former reference to the proof
  *		above, and so was the last one: slope = the lower of these two
  *
+ *	a seed, a line that other hosts know (PATH_SEED), while this path has no support:
+ *		baseline = that line, until it expires or the path has support of its own
+ *		samples below it lower it, as ever
+ *
  * Why support: packets that find the queue empty have the same delay, within the noise of the
  * timestamps, and their points are on one line. Even at 80 % load these are a fifth of all
  * packets. A standing queue, such as On-Ramp itself keeps near T, has minima that wander, and
@@ -47,10 +51,10 @@
  * points over 34 ms (within 0.13 us) to 0.27 s (1 us): its slope is then known to 4 ppm.
  *
  * Limits:
- *  - A path that is congested from its first packet on: until the first proof the lowest delay
- *    seen counts as that of the empty path. The excess is too low, never too high, by the shortest
- *    queue so far. There are no proofs where the receiver has senders drain nothing, or where
- *    packets to other receivers fill the queue.
+ *  - A path that is congested from its first packet on: until the first proof or seed the lowest
+ *    delay seen counts as that of the empty path. The excess is too low, never too high, by the
+ *    shortest queue so far. There are no proofs where the receiver has senders drain nothing, or
+ *    where packets to other receivers fill the queue.
  *  - A queue that stands still, to 1 us, for 14 of 16 buckets, as a full buffer
  *    does under an overload that no sender reacts to, is taken for a longer
  *    path. A queue that moves but never drains is told apart from the path for 10 s after the last
@@ -153,6 +157,9 @@
 #define ONRAMP_OWD_PROOF_SHIFT	13
 #define ONRAMP_OWD_KNOWN_SHIFT	17
 
+/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
+#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
+
 /* A proof counts for this time, ns: 2.1 s. Receivers have senders drain a path once a second. */
 #define ONRAMP_OWD_PROVEN_NS	(1ULL << 31)
 
@@ -186,6 +193,9 @@ struct onramp_owd_point {
  * @support_ns:	when it had support last
  * @proof_ns:	when the last proof left; @support_ns is the same while traffic has given no
  *		support since; 0: there was none
+ * @seed_ns:	when the seed was taken that is the baseline; 0: there is none
+ * @seed_until_ns: when it expires
+ * @seed_error_ns: by which it may be too low
  * @rise:	slope of the last proof, if that was above the baseline, else 0
  * @sloped:	proofs have given a slope
  * @bucket:	number of the open bucket: time >> @shift
@@ -193,7 +203,7 @@ struct onramp_owd_point {
  * @min:	lowest sample of the open bucket
  * @point:	ring of the last buckets' lowest samples
  *
- * The caller serialises all access. 624 bytes, one for each path, not each flow.
+ * The caller serialises all access. 648 bytes, one for each path, not each flow.
  */
 struct onramp_owd {
 	struct onramp_owd_point ref;
@@ -213,6 +223,9 @@ struct onramp_owd {
 	u64	first_ns;
 	u64	support_ns;
 	u64	proof_ns;
+	u64	seed_ns;
+	u64	seed_until_ns;
+	u64	seed_error_ns;
 	s32	rise;
 	u64	bucket;
 	struct onramp_owd_point low;
@@ -491,6 +504,15 @@ static inline bool onramp_owd_reroute(struct onramp_owd *o)
 	return true;
 }
 
+/**
+ * onramp_owd_seeded() - return whether the baseline is a seed
+ * @o: path
+ */
+static inline bool onramp_owd_seeded(const struct onramp_owd *o)
+{
+	return o->seed_ns;
+}
+
 /* A bucket has ended: find the baseline again. */
 static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 {
@@ -498,18 +520,28 @@ static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 		/* The evidence is as old as the bucket, not as the sample that ended it. */
 		o->supported = true;
 		o->support_ns = o->min.t_ns;
-	} else if (!o->supported) {
-		onramp_owd_guess(o, t_ns);
-	} else if (t_ns - o->support_ns >= ONRAMP_OWD_HOLD_NS) {
-		o->ref = *onramp_owd_lowest(o, 0, o->count, o->slope);
+		o->seed_ns = 0;
+		return;
 	}
+	if (onramp_owd_seeded(o)) {
+		if (t_ns < o->seed_until_ns)
+			return;
+		o->seed_ns = 0;
+		o->ref = *onramp_owd_lowest(o, 0, o->count, o->slope);
+		if (!o->supported)
+			o->slope = 0;
+	}
+	if (!o->supported)
+		onramp_owd_guess(o, t_ns);
+	else if (t_ns - o->support_ns >= ONRAMP_OWD_HOLD_NS)
+		o->ref = *onramp_owd_lowest(o, 0, o->count, o->slope);
 }
 
 /* Is enough known for a report at @t_ns? */
 static inline bool onramp_owd_ready(const struct onramp_owd *o, u64 t_ns)
 {
 	return o->samples >= ONRAMP_OWD_MIN_SAMPLES &&
-	       (o->supported || (o->count && (s64)(t_ns - o->first_ns) >=
+	       (o->supported || onramp_owd_seeded(o) || (o->count && (s64)(t_ns - o->first_ns) >=
 					   (s64)ONRAMP_OWD_MIN_NS));
 }
 
@@ -740,7 +772,47 @@ static inline bool onramp_owd_proof(struct onramp_owd *o, u64 t_ns, s64 d_ns, u3
 	o->supported = true;
 	o->support_ns = t_ns;
 	o->proof_ns = t_ns;
+	o->seed_ns = 0;
 	return true;
+}
+
+/* Has the path no support of its own that counts? */
+static inline bool onramp_owd_unsure(const struct onramp_owd *o, u64 t_ns)
+{
+	return !o->supported || onramp_since_ns(t_ns, o->support_ns) > ONRAMP_OWD_HOLD_NS;
+}
+
+/**
+ * onramp_owd_seed() - take a baseline that others know
+ * @o: path, with a sample
+ * @now_ns: current time
+ * @at: a point of the line, within ONRAMP_OWD_SPAN_NS of @now_ns
+ * @slope: of the line, Q32
+ * @error_ns: by which the line may be too low
+ * @left_ns: for which it counts, at most ONRAMP_OWD_HOLD_NS
+ *
+ * It has to be below the baseline of the path, as no delay is shorter than that of the empty path.
+ *
+ * Return: by which the baseline falls, ns; 0: the path knows better, and nothing changes.
+ */
+static inline u64 onramp_owd_seed(struct onramp_owd *o, u64 now_ns,
+				  const struct onramp_owd_point *at, s32 slope, u64 error_ns,
+				  u64 left_ns)
+{
+	s64 below_ns = onramp_owd_baseline(o, now_ns) - onramp_owd_line(at, slope, now_ns);
+
+	if (!o->samples || !onramp_owd_unsure(o, now_ns) ||
+	    (!onramp_owd_seeded(o) && below_ns <= 0))
+		return 0;
+	o->ref = (struct onramp_owd_point) {
+		.t_ns = now_ns, .d_ns = onramp_owd_line(at, slope, now_ns),
+	};
+	o->slope = slope;
+	o->low_count = 0;
+	o->seed_ns = now_ns;
+	o->seed_until_ns = now_ns + left_ns;
+	o->seed_error_ns = error_ns;
+	return below_ns > 0 ? (u64)below_ns : 1;
 }
 
 /**
@@ -762,14 +834,19 @@ static inline void onramp_owd_raise(struct onramp_owd *o, u64 by_ns)
  * @o: path
  * @t_ns: time of sending
  *
- * In relative mode T grows by this. Before there is support it is the tolerance and 200 ppm of
- * two buckets, then the tolerance and the possible wander of the drift since the last support.
- * The shift gives time in units of 1.07 s, at most 2^34: no overflow.
+ * In relative mode T grows by this. A seed has its own, and wanders from when it came. Before
+ * there is support it is the tolerance and 200 ppm of two buckets, then the tolerance and the
+ * possible wander of the drift since the last support. The shift gives time in units of 1.07 s, at
+ * most 2^34: no overflow.
  */
 static inline u64 onramp_owd_error(const struct onramp_owd *o, u64 t_ns)
 {
 	u64 age_ns;
 
+	if (onramp_owd_seeded(o))
+		return ONRAMP_OWD_TOLERANCE_NS + o->seed_error_ns +
+		       (min_t(u64, onramp_since_ns(t_ns, o->seed_ns), ONRAMP_OWD_HOLD_NS) *
+			ONRAMP_OWD_WANDER_NS >> 30);
 	if (!o->supported)
 		return ONRAMP_OWD_TOLERANCE_NS +
 		       ((2 * ONRAMP_OWD_BUCKET_NS * ONRAMP_OWD_SLOPE_MAX) >>
@@ -795,6 +872,8 @@ static inline u8 onramp_owd_state(const struct onramp_owd *o, u64 t_ns, u8 befor
 
 	if (!onramp_owd_ready(o, t_ns))
 		return ONRAMP_BASELINE_LEARNING;
+	if (onramp_owd_seeded(o))
+		return ONRAMP_BASELINE_SEEDED;
 	if (!o->supported)
 		return ONRAMP_BASELINE_UNSUPPORTED;
 	return t_ns > o->support_ns && t_ns - o->support_ns > hold_ns ?

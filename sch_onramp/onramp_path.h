@@ -73,6 +73,12 @@
  *	let go = 0 to 1, more while OR-ACKs say so, else less, all in 34 ms
  *	pause  = pause * (1 - let go)
  *
+ * A path may never have been empty since its first packet, and only a seed of onramp_owd.h knows
+ * how long it is. Its lowest round trip then contains the lowest queue, too:
+ *
+ *	stood = lowest delay above the seed, of 30 to 60 s
+ *	lowest rtt, lowest wire = lowest rtt - stood, lowest wire - stood
+ *
  * Synchronised clocks: the lowest delay of 30 s does not know that a route has become longer, so
  * the excess of onramp_owd.h counts if it is less and has support:
  *
@@ -267,6 +273,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @wire: the same without the wait for the own link
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
+ * @stood: delays above a seed, while that is the baseline
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
  * @swing: lateness of packets that a later one has overtaken, negative
  * @batch: bytes that left in a row, negative
@@ -287,6 +294,7 @@ struct onramp_path {
 	struct onramp_low	wire;
 	struct onramp_low	synced;
 	struct onramp_low	owd;
+	struct onramp_low	stood;
 	struct onramp_low	swing;
 	struct onramp_low	batch;
 	struct onramp_low	both;
@@ -344,6 +352,7 @@ struct onramp_view {
  * @batch: payload that left in a row with the packet, bytes
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @learned: @absolute, and that baseline has support
+ * @seeded: the baseline is a seed
  * @is_auto: threshold auto
  * @bound: limit the delay to what its round trip allows
  * @proof: its packet is the first one after a drain of the path
@@ -361,6 +370,7 @@ struct onramp_delay {
 	u32			batch;
 	bool			absolute;
 	bool			learned;
+	bool			seeded;
 	bool			is_auto;
 	bool			bound;
 	bool			proof;
@@ -416,13 +426,45 @@ static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 	return clamp_t(u64, most_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS));
 }
 
+/**
+ * onramp_path_stood() - return the queue that the lowest round trip contains, ns
+ * @p: path
+ *
+ * A round trip that is not longer than the queue was measured without it.
+ */
+static inline s64 onramp_path_stood(const struct onramp_path *p)
+{
+	s64 stood_ns;
+
+	if (!p->stood.from_ns)
+		return 0;
+	stood_ns = max_t(s64, onramp_low(&p->stood), 0);
+	return stood_ns < onramp_low(&p->wire) ? stood_ns : 0;
+}
+
+/* onramp_path_seeded() - a seed is @below_ns below the baseline so far, > 0 */
+static inline void onramp_path_seeded(struct onramp_path *p, u64 now_ns, u64 below_ns)
+{
+	if (!p->stood.from_ns)
+		onramp_low_add(&p->stood, ONRAMP_PATH_LOW_NS, now_ns, (s64)below_ns);
+}
+
+/* Add a delay to those above a seed, or forget them: the path knows its baseline again. */
+static inline void onramp_path_stand(struct onramp_path *p, const struct onramp_delay *d)
+{
+	if (d->seeded)
+		onramp_low_add(&p->stood, ONRAMP_PATH_LOW_NS, d->trip.now_ns, d->owd_ns);
+	else
+		p->stood.from_ns = 0;
+}
+
 /*
  * Return the part of T for the lowest round trip, ns: half of it, but all of one that is shorter
  * than the shortest unit.
  */
 static inline u64 onramp_auto_trip(const struct onramp_path *p)
 {
-	u64 rtt_ns = (u64)onramp_low(&p->rtt);
+	u64 rtt_ns = (u64)(onramp_low(&p->rtt) - onramp_path_stood(p));
 
 	return max_t(u64, rtt_ns / 2, min_t(u64, rtt_ns, ONRAMP_AUTO_MIN_NS));
 }
@@ -510,8 +552,10 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = onramp_path_trip(p, &d->trip);
 	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
-	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns;
+	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns, stood_ns;
 
+	onramp_path_stand(p, d);
+	stood_ns = onramp_path_stood(p);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);
 	/* With nobound, a threshold that is set by hand applies to the whole delay. */
@@ -522,14 +566,14 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	}
 	if (d->bound)
 		limit_ns = min_t(s64, rtt_ns - onramp_low(&p->rtt),
-				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns);
+				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns) + stood_ns;
 	trust->limit_ns = (u64)limit_ns;
 	if (owd_ns > limit_ns)
 		trust->over_ns = (u64)(owd_ns - limit_ns);
 	trust->limited = trust->over_ns > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
 	if (d->bound) {
-		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) - owd_ns, 0);
+		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) + stood_ns - owd_ns, 0);
 		trust->back_ns = (u64)back_ns;
 		trust->longer_ns = onramp_path_longer(p, d, (u64)owd_ns, (u64)back_ns, trust);
 		owd_ns -= (s64)trust->longer_ns;

@@ -235,6 +235,44 @@ TRACE_EVENT(onramp_drain,
 		  __entry->after_ns)
 );
 
+/*
+ * Another program tells a baseline, at now: base, and what it was before; below: by which it falls,
+ * ns, 0 if it was refused with the error. All are of the receiver's clock less the sender's.
+ */
+TRACE_EVENT(onramp_seed,
+
+	TP_PROTO(const struct or_addrs *addrs, u64 now_ns, const struct or_genl_seed *seed,
+		 s64 before_ns, s64 after_ns, int error),
+
+	TP_ARGS(addrs, now_ns, seed, before_ns, after_ns, error),
+
+	TP_STRUCT__entry(
+		__array(__u8, to, sizeof(struct sockaddr_in6))
+		__field(u64, now_ns)
+		__field(s64, before_ns)
+		__field(s64, after_ns)
+		__field(u64, error_ns)
+		__field(u64, left_ns)
+		__field(s32, slope)
+		__field(int, error)
+	),
+
+	TP_fast_assign(
+		onramp_trace_addr(__entry->to, addrs, true, 0);
+		__entry->now_ns = now_ns;
+		__entry->before_ns = before_ns;
+		__entry->after_ns = after_ns;
+		__entry->error_ns = seed->error_ns;
+		__entry->left_ns = seed->left_ns;
+		__entry->slope = seed->slope;
+		__entry->error = error;
+	),
+
+	TP_printk("to=%pISc now=%llu base=%lld after=%lld slope=%d within=%llu left=%llu error=%d",
+		  __entry->to, __entry->now_ns, __entry->before_ns, __entry->after_ns,
+		  __entry->slope, __entry->error_ns, __entry->left_ns, __entry->error)
+);
+
 /* An OR-ACK that is not believed, or of no use. */
 TRACE_EVENT(onramp_reject,
 

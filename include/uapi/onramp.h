@@ -291,7 +291,11 @@ ONRAMP_X(DRAINS, drains, COUNT, \
 ONRAMP_X(DRAIN_PROOFS, drain_proofs, COUNT, \
 	 "drains after which the first packet showed the delay of the empty path") \
 ONRAMP_X(DRAIN_VOIDS, drain_voids, COUNT, \
-	 "drains after which it did not: it left too late, or met a queue")
+	 "drains after which it did not: it left too late, or met a queue") \
+ONRAMP_X(SEEDS, seeds, COUNT, \
+	 "baselines of the namespace that another program told, and that were taken") \
+ONRAMP_X(SEEDS_REFUSED, seeds_refused, COUNT, \
+	 "those that were refused: of another clock, or the path knows better")
 
 enum {
 	ONRAMP_STATS_UNSPEC,

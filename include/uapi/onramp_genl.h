@@ -9,9 +9,10 @@
  *	ONRAMP_CMD_SUB_GET	or_acker: one subscriber, or dump them
  *	ONRAMP_CMD_PATH_NTF	event of a peer: group ONRAMP_MCGRP_EVENTS
  *	ONRAMP_CMD_DEV_NTF	event of a device: the same group
+ *	ONRAMP_CMD_PATH_SEED	sch_onramp: tell the baseline of one peer that it does not know
  *
  * PATH, FLOW, SUB and the group take CAP_NET_ADMIN in the user namespace that owns the network
- * namespace. Requests change nothing. All is of the socket's own network namespace.
+ * namespace. PATH_SEED alone changes anything. All is of the socket's own network namespace.
  *
  * One object: name it by its addresses, and a connection by its ports too. Dump: the same
  * attributes are filters. An address alone has to be equal; with *_PREFIX that many of its first
@@ -41,6 +42,7 @@ enum onramp_genl_cmd {
 	ONRAMP_CMD_SUB_GET,
 	ONRAMP_CMD_PATH_NTF,
 	ONRAMP_CMD_DEV_NTF,
+	ONRAMP_CMD_PATH_SEED,
 
 	__ONRAMP_CMD_MAX,
 };
@@ -61,6 +63,7 @@ enum onramp_baseline_state {
 	ONRAMP_BASELINE_UNSUPPORTED,	/* the lowest delay so far */
 	ONRAMP_BASELINE_SUPPORTED,	/* enough packets found the queue empty */
 	ONRAMP_BASELINE_LOST,		/* none did for 10 s: the lowest delay since */
+	ONRAMP_BASELINE_SEEDED,		/* told by PATH_SEED, since none of the others was known */
 };
 
 /* How the RTT of an empty path is known. */
@@ -90,6 +93,7 @@ enum onramp_event {
 #define ONRAMP_FEATURE_PATH_P99		0x1	/* ONRAMP_A_PATH_OWD_P99_NS */
 #define ONRAMP_FEATURE_FLOW_VERDICTS	0x2	/* ONRAMP_A_FLOW_VERDICTS */
 #define ONRAMP_FEATURE_EVENTS		0x4	/* ONRAMP_MCGRP_EVENTS */
+#define ONRAMP_FEATURE_SEEDS		0x8	/* ONRAMP_CMD_PATH_SEED, and what it needs */
 
 /* INFO_GET; STATS_GET has the module's nest, with counters */
 enum onramp_info_attr {
@@ -122,7 +126,7 @@ enum onramp_module_attr {
 
 #define ONRAMP_A_MODULE_MAX	(__ONRAMP_A_MODULE_MAX - 1)
 
-/* PATH_GET, PATH_NTF, DEV_NTF */
+/* PATH_GET, PATH_SEED, PATH_NTF, DEV_NTF */
 enum onramp_path_attr {
 	ONRAMP_A_PATH_UNSPEC,
 	ONRAMP_A_PATH_PAD,
@@ -179,6 +183,20 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_EMPTY_KIND,	/* u8, enum onramp_empty_kind */
 	ONRAMP_A_PATH_EMPTY_LONGER,	/* u32: how often a longer RTT replaced it */
 	ONRAMP_A_PATH_EMPTY_SHORTER,	/* u32: how often one shorter by more than 1/8 did */
+
+	/*
+	 * The baseline, a line: rx - tx of the empty path, by the receiver's clock and
+	 * CLOCK_MONOTONIC. PATH_SEED takes the first five and the last one, all of them. Absent
+	 * while no OR-ACK with a delay has come.
+	 */
+	ONRAMP_A_PATH_DOMAIN,		/* u8: of the receiver's clock */
+	ONRAMP_A_PATH_BASELINE_NS,	/* s64: at BASELINE_AT_NS, ns */
+	ONRAMP_A_PATH_BASELINE_AT_NS,	/* u64: CLOCK_MONOTONIC, ns */
+	ONRAMP_A_PATH_BASELINE_SLOPE,	/* s32: what it grows by in 2^32 ns, ns */
+	ONRAMP_A_PATH_BASELINE_ERROR_NS, /* u64: it may be too low by this, ns */
+	ONRAMP_A_PATH_SUPPORT_AGE_NS,	/* u64: since it had support, ns; absent: it never had */
+	ONRAMP_A_PATH_PAYLOAD,		/* u32: of the packets that it is of, bytes */
+	ONRAMP_A_PATH_SEED_LEFT_NS,	/* u64: until the seed expires, ns; absent: no seed is used */
 
 	__ONRAMP_A_PATH_MAX,
 };
@@ -269,6 +287,10 @@ enum onramp_sub_attr {
 	ONRAMP_A_SUB_FLOWS,		/* u32: connections with data from it */
 	ONRAMP_A_SUB_ACKED_NS,		/* u64: since the last OR-ACK to it, ns */
 	ONRAMP_A_SUB_ACKS,		/* u64: OR-ACKs to it, since it was added */
+
+	/* The clock of the timestamps in these; absent: that of a NIC, or none was sent. */
+	ONRAMP_A_SUB_DOMAIN,		/* u8: its domain */
+	ONRAMP_A_SUB_CLOCK_NS,		/* s64: it less CLOCK_MONOTONIC, ns */
 
 	__ONRAMP_A_SUB_MAX,
 };

@@ -9,6 +9,7 @@
  * in on the device, and answers one packet in so many with an OR-ACK. Commands:
  *
  *	delay US	received so much later than it was
+ *	wander US	and besides that, at random, up to so much later (0)
  *	every N		an OR-ACK for each Nth packet (1)
  *	answer 0|1	or none at all
  *	first 0|1	whether it answers before any other process runs, as a receiver in the
@@ -86,7 +87,7 @@ static unsigned long subscribes, ends, data, acks, reordered, challenges, heard;
 static siphash_key_t secret = { { 299, 2 } };
 static u8 psk;
 static int doubt;
-static long long delay_ns;
+static long long delay_ns, wander_ns;
 static unsigned long every = 1;
 static int answer = 1, tai = 1, nic, others, drain;
 static u8 domain;
@@ -293,7 +294,8 @@ static void forge_challenge(const struct peer *peer, const char *kind)
 static void acknowledge(const struct peer *peer, struct connection *c, u32 seq, u64 age_ns)
 {
 	struct or_ack ack = {
-		.rx_ns = now_ns(tai ? CLOCK_TAI : CLOCK_MONOTONIC) - age_ns + delay_ns,
+		.rx_ns = now_ns(tai ? CLOCK_TAI : CLOCK_MONOTONIC) - age_ns + delay_ns +
+			 (wander_ns ? random() % wander_ns : 0),
 		.seq = seq,
 		.count = ++c->count,
 		.sport = c->sport,
@@ -527,6 +529,8 @@ static void on_command(int listener)
 		snprintf(reply, sizeof(reply), "a command is wanted\n");
 	if (!strcmp(word, "delay"))
 		delay_ns = atoll(kind) * 1000;
+	else if (!strcmp(word, "wander"))
+		wander_ns = atoll(kind) * 1000;
 	else if (!strcmp(word, "every"))
 		every = atol(kind);
 	else if (!strcmp(word, "answer"))

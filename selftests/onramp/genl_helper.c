@@ -3,12 +3,13 @@
  * The netlink families "onramp", "timely" and "nic_ts", as a user of them that has no library.
  *
  *	genl_helper [OPTION...] info|path|flow|sub|dev|clock [NAME=VALUE...]	one object
+ *	genl_helper [OPTION...] seed NAME=VALUE...	the baseline of a path
  *	genl_helper [OPTION...] dump stats|path|flow|sub|sock|dev|clock [NAME=VALUE...]	that match
  *	genl_helper [OPTION...] listen		events, until it is killed
  *
  * NAME is an attribute: family, local, remote, scope, local_prefix, remote_prefix, lport,
- * rport, ifindex, state, cookie, domain; or raw=TYPE:HEX for any. Prints a line for each object,
- * NAME=VALUE of all attributes in it. Options:
+ * rport, ifindex, state, cookie, those of a seed; or raw=TYPE:HEX for any. Prints a line for each
+ * object, NAME=VALUE of all attributes in it. Options:
  *
  *	-n NAMESPACE	in there
  *	-u		as a user without privileges
@@ -116,6 +117,14 @@ static const struct attr path_attrs[] = {
 	{ "empty_kind", ONRAMP_A_PATH_EMPTY_KIND, U8, NULL },
 	{ "empty_longer", ONRAMP_A_PATH_EMPTY_LONGER, U32, NULL },
 	{ "empty_shorter", ONRAMP_A_PATH_EMPTY_SHORTER, U32, NULL },
+	{ "domain", ONRAMP_A_PATH_DOMAIN, U8, NULL },
+	{ "baseline_ns", ONRAMP_A_PATH_BASELINE_NS, S64, NULL },
+	{ "baseline_at_ns", ONRAMP_A_PATH_BASELINE_AT_NS, U64, NULL },
+	{ "baseline_slope", ONRAMP_A_PATH_BASELINE_SLOPE, S32, NULL },
+	{ "baseline_error_ns", ONRAMP_A_PATH_BASELINE_ERROR_NS, U64, NULL },
+	{ "support_age_ns", ONRAMP_A_PATH_SUPPORT_AGE_NS, U64, NULL },
+	{ "payload", ONRAMP_A_PATH_PAYLOAD, U32, NULL },
+	{ "seed_left_ns", ONRAMP_A_PATH_SEED_LEFT_NS, U64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 
@@ -176,6 +185,8 @@ static const struct attr sub_attrs[] = {
 	{ "flows", ONRAMP_A_SUB_FLOWS, U32, NULL },
 	{ "acked_ns", ONRAMP_A_SUB_ACKED_NS, U64, NULL },
 	{ "acks", ONRAMP_A_SUB_ACKS, U64, NULL },
+	{ "domain", ONRAMP_A_SUB_DOMAIN, U8, NULL },
+	{ "clock_ns", ONRAMP_A_SUB_CLOCK_NS, S64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 
@@ -250,6 +261,7 @@ static const struct command {
 	{ "path", onramp, ONRAMP_CMD_PATH_GET, path_attrs },
 	{ "flow", onramp, ONRAMP_CMD_FLOW_GET, flow_attrs },
 	{ "sub", onramp, ONRAMP_CMD_SUB_GET, sub_attrs },
+	{ "seed", onramp, ONRAMP_CMD_PATH_SEED, path_attrs },
 	{ "path_ntf", onramp, ONRAMP_CMD_PATH_NTF, path_attrs },
 	{ "dev_ntf", onramp, ONRAMP_CMD_DEV_NTF, path_attrs },
 	{ "sock", timely, TIMELY_CMD_SOCK_GET, sock_attrs },
@@ -327,6 +339,7 @@ static void put_value(struct request *r, const struct attr *a, const char *text)
 		put(r, a->type, &value, 2);
 		break;
 	case U32:
+	case S32:
 		put(r, a->type, &value, 4);
 		break;
 	default:

@@ -57,9 +57,18 @@ link_local() {
 	understood fe80::7:b%a0.7
 }
 
-# Data goes both ways between the two, so each host is a sender and a receiver.
+# shown_by NAMESPACE NAME KIND LOCAL REMOTE: by netlink.
+shown_by() {
+	"$KSFT_DIR/genl_helper" -n "$1" "$3" "local=$4" "remote=$5" | awk -v name="$2" '{
+		for (i = 1; i <= NF; i++)
+			if (index($i, name "=") == 1) print substr($i, length(name) + 2)
+	}'
+}
+
+# Data goes both ways between the two, so each host is a sender and a receiver. B tells by how much its
+# timestamps are ahead of the clock that both have here: A's baseline is that, and the empty path.
 both_ways() {
-	local forth
+	local forth ahead
 
 	# shellcheck disable=SC2086
 	fresh $unpaused
@@ -72,6 +81,10 @@ both_ways() {
 	spawn dcload client --netns "$B" --to "$V4_A" --flows 2 --duration 600
 	wait_for 100 b_has 20
 	wait_for 100 stats_reach acks $(($(stat acks) + 20))
+	ahead=$(shown_by "$B" clock_ns sub "$B4" "$V4_A")
+	expect "delay of the empty path, ns" $(($(shown_by "$A" baseline_ns path "$V4_A" "$B4") - ahead)) -ge -1000000
+	expect "delay of the empty path, ns" $(($(shown_by "$A" baseline_ns path "$V4_A" "$B4") - ahead)) -lt 1000000000
+	expect "domain" "$(shown_by "$A" domain path "$V4_A" "$B4")" -eq "$(shown_by "$B" domain sub "$B4" "$V4_A")"
 	stop "$SPAWNED" KILL
 	stop "$forth" KILL
 	tc -n "$B" qdisc del dev b0 root

@@ -1184,6 +1184,92 @@ static void owd__error(void)
 	CHECK_EQ(onramp_owd_error(&o, 900000000000ULL), 1024 + 27939);
 }
 
+/* A seed now: the path's line, and @above_ns; for two seconds. */
+static u64 path_seed(struct path *p, double above_ns)
+{
+	struct onramp_owd_point at = {
+		.t_ns = p->t - 1000000, .d_ns = (s64)(path_base(p, p->t - 1000000) + above_ns),
+	};
+
+	return onramp_owd_seed(&p->o, p->t, &at, (s32)(p->drift * 4294967296.0), 700,
+			       2000000000);
+}
+
+static u8 path_state(const struct path *p)
+{
+	return onramp_owd_state(&p->o, p->t, ONRAMP_BASELINE_UNKNOWN);
+}
+
+/* Nobody ever sees the path empty, and others know how long it is, until they no longer say so. */
+static void owd__seeded(void)
+{
+	struct path p;
+
+	path_init(&p, 50e-6);
+	path_stands(&p, 200e6);
+	CHECK(path_error(&p) < -1100 * US);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_UNSUPPORTED);
+	CHECK(path_seed(&p, 0) >= 1100000);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SEEDED);
+	CHECK_NEAR(path_error(&p), 0, 2);
+	CHECK_EQ(onramp_owd_error(&p.o, p.t), ONRAMP_OWD_TOLERANCE_NS + 700);
+	path_stands(&p, 1200e6);
+	CHECK_NEAR(path_error(&p), 0, 10);
+	CHECK_NEAR(onramp_owd_error(&p.o, p.t), ONRAMP_OWD_TOLERANCE_NS + 700 + 2800, 100);
+	/* Another one, also if it is higher: for two seconds from then on. */
+	CHECK_EQ(path_seed(&p, 5 * US), 1);
+	path_stands(&p, 2500e6);
+	CHECK_NEAR(path_error(&p), -5 * US, 10);
+	path_stands(&p, 3300e6);
+	CHECK(path_error(&p) < -1100 * US);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_UNSUPPORTED);
+	/* A new path has a report from the first packets on. */
+	path_init(&p, 0);
+	path_busy(&p, 1200 * US, 1600 * US);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_LEARNING);
+	CHECK(path_seed(&p, 0));
+	path_busy(&p, 1200 * US, 1600 * US);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SEEDED);
+	CHECK_NEAR(path_sample(&p, 1, 1400 * US), 1400 * US, 10);
+}
+
+/* The path knows better: lower samples, support, a proof. */
+static void owd__seed_ends(void)
+{
+	struct path p;
+	int i;
+
+	path_init(&p, 0);
+	CHECK_EQ(path_seed(&p, -100 * US), 0);
+	path_known(&p, 0);
+	CHECK_EQ(path_seed(&p, -100 * US), 0);
+	CHECK_NEAR(path_error(&p), 0, 10);
+	/* Ten seconds without support. */
+	path_stands(&p, 12.5e9);
+	CHECK(path_seed(&p, 0));
+	path_init(&p, 0);
+	path_stands(&p, 200e6);
+	CHECK_EQ(path_seed(&p, 1700 * US), 0);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_UNSUPPORTED);
+	CHECK(path_seed(&p, 300 * US));
+	for (i = 0; i < 3; i++)
+		path_sample(&p, i, 200 * US);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SEEDED);
+	CHECK_NEAR(path_error(&p), -200 * US, 10);
+	CHECK(path_proof(&p, 1 * US, 1448));
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SUPPORTED);
+	CHECK_NEAR(path_error(&p), -1 * US, 10);
+	/* A lie, 100 us too low: packets on one line refute it within 0.3 s. */
+	path_init(&p, 0);
+	path_stands(&p, 50e6);
+	CHECK(path_seed(&p, -100 * US));
+	CHECK_NEAR(path_error(&p), 100 * US, 10);
+	for (i = 0; i < 32; i++)
+		path_bucket(&p, 0);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SUPPORTED);
+	CHECK_NEAR(path_error(&p), 0, 130);
+}
+
 static void owd__what_is_known(void)
 {
 	struct onramp_owd o;
@@ -1232,6 +1318,8 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__queue_on_a_line),
 		KTAP_CASE(owd__synced),
 		KTAP_CASE(owd__error),
+		KTAP_CASE(owd__seeded),
+		KTAP_CASE(owd__seed_ends),
 		KTAP_CASE(owd__what_is_known),
 		/*
 		 * These simulate hours: a wrong version that the others notice ends before, and a

@@ -157,6 +157,58 @@ static void limit__by_the_round_trip(void)
 }
 
 /* What the receiver has held is no queue; what it claims to have held may be too much. */
+/*
+ * A path that is congested from its first packet on: 20 us, and a queue of 300 us at least. With a
+ * seed the lowest round trip is known to contain that.
+ */
+static void limit__without_the_queue_that_stood(void)
+{
+	struct onramp_delay seeded = automatic;
+
+	setup();
+	ack(&automatic, 320 * US, 0);
+	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(trust.threshold_ns, 150 * US + 160 * US);
+	seeded.seeded = true;
+	onramp_path_seeded(&p, now, 300 * US);
+	now += MS;
+	ack(&seeded, 420 * US, 400 * US);
+	CHECK_EQ(trust.limit_ns, 400 * US);
+	CHECK(!trust.limited);
+	CHECK_EQ(res.owd_ns, 400 * US);
+	CHECK_EQ(trust.back_ns, 0);
+	CHECK_EQ(trust.threshold_ns, 150 * US + 20 * US);
+	now += MS;
+	ack(&seeded, 470 * US, 400 * US);
+	CHECK_EQ(trust.back_ns, 50 * US);
+	/* The queue falls, and with it what the lowest round trip contains. */
+	now += MS;
+	ack(&seeded, 120 * US, 100 * US);
+	CHECK_EQ(trust.limit_ns, 100 * US);
+	now += MS;
+	ack(&seeded, 420 * US, 400 * US);
+	CHECK_EQ(trust.limit_ns, 400 * US);
+	now += MS;
+	ack(&seeded, 20 * US, 0);
+	CHECK_EQ(onramp_path_stood(&p), 0);
+	CHECK_EQ(trust.limit_ns, 0);
+	/* A round trip of before the queue is no longer than that. */
+	setup();
+	ack(&automatic, 20 * US, 0);
+	onramp_path_seeded(&p, now, 300 * US);
+	now += MS;
+	ack(&seeded, 320 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 0);
+	CHECK_EQ(trust.limit_ns, 300 * US);
+	/* Without the seed all is as before. */
+	setup();
+	ack(&automatic, 320 * US, 0);
+	onramp_path_seeded(&p, now, 300 * US);
+	now += MS;
+	ack(&automatic, 420 * US, 400 * US);
+	CHECK_EQ(trust.limit_ns, 100 * US);
+}
+
 static void limit__without_the_hold_time(void)
 {
 	struct onramp_delay d = by_hand;
@@ -1197,6 +1249,7 @@ int main(void)
 		KTAP_CASE(low__starts),
 		KTAP_CASE(trip__what_is_possible),
 		KTAP_CASE(limit__by_the_round_trip),
+		KTAP_CASE(limit__without_the_queue_that_stood),
 		KTAP_CASE(limit__without_the_hold_time),
 		KTAP_CASE(limit__without_the_own_link),
 		KTAP_CASE(limit__without_the_model),

@@ -44,7 +44,7 @@ struct attr {
 
 static const char * const path_states[] = { "asked", "subscribed", "silent", NULL };
 static const char * const baselines[] = {
-	"unknown", "learning", "unsupported", "supported", "lost", NULL,
+	"unknown", "learning", "unsupported", "supported", "lost", "seeded", NULL,
 };
 
 static const char * const empty_hows[] = { "seen", "proof", "changed", NULL };
@@ -89,6 +89,9 @@ static const struct attr paths[ONRAMP_A_PATH_MAX + 1] = {
 	[ONRAMP_A_PATH_EMPTY_KIND]	= { "empty_kind", WORD, empty_kinds },
 	[ONRAMP_A_PATH_EMPTY_LONGER]	= { "empty_longer", U32 },
 	[ONRAMP_A_PATH_EMPTY_SHORTER]	= { "empty_shorter", U32 },
+	[ONRAMP_A_PATH_BASELINE_ERROR_NS] = { "baseline_error_ns", U64 },
+	[ONRAMP_A_PATH_SUPPORT_AGE_NS]	= { "support_age_ns", U64 },
+	[ONRAMP_A_PATH_SEED_LEFT_NS]	= { "seed_left_ns", U64 },
 };
 
 static const struct attr verdicts[ONRAMP_A_VERDICT_MAX + 1] = {
