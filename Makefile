@@ -70,6 +70,7 @@ tools: ## Build the userspace tools: build/bin, build/tc
 	+@$(MAKE) --no-print-directory -C lab/labnet O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/nic_ts O=$(userspace)/bin
 	+@$(MAKE) --no-print-directory -C tools/onrampctl O=$(userspace)/bin
+	+@$(MAKE) --no-print-directory -C tools/onrampd O=$(userspace)/onrampd wanted
 	+@$(MAKE) --no-print-directory -C tools/tc O=$(userspace)/tc
 
 .PHONY: demo
@@ -227,6 +228,11 @@ check-programs: ## Compare nginx, redis and iperf3 over fq and onramp: [KERNEL=6
 check-podman: ## Test containers of Debian's podman, in its own network, behind the host's qdisc: [KERNEL=6.1]
 	@$(SETUP) build vm podman
 	@MAKEFLAGS= selftests/onramp/podman
+
+.PHONY: check-onrampd
+check-onrampd: ## Test the daemons of three hosts: a queue from the first packet on: [KERNEL=6.1]
+	@$(SETUP) build vm
+	@MAKEFLAGS= selftests/onramp/onrampd
 
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab

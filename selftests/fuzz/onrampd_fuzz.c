@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: report.h, cluster.h and baseline_core.h fed with any messages of hosts that have
+ * the key, between paths of a kernel.
+ *
+ * The first bytes are the paths, then each message has a host and its bytes. What must hold,
+ * whatever comes:
+ *
+ *	- a message that is read is written the same
+ *	- a new seed is below the baseline of the kernel
+ *	- a reply has no more lines than it may
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core_user.h"
+
+#include "cluster.h"
+#include "fuzz.h"
+
+#define PEERS	4
+#define NOW_NS	1000000000000LL
+#define SESSION	77
+
+static struct cluster c;
+
+static void addr_of(unsigned int i, uint8_t *addr)
+{
+	memset(addr, 0, 16);
+	addr[0] = 0xfc;
+	addr[15] = (uint8_t)(i + 1);
+}
+
+static void paths(const uint8_t *data)
+{
+	unsigned int i;
+
+	memset(&c, 0, sizeof(c));
+	cluster_begin(&c);
+	for (i = 1; i <= PEERS; i++) {
+		struct cluster_path p = {
+			.known = data[i] & 1, .state = data[i] >> 1 & 7, .domain = (uint8_t)i,
+			.at_ns = NOW_NS - data[0] * 1000000LL, .slope = (int8_t)data[5] * 5000,
+			.baseline_ns = (int8_t)data[i] * 100000LL, .error_ns = data[6] * 100,
+			.payload = data[7] * 8, .rate_mbit = 10000, .rtt_ns = data[8] * 1000,
+		};
+
+		addr_of(0, p.local);
+		addr_of(i, p.remote);
+		REQUIRE(cluster_path(&c, &p));
+	}
+	if (data[9] & 1)
+		cluster_clock(&c, 9, (int8_t)data[9] * 1000000LL);
+	cluster_end(&c);
+}
+
+static void message(unsigned int from, const uint8_t *bytes)
+{
+	struct cluster_host *host;
+	uint8_t addr[16], again[REPORT_LEN] = { 0 };
+	struct report r, same;
+	uint8_t msg[REPORT_LEN];
+
+	memcpy(msg, bytes, REPORT_LEN);
+	if (!report_decode(msg, REPORT_LEN, &r))
+		return;
+	REQUIRE(r.n <= REPORT_LINES);
+	report_encode(&r, again);
+	REQUIRE(report_decode(again, REPORT_LEN, &same));
+	REQUIRE(same.session == r.session && same.count == r.count && same.n == r.n);
+	REQUIRE(!r.n || !memcmp(&same.line[r.n - 1].addr, &r.line[r.n - 1].addr, 16));
+	addr_of(1 + from % PEERS, addr);
+	host = cluster_find(&c, addr);
+	REQUIRE(host);
+	cluster_report(host, &r, SESSION, from % 3 ? 1 : REPORT_HOPS_UNKNOWN, NOW_NS);
+}
+
+static void seeds(void)
+{
+	struct report r = { .count = 1 };
+	unsigned int i;
+
+	cluster_solve(&c, NOW_NS);
+	REQUIRE(c.n_lines <= BASELINE_LINES);
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		const struct cluster_host *h = &c.host[i];
+		const struct cluster_seed *s = &h->seed;
+
+		REQUIRE(h->seen || !s->known);
+		if (!s->known)
+			continue;
+		REQUIRE(s->error_ns >= 0);
+		REQUIRE(!s->wanted || h->path.state == CLUSTER_SEEDED ||
+			s->value_ns < cluster_at(h->path.baseline_ns, h->path.slope,
+						 NOW_NS - h->path.at_ns));
+	}
+	cluster_fill(&c, &c.host[0], NOW_NS, &r);
+	REQUIRE(r.n <= REPORT_LINES && (c.clocked || !r.n));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t at = 10;
+
+	if (size < at)
+		return 0;
+	paths(data);
+	/* The MAC is not looked at here. */
+	for (; size - at > REPORT_SIGNED; at += REPORT_SIGNED + 1) {
+		uint8_t msg[REPORT_LEN] = { 0 };
+
+		memcpy(msg, data + at + 1, REPORT_SIGNED);
+		message(data[at], msg);
+	}
+	seeds();
+	return 0;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * baseline_core.h: cases computed by hand, and random clusters against a model in double precision
+ * and against the truth.
+ *
+ *	baseline_model_test [SEED [STEPS]]
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "baseline_core.h"
+#include "baseline_model.h"
+#include "ktap.h"
+#include "random.h"
+
+#define US	1000LL
+#define D	(10 * US)
+
+static unsigned long steps = 2000000;
+
+/* Clocks of hosts in a test, ns. */
+static const s64 clocks[] = { 0, 70000 * US, -123456 * US, 999 * US };
+
+static struct baseline_line lines[BASELINE_LINES];
+static unsigned int n_lines;
+
+static void line(unsigned int from, unsigned int to, s64 queue_ns, bool clean)
+{
+	lines[n_lines++] = (struct baseline_line) {
+		.from = from, .to = to, .clean = clean,
+		.value_ns = clocks[to] - clocks[from] + D + queue_ns,
+		.slope = 10 * (int)(to - from), .error_ns = 1 * US,
+	};
+}
+
+/* Of the path to host @to: true if it is known. */
+static bool answer(unsigned int to, struct baseline_answer *a, enum baseline_trust trust)
+{
+	struct baseline_line own = { .to = to };
+	struct baseline_solution s;
+
+	baseline_solve(lines, n_lines, &s);
+	CHECK_EQ(s.trust, trust);
+	return baseline_answer(&s, &own, a);
+}
+
+/* The way there has a queue of 300 us, the way back none. Hosts 0 and 1 know an empty path. */
+static void core__way_back(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(0, 2, 300 * US, false);
+	line(2, 0, 0, true);
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	CHECK_EQ(a.line.error_ns, 1 * US);
+	CHECK_EQ(a.line.slope, 20);
+	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
+	/* Nobody vouches for the way back: that is a bound from below only. */
+	lines[3].clean = false;
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 300 * US);
+	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
+}
+
+/* Host 2 sends nothing back, but both send to host 1 and it to host 0. */
+static void core__way_by_another(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(0, 2, 300 * US, false);
+	line(2, 1, 0, true);
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	CHECK_EQ(a.line.error_ns, 2 * US);
+	CHECK_EQ(a.line.slope, 10 + 10);
+	/* A path that was never used, either. */
+	n_lines = 2;
+	line(2, 1, 0, true);
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	CHECK(!answer(3, &a, BASELINE_ALL));
+	/* Without a pair of lines nothing is known of D. */
+	n_lines = 1;
+	CHECK(!answer(1, &a, BASELINE_ALL));
+}
+
+/* Incast: all that comes to host 2 waits, and what it sends does not. */
+static void core__incast(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(0, 2, 300 * US, false);
+	line(1, 2, 200 * US, false);
+	line(3, 2, 100 * US, false);
+	line(2, 3, 0, true);
+	line(3, 0, 0, true);
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+}
+
+static void core__liars(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(0, 2, 300 * US, false);
+	line(2, 0, 0, true);
+	/* Host 3 says that packets to 2 take 100 us less than they do. */
+	line(3, 0, 0, true);
+	line(0, 3, 0, true);
+	line(3, 2, -100 * US, true);
+	CHECK(answer(2, &a, BASELINE_OWN));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	/* Of its own path it can say what it wants, as it alone loses by that. */
+	n_lines = 4;
+	lines[3].value_ns += 100 * US;
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D - 100 * US);
+	CHECK(answer(1, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[1] + D);
+	/* This host has seen better, and so has each host of its own paths. */
+	lines[2].clean = true;
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 300 * US);
+}
+
+/* Paths of a class differ: one that is shorter, or known to be longer, has its own D. */
+static void core__pairs(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(2, 0, -3 * US, true);
+	line(0, 2, -3 * US, false);
+	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D - 3 * US);
+	line(3, 0, 5 * US, true);
+	line(0, 3, 5 * US, true);
+	CHECK(answer(3, &a, BASELINE_ALL));
+	CHECK_EQ(a.line.value_ns, clocks[3] + D + 5 * US);
+	/* Less than nothing: none of it counts. */
+	n_lines = 2;
+	lines[0].value_ns -= 50 * US;
+	CHECK(!answer(2, &a, BASELINE_ALL));
+}
+
+static void core__floors(void)
+{
+	s64 floors[BASELINE_CLASSES];
+
+	n_lines = 0;
+	line(0, 1, 40 * US, false);
+	line(1, 0, 0, true);
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], 2 * D + 40 * US);
+	CHECK_EQ(floors[1], BASELINE_NONE);
+	/* Clean pairs: the lower one of two, the middle one of three. */
+	line(0, 2, 8 * US, true);
+	line(2, 0, 0, true);
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], 2 * D + 8 * US);
+	line(0, 3, 2 * US, true);
+	line(3, 0, 0, true);
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], 2 * D + 2 * US);
+	line(1, 2, 4 * US, true);
+	line(2, 1, 0, true);
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], 2 * D + 4 * US);
+	/* No two hosts are nearer than nothing. */
+	n_lines = 2;
+	lines[0].value_ns -= 1000 * US;
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], BASELINE_NONE);
+	lines[0].value_ns += 1000 * US;
+	/* Both ways have to be of one class. */
+	lines[1].class = 1;
+	n_lines = 2;
+	baseline_floors(lines, n_lines, floors);
+	CHECK_EQ(floors[0], BASELINE_NONE);
+}
+
+static void core__valid(void)
+{
+	struct baseline_line l = { .to = 1 };
+
+	CHECK(baseline_valid(&l));
+	l.value_ns = BASELINE_MAX_NS - 1;
+	l.error_ns = BASELINE_ERROR_MAX_NS;
+	CHECK(baseline_valid(&l));
+	l.error_ns++;
+	CHECK(!baseline_valid(&l));
+	l.error_ns = -1;
+	CHECK(!baseline_valid(&l));
+	l.error_ns = 0;
+	l.value_ns++;
+	CHECK(!baseline_valid(&l));
+	l.value_ns = -BASELINE_MAX_NS;
+	CHECK(!baseline_valid(&l));
+	l.value_ns++;
+	l.class = BASELINE_CLASSES - 1;
+	l.to = BASELINE_HOSTS - 1;
+	CHECK(baseline_valid(&l));
+	l.to++;
+	CHECK(!baseline_valid(&l));
+	l.to = 0;
+	CHECK(!baseline_valid(&l));
+	l.from = BASELINE_HOSTS;
+	CHECK(!baseline_valid(&l));
+	l.from = 1;
+	l.class++;
+	CHECK(!baseline_valid(&l));
+}
+
+static void core__plausible(void)
+{
+	s64 offset_ns = 123456 * US;
+
+	CHECK(baseline_plausible(offset_ns + 10, 10 - offset_ns, 0, 40));
+	CHECK(baseline_plausible(40, 40, 0, 40));
+	CHECK(!baseline_plausible(40, 41, 0, 40));
+	CHECK(baseline_plausible(40, 41, 1, 40));
+	CHECK(baseline_plausible(3, 2, 0, 40));
+	CHECK(!baseline_plausible(2, 2, 0, 40));
+	CHECK(baseline_plausible(2, 2, 1, 40));
+	CHECK(!baseline_plausible(100 * US, -200 * US, 1 * US, 40 * US));
+	CHECK(baseline_plausible(5, -5, 0, 0));
+	CHECK(!baseline_plausible(5, -6, 0, 0));
+}
+
+/* What was known a second ago, between clocks that drift apart by 50 ppm. */
+static void core__predict(void)
+{
+	const struct baseline_answer before = {
+		.line = { .value_ns = 500 * US, .slope = 214748, .error_ns = 1 * US },
+	};
+	const struct baseline_answer queue = {
+		.line = { .value_ns = 900 * US, .error_ns = 2 * US }, .least_ns = BASELINE_NONE,
+	};
+	struct baseline_answer now = { .line.value_ns = 0 };
+
+	CHECK(baseline_predict(&before, 1000000000, false, &now));
+	CHECK_NEAR(now.line.value_ns, 550 * US, 5);
+	CHECK_EQ(now.line.error_ns, 4 * US);
+	CHECK_EQ(now.line.slope, 214748);
+	CHECK_EQ(now.least_ns, BASELINE_NONE);
+	now = queue;
+	CHECK(baseline_predict(&before, 1000000000, true, &now));
+	CHECK_NEAR(now.line.value_ns, 550 * US, 5);
+	/* Not below what is possible, */
+	now = queue;
+	now.least_ns = 600 * US;
+	CHECK(baseline_predict(&before, 1000000000, true, &now));
+	CHECK_EQ(now.line.value_ns, 600 * US);
+	/* nor above what is known. */
+	now = queue;
+	now.line.value_ns = 552 * US - 100;
+	CHECK(!baseline_predict(&before, 1000000000, true, &now));
+	CHECK_EQ(now.line.value_ns, 552 * US - 100);
+}
+
+/* Largest errors: nothing overflows. */
+static void core__extremes(void)
+{
+	struct baseline_solution s;
+	unsigned int i;
+
+	n_lines = 0;
+	for (i = 0; i < BASELINE_HOSTS - 1; i++) {
+		lines[n_lines++] = (struct baseline_line) {
+			.from = i, .to = i + 1, .value_ns = BASELINE_MAX_NS - 1,
+			.slope = INT32_MAX, .error_ns = BASELINE_ERROR_MAX_NS,
+		};
+		lines[n_lines++] = (struct baseline_line) {
+			.from = i + 1, .to = i, .value_ns = 2 - BASELINE_MAX_NS,
+			.slope = INT32_MIN, .error_ns = BASELINE_ERROR_MAX_NS, .clean = true,
+		};
+	}
+	baseline_solve(lines, n_lines, &s);
+	CHECK_EQ(s.trust, BASELINE_ALL);
+	CHECK_EQ(s.floor_ns[0], 1);
+	CHECK(s.upper[BASELINE_HOSTS - 1].ns > (BASELINE_HOSTS - 2) * (BASELINE_MAX_NS - 2));
+}
+
+/* A random cluster: clean lines have no queue, and errors within what they say. */
+static void cluster(bool honest)
+{
+	unsigned int hosts = 2 + random_u64() % 12, i, j;
+	s64 clock_ns[16], d_ns[4];
+
+	for (i = 0; i < 4; i++)
+		d_ns[i] = (s64)log_uniform(1e3, 1e5);
+	for (i = 0; i < hosts; i++)
+		clock_ns[i] = (s64)uniform(-1e12, 1e12);
+	n_lines = 0;
+	for (i = 0; i < hosts; i++) {
+		for (j = 0; j < hosts; j++) {
+			struct baseline_line *l = &lines[n_lines];
+
+			if (i == j || chance(0.5))
+				continue;
+			*l = (struct baseline_line) {
+				.from = i, .to = j, .class = (i ^ j) % 4 * !chance(0.01),
+				.clean = chance(0.6), .error_ns = (s64)log_uniform(10, 2e3),
+			};
+			l->value_ns = clock_ns[j] - clock_ns[i] + d_ns[(i ^ j) % 4];
+			if (!l->clean)
+				l->value_ns += (s64)exponential(1e5);
+			if (!honest && chance(0.03))
+				l->value_ns -= (s64)uniform(-1e5, 1e5);
+			n_lines++;
+		}
+	}
+}
+
+static void model(struct baseline_model *m)
+{
+	static struct model_line in[MODEL_LINES];
+	unsigned int i;
+
+	for (i = 0; i < n_lines; i++)
+		in[i] = (struct model_line) {
+			.from = lines[i].from, .to = lines[i].to, .class = lines[i].class,
+			.clean = lines[i].clean, .ns = (double)lines[i].value_ns,
+			.error_ns = (double)lines[i].error_ns,
+		};
+	baseline_model(in, (int)n_lines, m);
+}
+
+static void model__same(void)
+{
+	static struct baseline_solution s;
+	struct baseline_model m;
+	unsigned int i;
+	unsigned long run, runs = steps / 10000;
+
+	for (run = 0; run < runs; run++) {
+		cluster(run % 2);
+		baseline_solve(lines, n_lines, &s);
+		model(&m);
+		CHECK_EQ(s.trust, m.own ? BASELINE_OWN : BASELINE_ALL);
+		for (i = 0; i < BASELINE_CLASSES; i++) {
+			CHECK_EQ(s.floor_ns[i] == BASELINE_NONE, !!isinf(m.floor_ns[i]));
+			if (s.floor_ns[i] != BASELINE_NONE)
+				CHECK_NEAR(s.floor_ns[i], m.floor_ns[i], 0);
+		}
+		for (i = 0; i < BASELINE_HOSTS; i++) {
+			CHECK_EQ(s.upper[i].ns == BASELINE_NONE, !!isinf(m.upper_ns[i]));
+			CHECK_EQ(s.lower[i].ns == BASELINE_NONE, !!isinf(m.lower_ns[i]));
+			if (s.upper[i].ns != BASELINE_NONE)
+				CHECK_NEAR(s.upper[i].ns + s.upper[i].error_ns, m.upper_ns[i], 0);
+			if (s.lower[i].ns != BASELINE_NONE)
+				CHECK_NEAR(s.lower[i].ns - s.lower[i].error_ns, m.lower_ns[i], 0);
+		}
+		if (ktap_failures)
+			return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(core__way_back),
+		KTAP_CASE(core__way_by_another),
+		KTAP_CASE(core__incast),
+		KTAP_CASE(core__liars),
+		KTAP_CASE(core__pairs),
+		KTAP_CASE(core__floors),
+		KTAP_CASE(core__valid),
+		KTAP_CASE(core__plausible),
+		KTAP_CASE(core__predict),
+		KTAP_CASE(core__extremes),
+		KTAP_CASE(model__same),
+	};
+
+	random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20150817;
+	if (argc > 2)
+		steps = strtoul(argv[2], NULL, 0);
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * report.h and cluster.h: messages and replays, and daemons of several hosts that tell each other
+ * of paths whose truth is known.
+ */
+#include <string.h>
+
+#include "cluster.h"
+#include "core_user.h"
+#include "ktap.h"
+
+#define US	1000LL
+#define SEC	1000000000LL
+
+/* Messages ------------------------------------------------------------------ */
+
+static struct report example(void)
+{
+	struct report r = {
+		.session = 0x1122334455667788, .count = 7, .echo = 0xfedcba9876543210,
+		.domain = 200, .clocked = true, .n = REPORT_LINES,
+	};
+	unsigned int i;
+
+	for (i = 0; i < r.n; i++) {
+		r.line[i] = (struct report_line) {
+			.value_ns = -(s64)i * 123456789012, .slope = -100 * (int)i,
+			.error_ns = 0xfffffff0 + i, .rate_mbit = 100000 + i,
+			.payload = (u16)(65535 - i), .domain = (u8)(255 - i), .hops = (u8)i,
+			.clean = i % 2,
+		};
+		memset(r.line[i].addr, (int)i + 1, 16);
+	}
+	return r;
+}
+
+static void report__there_and_back(void)
+{
+	struct report in = example(), out = { .n = 0 };
+	u8 msg[REPORT_LEN] = { 0 };
+
+	report_encode(&in, msg);
+	CHECK(report_decode(msg, sizeof(msg), &out));
+	CHECK_EQ(out.session, in.session);
+	CHECK_EQ(out.count, 7);
+	CHECK_EQ(out.echo, in.echo);
+	CHECK_EQ(out.domain, 200);
+	CHECK(out.clocked);
+	CHECK_EQ(out.n, in.n);
+	CHECK(!memcmp(out.line[15].addr, in.line[15].addr, 16));
+	CHECK_EQ(out.line[15].value_ns, in.line[15].value_ns);
+	CHECK_EQ(out.line[15].slope, -1500);
+	CHECK_EQ(out.line[15].error_ns, 0xffffffff);
+	CHECK_EQ(out.line[15].rate_mbit, 100015);
+	CHECK_EQ(out.line[15].payload, 65520);
+	CHECK_EQ(out.line[15].domain, 240);
+	CHECK_EQ(out.line[15].hops, 15);
+	CHECK(out.line[15].clean && !out.line[14].clean);
+	/* What is behind the last line is 0. */
+	in.n = 1;
+	report_encode(&in, msg);
+	CHECK_EQ(msg[REPORT_HEADER + REPORT_LINE_LEN], 0);
+	CHECK_EQ(msg[REPORT_SIGNED - 1], 0);
+}
+
+static void report__refused(void)
+{
+	struct report in = example(), out;
+	u8 msg[REPORT_LEN] = { 0 };
+
+	report_encode(&in, msg);
+	CHECK(!report_decode(msg, sizeof(msg) - 1, &out));
+	CHECK(!report_decode(msg, sizeof(msg) + 1, &out));
+	msg[0]++;
+	CHECK(!report_decode(msg, sizeof(msg), &out));
+	msg[0]--;
+	msg[4]++;
+	CHECK(!report_decode(msg, sizeof(msg), &out));
+	msg[4]--;
+	msg[5]++;
+	CHECK(!report_decode(msg, sizeof(msg), &out));
+	msg[5]--;
+	memset(msg + 8, 0, 8);
+	CHECK(!report_decode(msg, sizeof(msg), &out));
+}
+
+static void report__replays(void)
+{
+	struct report r = { .session = 11, .count = 5 };
+	struct report_peer p = { .session = 0 };
+
+	/* It does not know this session. */
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_GREETING);
+	CHECK_EQ(report_echo(&p, 1), 11);
+	CHECK_EQ(report_echo(&p, 2), 11);
+	r = (struct report) { .session = 11, .count = 6, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	r.count = 5;
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	r.count = 7;
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
+	/* A daemon of before, or a new one: the current one still counts. */
+	r = (struct report) { .session = 10, .count = 1, .echo = 98 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_GREETING);
+	CHECK_EQ(report_echo(&p, 1), 10);
+	CHECK_EQ(report_echo(&p, 2), 11);
+	r = (struct report) { .session = 11, .count = 8, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
+	CHECK_EQ(report_echo(&p, 1), 11);
+	/* It was started again, and proves it. */
+	r = (struct report) { .session = 12, .count = 1, .echo = 0 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_GREETING);
+	r = (struct report) { .session = 12, .count = 2, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
+	CHECK_EQ(report_echo(&p, 1), 12);
+	/* Its own messages come back. */
+	r = (struct report) { .session = 99, .count = 1000, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+}
+
+/* Daemons ------------------------------------------------------------------- */
+
+#define HOSTS	6
+#define D_NS	(9 * US)
+
+static struct cluster c[HOSTS];
+static s64 now;
+
+/* Of each host: CLOCK_MONOTONIC at 0, its receive clock on top, its rate, Q32. */
+static const s64 monos[HOSTS] = { 0, 500 * SEC, 7 * SEC, 90000 * SEC, 3 * SEC, SEC };
+static const s64 clocks[HOSTS] = { 77 * SEC, 3 * SEC, 123456789, 5, 99 * SEC, 1 };
+static const s32 rates[HOSTS] = { 0, 100000, -150000, 214748, 0, 50000 };
+
+static s64 mono(unsigned int h)
+{
+	return monos[h] + cluster_at(now, rates[h], now);
+}
+
+static const u8 *addr(unsigned int h)
+{
+	static u8 addrs[HOSTS][16];
+
+	addrs[h][10] = 0xff;
+	addrs[h][11] = 0xff;
+	addrs[h][12] = 10;
+	addrs[h][15] = (u8)(h + 1);
+	return addrs[h];
+}
+
+/* A path that the kernel of host @from has: a queue of @queue_ns was never empty. */
+static void path(unsigned int from, unsigned int to, s64 queue_ns, u8 state)
+{
+	struct cluster_path p = {
+		.known = true, .at_ns = mono(from), .state = state,
+		.baseline_ns = mono(to) + clocks[to] - mono(from) + D_NS + queue_ns,
+		.slope = rates[to] - rates[from], .error_ns = 1100, .domain = (u8)(40 + to),
+		.rtt_ns = 2 * D_NS + 5 * US + queue_ns, .rate_mbit = 10000, .payload = 1448,
+	};
+
+	memcpy(p.local, addr(from), 16);
+	memcpy(p.remote, addr(to), 16);
+	CHECK(cluster_path(&c[from], &p));
+	/* As if all had talked. */
+	cluster_find(&c[from], addr(to))->hops = 1;
+}
+
+static void begin(unsigned int h)
+{
+	cluster_begin(&c[h]);
+	cluster_clock(&c[h], (u8)(40 + h), clocks[h]);
+}
+
+static void knows(unsigned int h, unsigned int subscriber)
+{
+	CHECK(cluster_host(&c[h], addr(subscriber), addr(h)));
+}
+
+static u64 counts;
+
+/* A message of one daemon to another; @lie_ns is added to the line to host @about. */
+static void tells(unsigned int from, unsigned int to, unsigned int about, s64 lie_ns)
+{
+	struct cluster_host *sender = cluster_find(&c[to], addr(from)), *receiver;
+	struct report r = { .session = 1000 + from, .count = ++counts }, in;
+	u8 msg[REPORT_LEN];
+	unsigned int i;
+
+	receiver = cluster_find(&c[from], addr(to));
+	CHECK(sender && receiver);
+	if (!sender || !receiver)
+		return;
+	cluster_fill(&c[from], receiver, mono(from), &r);
+	for (i = 0; i < r.n; i++)
+		if (!memcmp(r.line[i].addr, addr(about), 16))
+			r.line[i].value_ns += lie_ns;
+	report_encode(&r, msg);
+	CHECK(report_decode(msg, sizeof(msg), &in));
+	cluster_report(sender, &in, 1000 + to, 1, mono(to));
+}
+
+static void speak(unsigned int a, unsigned int b)
+{
+	tells(a, b, 0, 0);
+	tells(b, a, 0, 0);
+}
+
+/* All: 1 is a host with clean paths, that to 2 has a queue, and 2 answers. */
+static void all_paths(u8 state)
+{
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, 400 * US, state);
+	cluster_end(&c[0]);
+	begin(1);
+	path(1, 0, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[1]);
+	begin(2);
+	path(2, 0, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+}
+
+static void clear(void)
+{
+	memset(c, 0, sizeof(c));
+	now = 100 * SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	/* The first messages say nothing but who they are of. */
+	tells(1, 0, 0, 0);
+	tells(2, 0, 0, 0);
+	CHECK_EQ(cluster_find(&c[0], addr(2))->report_ns, 0);
+	speak(0, 1);
+	speak(0, 2);
+}
+
+static s64 truth(unsigned int from, unsigned int to)
+{
+	return mono(to) + clocks[to] - mono(from) + D_NS;
+}
+
+static struct cluster_seed *seed(unsigned int at, unsigned int to)
+{
+	cluster_solve(&c[at], mono(at));
+	return &cluster_find(&c[at], addr(to))->seed;
+}
+
+static void cluster__congested_first(void)
+{
+	struct cluster_seed *s;
+
+	clear();
+	s = seed(0, 2);
+	CHECK(s->known && s->wanted && !s->predicted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
+	CHECK_NEAR(s->slope, rates[2] - rates[0], 1);
+	CHECK(s->error_ns <= 2200);
+	CHECK(s->least_ns <= truth(0, 2) && s->least_ns >= truth(0, 2) - 5 * US);
+	CHECK(!seed(0, 1)->wanted);
+	/* The path has support: the kernel knows best, and of a line of ours it knows nothing. */
+	all_paths(CLUSTER_SUPPORTED);
+	CHECK(!seed(0, 2)->wanted);
+	all_paths(CLUSTER_SEEDED);
+	s = seed(0, 2);
+	CHECK(s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
+	/* One that was wrong is no evidence for the next one. */
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, -50 * US, CLUSTER_SEEDED);
+	cluster_end(&c[0]);
+	s = seed(0, 2);
+	CHECK(s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
+	/* Half a second later, by reports of before. */
+	now += SEC / 2;
+	all_paths(CLUSTER_SEEDED);
+	s = seed(0, 2);
+	CHECK(s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 50);
+}
+
+/* All that host 2 says is gone: its clock and the empty path remain for ten seconds, no longer. */
+static void cluster__predicts(void)
+{
+	struct cluster_seed *s;
+
+	clear();
+	CHECK(seed(0, 2)->wanted);
+	now += 4 * SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	s = seed(0, 2);
+	CHECK(s->wanted && s->predicted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 400);
+	CHECK_NEAR(s->error_ns, 1100 + 12 * US, 1);
+	now += 5 * SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	CHECK(seed(0, 2)->wanted);
+	now += 2 * SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	CHECK(!seed(0, 2)->wanted);
+	/* The kernel forgets the host. */
+	cluster_begin(&c[0]);
+	cluster_end(&c[0]);
+	CHECK(!cluster_find(&c[0], addr(2)));
+}
+
+/* Host 2 sends host 0 no data, but both send to 3. */
+static void cluster__by_another(void)
+{
+	clear();
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, 400 * US, CLUSTER_LOST);
+	path(0, 3, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[0]);
+	begin(2);
+	knows(2, 0);
+	path(2, 3, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	speak(0, 2);
+	CHECK(seed(0, 2)->wanted);
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2), 1);
+	/* Host 3's clock is another one for 2: it was set between. */
+	c[2].host[1].path.domain++;
+	tells(2, 0, 0, 0);
+	cluster_find(&c[0], addr(2))->before_ns = 0;
+	CHECK(!seed(0, 2)->wanted);
+}
+
+static void cluster__clocks(void)
+{
+	clear();
+	/* Host 2 has seen another clock of this one. */
+	c[0].domain++;
+	CHECK(!seed(0, 2)->wanted);
+	c[0].domain--;
+	CHECK(seed(0, 2)->wanted);
+	/* Host 0 another one of 2. */
+	c[0].host[1].path.domain++;
+	c[0].host[1].before_ns = 0;
+	CHECK(!seed(0, 2)->wanted);
+	/* Nobody sends to this host: its clock is unknown, and lines to it are of no use. */
+	clear();
+	c[0].clocked = false;
+	CHECK(!seed(0, 2)->wanted);
+}
+
+static void cluster__liars(void)
+{
+	struct cluster_seed *s;
+
+	/* Host 2 lies about its own path: more than that is long. */
+	clear();
+	tells(2, 0, 0, -100 * US);
+	seed(0, 2);
+	CHECK(!cluster_find(&c[0], addr(2))->refuted);
+	/* What it lies by it adds to its own queue, and to no other's. */
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2) + 100 * US, 1);
+	CHECK(!seed(0, 1)->wanted);
+	tells(2, 0, 0, 100 * US);
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2) - 100 * US, 1);
+	CHECK(!seed(0, 1)->wanted);
+	CHECK_NEAR(seed(0, 1)->value_ns, truth(0, 1), 1);
+	/* Below what the round trip to it says. */
+	tells(2, 0, 0, -500 * US);
+	s = seed(0, 2);
+	CHECK(cluster_find(&c[0], addr(2))->refuted);
+	CHECK(!s->wanted || s->predicted);
+	/* About the path of another one. */
+	clear();
+	begin(2);
+	path(2, 0, 0, CLUSTER_SUPPORTED);
+	path(2, 1, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	tells(2, 0, 1, -100 * US);
+	s = seed(0, 1);
+	CHECK_EQ(c[0].solution.trust, BASELINE_OWN);
+	CHECK(!s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 1), 1);
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2), 1);
+	/* Impossible numbers. */
+	c[0].host[1].report.line[0].value_ns = S64_MAX;
+	seed(0, 1);
+	CHECK(c[0].host[1].refuted);
+}
+
+/* The way back is of smaller packets, which take less time on each link. */
+static void cluster__small_packets(void)
+{
+	clear();
+	c[2].host[0].path.payload = 400;
+	tells(2, 0, 0, 0);
+	CHECK_NEAR(seed(0, 2)->error_ns, 1100 + 1000 * 8 / 10 * 3, 1);
+}
+
+static void cluster__many_hosts(void)
+{
+	struct report r = { .count = 3 };
+	unsigned int i;
+
+	memset(c, 0, sizeof(c));
+	now = 100 * SEC;
+	begin(0);
+	for (i = 0; i < CLUSTER_HOSTS + 5; i++) {
+		struct cluster_path p = {
+			.known = true, .state = CLUSTER_UNSUPPORTED, .at_ns = mono(0),
+			.remote = { [0] = 0xfc, [15] = (u8)(i + 1) },
+			.local = { [0] = 0xfc, [15] = 0xff },
+		};
+
+		CHECK_EQ(cluster_path(&c[0], &p), i < CLUSTER_HOSTS);
+	}
+	cluster_end(&c[0]);
+	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	CHECK_EQ(r.n, REPORT_LINES);
+	CHECK_EQ(r.line[0].addr[15], 21);
+	CHECK_EQ(r.line[1].addr[15], 3 * 15 % CLUSTER_HOSTS + 1);
+	/* Lines of seeds are none of this host's own. */
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		c[0].host[i].path.state = CLUSTER_SEEDED;
+	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	CHECK_EQ(r.n, 0);
+}
+
+int main(void)
+{
+	static const struct ktap_case cases[] = {
+		KTAP_CASE(report__there_and_back),
+		KTAP_CASE(report__refused),
+		KTAP_CASE(report__replays),
+		KTAP_CASE(cluster__congested_first),
+		KTAP_CASE(cluster__predicts),
+		KTAP_CASE(cluster__by_another),
+		KTAP_CASE(cluster__clocks),
+		KTAP_CASE(cluster__liars),
+		KTAP_CASE(cluster__small_packets),
+		KTAP_CASE(cluster__many_hosts),
+	};
+
+	return ktap_run(cases, ARRAY_SIZE(cases));
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Baselines that several hosts know together: pure functions on integers.
+ *
+ * A path's baseline, as sch_onramp learns it, is the least that a packet's time of arrival by the
+ * receiver's clock was above its time of departure by the sender's. All lines here are converted to
+ * the hosts' receive clocks R, so that for a path from A to B
+ *
+ *	b_AB = R_B - R_A + D_AB + q_AB
+ *
+ * with D the delay of the empty path, and q >= 0 what is left of queues that no packet found empty.
+ * The kernel says of some lines that q is 0, as enough packets met no queue: they are clean.
+ *
+ *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
+ *
+ * Two hosts whose lines are both clean know their D + D. Paths of one class have about the same:
+ * the median of these sums, or, if no two lines are clean, the lowest sum, which may be too high.
+ * Two hosts of whose lines one is not clean take that of their class, or their own sum if it is
+ * lower. D is half of it: a path that is longer one way counts as that long both ways.
+ *
+ *	R_B - R_A <= b_AB - D		of each line
+ *	R_A - R_B <= D - b_AB		of each clean line
+ *
+ * These are difference constraints. The shortest ways from A (Bellman-Ford) are the tightest upper
+ * bounds of R_B - R_A, and the shortest ways to A the tightest lower ones. With D on top that is an
+ * interval for b_AB. It needs no packet that found the path empty: the way back tells, or ways by
+ * other hosts do. A line's error widens its constraints.
+ *
+ * A way that leads back with a length below 0 refutes its lines: one is not clean though its kernel
+ * said so, or a host lies. Then only the lines of this host's own paths count, there and back,
+ * which never refute each other: a host that lies then changes its own path, and no other one.
+ *
+ * Times are in ns, all at one moment. Values are below BASELINE_MAX_NS, so that no sum overflows.
+ */
+#ifndef BASELINE_CORE_H
+#define BASELINE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Hosts, the first of which is this one, and lines between them. */
+#define BASELINE_HOSTS		64
+#define BASELINE_LINES		1024
+#define BASELINE_CLASSES	64
+
+/* Largest value: 2^55 ns is more than a year, and sums of 2 * BASELINE_HOSTS are below 2^62. */
+#define BASELINE_MAX_NS		(1LL << 55)
+/* Largest error of a line that is of use, ns. */
+#define BASELINE_ERROR_MAX_NS	10000000LL
+/* A prediction counts for this time, ns, and is wrong by that more in each of its millionths. */
+#define BASELINE_PREDICT_NS	10000000000LL
+#define BASELINE_WANDER_PPM	3
+/* No floor, no bound. */
+#define BASELINE_NONE		INT64_MAX
+
+/**
+ * struct baseline_line - the baseline of a path
+ * @from: host that sends
+ * @to: host that receives
+ * @class: paths of one class have the same delay while they are empty
+ * @clean: packets met no queue; else the path may never have been empty
+ * @value_ns: b
+ * @slope: by which it grows, ns in 2^32 ns
+ * @error_ns: b may be wrong by this, queues aside
+ */
+struct baseline_line {
+	uint16_t from;
+	uint16_t to;
+	uint16_t class;
+	bool clean;
+	int64_t value_ns;
+	int32_t slope;
+	int64_t error_ns;
+};
+
+/* How much of what the hosts say was used. */
+enum baseline_trust {
+	BASELINE_ALL,	/* all lines fit together */
+	BASELINE_OWN,	/* lines of this host's own paths, there and back */
+};
+
+/**
+ * struct baseline_bound - a bound, from lines
+ * @ns: the bound, without errors; BASELINE_NONE: there is none
+ * @error_ns: sum of the errors of its lines
+ * @slope: sum of their slopes
+ */
+struct baseline_bound {
+	int64_t ns;
+	int64_t error_ns;
+	int64_t slope;
+};
+
+/**
+ * struct baseline_solution - what is known of each host
+ * @floor_ns: 2 D by class; BASELINE_NONE: not known
+ * @pair_ns: the same of this host and each other one, as their lines have it
+ * @upper: of R - R of this host, by host
+ * @lower: lower bound of the same
+ * @trust: what they are by
+ */
+struct baseline_solution {
+	int64_t floor_ns[BASELINE_CLASSES];
+	int64_t pair_ns[BASELINE_HOSTS];
+	struct baseline_bound upper[BASELINE_HOSTS];
+	struct baseline_bound lower[BASELINE_HOSTS];
+	enum baseline_trust trust;
+};
+
+/**
+ * struct baseline_answer - the baseline of a path of this host
+ * @line: its value, slope and error; b is above value_ns - error_ns
+ * @least_ns: lower bound of b, BASELINE_NONE: none
+ */
+struct baseline_answer {
+	struct baseline_line line;
+	int64_t least_ns;
+};
+
+/* Least part of a round trip that its two ways take on the wire, as a shift: 1/8. */
+#define BASELINE_PLAUSIBLE_SHIFT	3
+
+/* baseline_valid() - return whether a line is within the limits of this file */
+static inline bool baseline_valid(const struct baseline_line *line)
+{
+	return line->from < BASELINE_HOSTS && line->to < BASELINE_HOSTS &&
+	       line->from != line->to && line->class < BASELINE_CLASSES &&
+	       line->value_ns < BASELINE_MAX_NS && line->value_ns > -BASELINE_MAX_NS &&
+	       line->error_ns >= 0 && line->error_ns <= BASELINE_ERROR_MAX_NS;
+}
+
+/* Floors ------------------------------------------------------------------- */
+
+/* The line of the way back, NULL: none. */
+static inline const struct baseline_line *
+baseline_back(const struct baseline_line *lines, unsigned int n,
+	      const struct baseline_line *there)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (lines[i].from == there->to && lines[i].to == there->from)
+			return &lines[i];
+	return NULL;
+}
+
+/**
+ * baseline_floors() - compute 2 D of each class
+ * @lines: all, baseline_valid()
+ * @n: how many, at most BASELINE_LINES
+ * @floor_ns: BASELINE_CLASSES results, BASELINE_NONE: no two hosts have both lines
+ */
+static inline void baseline_floors(const struct baseline_line *lines, unsigned int n,
+				   int64_t *floor_ns)
+{
+	const struct baseline_line *backs[BASELINE_LINES];
+	int64_t sums[BASELINE_LINES], sum;
+	unsigned int class, i, j, k;
+
+	for (i = 0; i < n; i++)
+		backs[i] = lines[i].from < lines[i].to ? baseline_back(lines, n, &lines[i]) : NULL;
+	for (class = 0; class < BASELINE_CLASSES; class++) {
+		floor_ns[class] = BASELINE_NONE;
+		for (i = 0, k = 0; i < n; i++) {
+			if (lines[i].class != class || !backs[i] || backs[i]->class != class)
+				continue;
+			sum = lines[i].value_ns + backs[i]->value_ns;
+			/* No path is shorter than 0. */
+			if (sum < 0)
+				continue;
+			if (sum < floor_ns[class])
+				floor_ns[class] = sum;
+			if (!lines[i].clean || !backs[i]->clean)
+				continue;
+			for (j = k++; j && sums[j - 1] > sum; j--)
+				sums[j] = sums[j - 1];
+			sums[j] = sum;
+		}
+		/* One who lies moves the lowest, not the median. */
+		if (k)
+			floor_ns[class] = sums[(k - 1) / 2];
+	}
+}
+
+/* 2 D of a line's two hosts; BASELINE_NONE: not known. */
+static inline int64_t baseline_pair(const struct baseline_line *line,
+				    const struct baseline_line *back, const int64_t *floor_ns)
+{
+	int64_t ns = floor_ns[line->class], sum;
+
+	if (!back)
+		return ns;
+	sum = line->value_ns + back->value_ns;
+	return sum < ns || (line->clean && back->clean) ? sum : ns;
+}
+
+/* D of a line; both of a pair make the sum, whatever that is. */
+static inline int64_t baseline_half(const struct baseline_line *line, int64_t pair_ns)
+{
+	return line->from < line->to ? pair_ns / 2 : pair_ns - pair_ns / 2;
+}
+
+/* Bounds ------------------------------------------------------------------- */
+
+/**
+ * struct baseline_edge - R of @to is above that of @from by no more than that
+ * @from: host
+ * @to: host
+ * @ns: the length
+ * @error_ns: and its error
+ * @slope: by which the length grows
+ */
+struct baseline_edge {
+	uint16_t from;
+	uint16_t to;
+	int64_t ns;
+	int64_t error_ns;
+	int64_t slope;
+};
+
+/* The edges of all lines, at most two of each; return how many. */
+static inline unsigned int baseline_edges(const struct baseline_line *lines, unsigned int n,
+					  struct baseline_solution *s,
+					  struct baseline_edge *edges)
+{
+	unsigned int i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct baseline_line *l = &lines[i];
+		int64_t pair_ns = baseline_pair(l, baseline_back(lines, n, l), s->floor_ns), ns;
+
+		if (!l->from)
+			s->pair_ns[l->to] = pair_ns;
+		if (pair_ns == BASELINE_NONE || (s->trust == BASELINE_OWN && l->from && l->to))
+			continue;
+		ns = l->value_ns - baseline_half(l, pair_ns);
+		edges[k++] = (struct baseline_edge) {
+			.from = l->from, .to = l->to, .ns = ns, .error_ns = l->error_ns,
+			.slope = l->slope,
+		};
+		if (l->clean)
+			edges[k++] = (struct baseline_edge) {
+				.from = l->to, .to = l->from, .ns = -ns, .error_ns = l->error_ns,
+				.slope = -(int64_t)l->slope,
+			};
+	}
+	return k;
+}
+
+/* Let a bound at the end of an edge be no more than that at its begin and the edge. */
+static inline bool baseline_relax(const struct baseline_edge *edge, bool back,
+				  struct baseline_bound *bounds)
+{
+	const struct baseline_bound *from = &bounds[back ? edge->to : edge->from];
+	struct baseline_bound *to = &bounds[back ? edge->from : edge->to], next;
+
+	if (from->ns == BASELINE_NONE)
+		return false;
+	next = (struct baseline_bound) {
+		.ns = from->ns + edge->ns, .error_ns = from->error_ns + edge->error_ns,
+		.slope = from->slope + edge->slope,
+	};
+	if (to->ns != BASELINE_NONE && next.ns + next.error_ns >= to->ns + to->error_ns)
+		return false;
+	*to = next;
+	return true;
+}
+
+/*
+ * The shortest ways from this host to all, or with @back from all to it. Return false if one leads
+ * in a circle of a length below 0.
+ */
+static inline bool baseline_shortest(const struct baseline_edge *edges, unsigned int n, bool back,
+				     struct baseline_bound *bounds)
+{
+	unsigned int i, round;
+	bool changed = true;
+
+	for (i = 0; i < BASELINE_HOSTS; i++)
+		bounds[i] = (struct baseline_bound) { .ns = BASELINE_NONE };
+	bounds[0].ns = 0;
+	for (round = 0; changed && round < BASELINE_HOSTS; round++) {
+		changed = false;
+		for (i = 0; i < n; i++)
+			changed |= baseline_relax(&edges[i], back, bounds);
+	}
+	return !changed;
+}
+
+/**
+ * baseline_solve() - compute the floors, and the bounds of all hosts' clocks
+ * @lines: all, baseline_valid(), at most one from a host to another
+ * @n: how many, at most BASELINE_LINES
+ * @s: result
+ */
+static inline void baseline_solve(const struct baseline_line *lines, unsigned int n,
+				  struct baseline_solution *s)
+{
+	struct baseline_edge edges[2 * BASELINE_LINES];
+	unsigned int i, k;
+
+	baseline_floors(lines, n, s->floor_ns);
+	for (i = 0; i < BASELINE_HOSTS; i++)
+		s->pair_ns[i] = BASELINE_NONE;
+	for (s->trust = BASELINE_ALL; ; s->trust++) {
+		k = baseline_edges(lines, n, s, edges);
+		if ((baseline_shortest(edges, k, false, s->upper) &&
+		     baseline_shortest(edges, k, true, s->lower)) || s->trust == BASELINE_OWN)
+			break;
+	}
+	for (i = 0; i < BASELINE_HOSTS; i++) {
+		if (s->lower[i].ns == BASELINE_NONE)
+			continue;
+		s->lower[i].ns = -s->lower[i].ns;
+		s->lower[i].slope = -s->lower[i].slope;
+	}
+}
+
+/* Answers ------------------------------------------------------------------ */
+
+/**
+ * baseline_answer() - compute the baseline of a path of this host
+ * @s: solution
+ * @own: the path, from host 0; of its line only the class counts
+ * @answer: result
+ *
+ * The upper bound is the answer: with that no queue is believed that is not there.
+ *
+ * Return: false if nothing is known.
+ */
+static inline bool baseline_answer(const struct baseline_solution *s,
+				   const struct baseline_line *own,
+				   struct baseline_answer *answer)
+{
+	int64_t pair_ns = s->pair_ns[own->to], d_ns;
+
+	if (pair_ns == BASELINE_NONE)
+		pair_ns = s->floor_ns[own->class];
+	if (pair_ns == BASELINE_NONE || s->upper[own->to].ns == BASELINE_NONE)
+		return false;
+	d_ns = baseline_half(own, pair_ns);
+	answer->line = *own;
+	answer->line.value_ns = s->upper[own->to].ns + d_ns;
+	answer->line.error_ns = s->upper[own->to].error_ns;
+	answer->line.slope = (int32_t)s->upper[own->to].slope;
+	answer->least_ns = BASELINE_NONE;
+	if (s->lower[own->to].ns != BASELINE_NONE)
+		answer->least_ns = s->lower[own->to].ns - s->lower[own->to].error_ns + d_ns;
+	return true;
+}
+
+/**
+ * baseline_predict() - let a line that was known before be the answer, if that is lower
+ * @before: the last answer that no prediction was in
+ * @age_ns: since then, at most BASELINE_PREDICT_NS
+ * @known: there is one now, @now
+ * @now: bounds and answer of now; the result
+ *
+ * Under a queue into a host the ways by which it is known may go one by one. The delay of the empty
+ * path and the clocks remain, whose rates wander.
+ *
+ * Return: whether @now is a prediction.
+ */
+static inline bool baseline_predict(const struct baseline_answer *before, int64_t age_ns,
+				    bool known, struct baseline_answer *now)
+{
+	struct baseline_line line = before->line;
+
+	line.value_ns += (age_ns * line.slope) >> 32;
+	line.error_ns += age_ns / 1000000 * BASELINE_WANDER_PPM;
+	if (known && now->least_ns != BASELINE_NONE && line.value_ns < now->least_ns)
+		line.value_ns = now->least_ns;
+	if (known &&
+	    line.value_ns + line.error_ns >= now->line.value_ns + now->line.error_ns)
+		return false;
+	if (!known)
+		now->least_ns = BASELINE_NONE;
+	now->line = line;
+	return true;
+}
+
+/**
+ * baseline_plausible() - return whether a host's line agrees with a round trip to it
+ * @there_ns: b of the path to it
+ * @back_ns: b of the path back, as the host says
+ * @error_ns: sum of their errors
+ * @rtt_ns: lowest round trip, by one clock; 0: not known
+ *
+ * The sum is free of clocks, and about a round trip: large packets take longer than the OR-ACK of
+ * that, and the rest of it is the hosts', which is not most of it. So a host cannot say that its
+ * path is far shorter than the round trip to it.
+ */
+static inline bool baseline_plausible(int64_t there_ns, int64_t back_ns, int64_t error_ns,
+				      int64_t rtt_ns)
+{
+	int64_t sum_ns = there_ns + back_ns;
+
+	if (!rtt_ns)
+		return sum_ns + error_ns >= 0;
+	return sum_ns - error_ns <= 2 * rtt_ns &&
+	       sum_ns + error_ns >= rtt_ns >> BASELINE_PLAUSIBLE_SHIFT;
+}
+
+#endif /* BASELINE_CORE_H */

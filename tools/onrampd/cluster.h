@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What this host and its peers know of their paths, and what follows from it: pure, without
+ * sockets.
+ *
+ *	cluster_begin(), cluster_path(), cluster_clock()	the kernel's state, each round
+ *	cluster_report()	a peer's lines came
+ *	cluster_solve()		what each own path's baseline is; seeds for those that lack it
+ *	cluster_fill()		lines for a peer
+ *
+ * Hosts are known by their addresses. A host's address is one that the kernel has a path to, or a
+ * subscriber at; no message of another counts. At most CLUSTER_HOSTS, others are left alone.
+ */
+#ifndef ONRAMPD_CLUSTER_H
+#define ONRAMPD_CLUSTER_H
+
+#include "baseline_core.h"
+#include "report.h"
+
+/* Peers; host 0 of baseline_core.h is this one. */
+#define CLUSTER_HOSTS	(BASELINE_HOSTS - 1)
+
+/* A report counts for this time, ns. */
+#define CLUSTER_REPORT_NS	3000000000LL
+
+/* What a path's baseline has to be above another one by, ns, to be mended: noise of software. */
+#define CLUSTER_MARGIN_NS	2000LL
+
+/* Payload of full packets, about: the difference counts as error, on this many links at least. */
+#define CLUSTER_PAYLOAD	1400
+#define CLUSTER_LINKS	3
+
+/* enum onramp_baseline_state, for code that has no header of the kernel's interface */
+enum cluster_state {
+	CLUSTER_UNKNOWN, CLUSTER_LEARNING, CLUSTER_UNSUPPORTED, CLUSTER_SUPPORTED, CLUSTER_LOST,
+	CLUSTER_SEEDED,
+};
+
+/**
+ * struct cluster_path - a path, as the kernel has it
+ * @local: address, IPv4 mapped
+ * @remote: address, likewise
+ * @scope: device of a link-local address
+ * @known: a baseline is known; else nothing below
+ * @baseline_ns: at @at_ns, by the receiver's clock less CLOCK_MONOTONIC
+ * @at_ns: CLOCK_MONOTONIC
+ * @slope: Q32
+ * @error_ns: of it
+ * @rtt_ns: RTT of the empty path, 0: not known
+ * @rate_mbit: of the link
+ * @payload: bytes
+ * @domain: of the receiver's clock
+ * @state: enum cluster_state
+ */
+struct cluster_path {
+	uint8_t local[16];
+	uint8_t remote[16];
+	uint32_t scope;
+	bool known;
+	int64_t baseline_ns;
+	int64_t at_ns;
+	int32_t slope;
+	int64_t error_ns;
+	int64_t rtt_ns;
+	uint32_t rate_mbit;
+	uint32_t payload;
+	uint8_t domain;
+	uint8_t state;
+};
+
+/**
+ * struct cluster_seed - what is known of an own path
+ * @known: that is anything
+ * @predicted: from before
+ * @wanted: the kernel knows less
+ * @value_ns: baseline now, by the receiver's clock less CLOCK_MONOTONIC
+ * @least_ns: lower bound of it; BASELINE_NONE: none
+ * @error_ns: it may be too low by this
+ * @slope: Q32
+ */
+struct cluster_seed {
+	bool known;
+	bool predicted;
+	bool wanted;
+	int64_t value_ns;
+	int64_t least_ns;
+	int64_t error_ns;
+	int32_t slope;
+};
+
+/**
+ * struct cluster_host - a peer
+ * @addr: its address, IPv4 mapped; all 0: a free place
+ * @local: that of this host which it is reached by
+ * @seen: round in which the kernel last knew it
+ * @has_path: @path is valid
+ * @path: to it
+ * @seed: for that
+ * @before: last answer that was no prediction, at @before_ns; 0: none
+ * @peer: for replays
+ * @report: its last lines, which came @report_ns; 0: none
+ * @refuted: they do not agree with the round trip to it
+ * @hops: routers between, as its TTL says; REPORT_HOPS_UNKNOWN
+ */
+struct cluster_host {
+	uint8_t addr[16];
+	uint8_t local[16];
+	uint64_t seen;
+	bool has_path;
+	struct cluster_path path;
+	struct cluster_seed seed;
+	struct baseline_answer before;
+	int64_t before_ns;
+	struct report_peer peer;
+	struct report report;
+	int64_t report_ns;
+	bool refuted;
+	uint8_t hops;
+};
+
+/**
+ * struct cluster - this host and its peers
+ * @host: peers
+ * @round: of the kernel's state
+ * @clocked: the own receive clock is known
+ * @domain: its domain
+ * @clock_ns: it less CLOCK_MONOTONIC
+ * @class: what makes a class, by its number
+ * @n_classes: how many
+ * @line: of the last solution
+ * @n_lines: how many
+ * @solution: the last one
+ */
+struct cluster {
+	struct cluster_host host[CLUSTER_HOSTS];
+	uint64_t round;
+	bool clocked;
+	uint8_t domain;
+	int64_t clock_ns;
+	uint64_t class[BASELINE_CLASSES];
+	unsigned int n_classes;
+	struct baseline_line line[BASELINE_LINES];
+	unsigned int n_lines;
+	struct baseline_solution solution;
+};
+
+static inline int64_t cluster_at(int64_t value_ns, int32_t slope, int64_t age_ns)
+{
+	return value_ns + ((age_ns * slope) >> 32);
+}
+
+/* The kernel's state -------------------------------------------------------- */
+
+static inline struct cluster_host *cluster_find(struct cluster *c, const uint8_t *addr)
+{
+	static const uint8_t none[16];
+	unsigned int i;
+
+	if (!memcmp(addr, none, 16))
+		return NULL;
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (!memcmp(c->host[i].addr, addr, 16))
+			return &c->host[i];
+	return NULL;
+}
+
+/* cluster_begin() - forget paths: those that the kernel still has come next */
+static inline void cluster_begin(struct cluster *c)
+{
+	unsigned int i;
+
+	c->round++;
+	c->clocked = false;
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		c->host[i].has_path = false;
+}
+
+/* cluster_end() - forget hosts that the kernel no longer knows */
+static inline void cluster_end(struct cluster *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].seen != c->round)
+			c->host[i] = (struct cluster_host) { .seen = 0 };
+}
+
+/**
+ * cluster_host() - find or add a host that the kernel knows
+ * @c: cluster
+ * @addr: its address
+ * @local: own address
+ *
+ * Return: NULL if there is no place.
+ */
+static inline struct cluster_host *cluster_host(struct cluster *c, const uint8_t *addr,
+						const uint8_t *local)
+{
+	struct cluster_host *host = cluster_find(c, addr);
+	unsigned int i;
+
+	for (i = 0; !host && i < CLUSTER_HOSTS; i++) {
+		if (c->host[i].seen)
+			continue;
+		host = &c->host[i];
+		memcpy(host->addr, addr, 16);
+		host->hops = REPORT_HOPS_UNKNOWN;
+	}
+	if (!host)
+		return NULL;
+	host->seen = c->round;
+	memcpy(host->local, local, 16);
+	return host;
+}
+
+/* cluster_path() - add a path; false: no place */
+static inline bool cluster_path(struct cluster *c, const struct cluster_path *path)
+{
+	struct cluster_host *host = cluster_host(c, path->remote, path->local);
+
+	if (!host)
+		return false;
+	/* Two own addresses: the one whose path is known. */
+	if (host->has_path && host->path.known)
+		return true;
+	host->has_path = true;
+	host->path = *path;
+	memcpy(host->local, path->local, 16);
+	return true;
+}
+
+/* cluster_clock() - a subscriber's OR-ACKs have the own receive clock */
+static inline void cluster_clock(struct cluster *c, uint8_t domain, int64_t clock_ns)
+{
+	c->clocked = true;
+	c->domain = domain;
+	c->clock_ns = clock_ns;
+}
+
+/* Lines --------------------------------------------------------------------- */
+
+/* The number of a class, 0 if there are too many. */
+static inline uint16_t cluster_class(struct cluster *c, uint8_t hops, uint32_t rate_mbit)
+{
+	uint64_t class = (uint64_t)hops << 32 | rate_mbit;
+	unsigned int i;
+
+	for (i = 0; i < c->n_classes; i++)
+		if (c->class[i] == class)
+			return (uint16_t)i;
+	if (i == BASELINE_CLASSES)
+		return 0;
+	c->class[c->n_classes++] = class;
+	return (uint16_t)i;
+}
+
+/* A smaller packet takes less time on each link that stores and forwards. */
+static inline int64_t cluster_error(int64_t error_ns, uint32_t payload, uint32_t rate_mbit,
+				    uint8_t hops)
+{
+	int64_t links = hops == REPORT_HOPS_UNKNOWN || hops < CLUSTER_LINKS ? CLUSTER_LINKS : hops;
+
+	if (payload >= CLUSTER_PAYLOAD || !rate_mbit)
+		return error_ns;
+	return error_ns + (CLUSTER_PAYLOAD - payload) * 8000LL / rate_mbit * links;
+}
+
+static inline void cluster_line(struct cluster *c, const struct baseline_line *line)
+{
+	unsigned int i;
+
+	if (!baseline_valid(line) || c->n_lines == BASELINE_LINES)
+		return;
+	/* A host's address may be given twice. */
+	for (i = 0; i < c->n_lines; i++)
+		if (c->line[i].from == line->from && c->line[i].to == line->to)
+			return;
+	c->line[c->n_lines++] = *line;
+}
+
+/* The line of an own path, by the own receive clock. */
+static inline void cluster_own(struct cluster *c, unsigned int i, int64_t now_ns)
+{
+	const struct cluster_host *host = &c->host[i];
+	const struct cluster_path *p = &host->path;
+	struct baseline_line line = {
+		.from = 0, .to = (uint16_t)(i + 1),
+		.class = cluster_class(c, host->hops, p->rate_mbit),
+		.clean = p->state == CLUSTER_SUPPORTED, .slope = p->slope,
+		.error_ns = cluster_error(p->error_ns, p->payload, p->rate_mbit, host->hops),
+	};
+
+	/* What this daemon has told it is no evidence. */
+	if (!host->has_path || !p->known || p->state == CLUSTER_SEEDED)
+		return;
+	line.value_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) -
+			(c->clocked ? c->clock_ns : 0);
+	cluster_line(c, &line);
+}
+
+/* Is it the clock that the lines of all others are by? */
+static inline bool cluster_same_clock(const struct cluster_host *host, uint8_t domain)
+{
+	if (host->has_path && host->path.known)
+		return host->path.domain == domain;
+	return host->report_ns && host->report.clocked && host->report.domain == domain;
+}
+
+/* The host of an address that a peer names: 0 this one, -1 unknown. */
+static inline int cluster_named(struct cluster *c, const uint8_t *addr)
+{
+	const struct cluster_host *host = cluster_find(c, addr);
+	unsigned int i;
+
+	if (host)
+		return (int)(host - c->host) + 1;
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].seen && !memcmp(c->host[i].local, addr, 16))
+			return 0;
+	return -1;
+}
+
+static inline bool cluster_usable(const struct cluster_host *host, int64_t now_ns)
+{
+	return host->report_ns && now_ns - host->report_ns < CLUSTER_REPORT_NS &&
+	       host->report.clocked && cluster_same_clock(host, host->report.domain);
+}
+
+/* A line that peer @i has told. */
+static inline void cluster_told(struct cluster *c, unsigned int i, const struct report_line *l,
+				int64_t now_ns)
+{
+	const struct cluster_host *host = &c->host[i];
+	int to = cluster_named(c, l->addr);
+	struct baseline_line line = {
+		.from = (uint16_t)(i + 1), .to = (uint16_t)to, .clean = l->clean,
+		.value_ns = l->value_ns, .slope = l->slope,
+		.error_ns = cluster_error(l->error_ns, l->payload, l->rate_mbit, l->hops),
+	};
+
+	if (to < 0 || (to ? !cluster_same_clock(&c->host[to - 1], l->domain) :
+			    !c->clocked || l->domain != c->domain) || !baseline_valid(&line))
+		return;
+	/* The way back has the same hops, also if only this host has counted them. */
+	line.class = cluster_class(c, to ? l->hops : host->hops, l->rate_mbit);
+	line.value_ns = cluster_at(l->value_ns, l->slope, now_ns - host->report_ns);
+	cluster_line(c, &line);
+}
+
+/* Does what a peer tells of the way to this host agree with the round trip? */
+static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now_ns)
+{
+	const struct cluster_host *host = &c->host[i];
+	const struct cluster_path *p = &host->path;
+	unsigned int k;
+
+	if (!host->has_path || !p->known || p->state == CLUSTER_SEEDED)
+		return true;
+	for (k = 0; k < host->report.n; k++) {
+		const struct report_line *l = &host->report.line[k];
+		int64_t there_ns;
+
+		if (cluster_named(c, l->addr) || !c->clocked || l->domain != c->domain)
+			continue;
+		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS)
+			return false;
+		there_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) - c->clock_ns;
+		return baseline_plausible(there_ns, cluster_at(l->value_ns, l->slope,
+							       now_ns - host->report_ns),
+					  p->error_ns + l->error_ns, p->rtt_ns);
+	}
+	return true;
+}
+
+/* Answers ------------------------------------------------------------------- */
+
+static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now_ns)
+{
+	struct cluster_host *host = &c->host[i];
+	const struct cluster_path *p = &host->path;
+	struct baseline_answer answer;
+	struct baseline_line own = {
+		.to = (uint16_t)(i + 1), .class = cluster_class(c, host->hops, p->rate_mbit),
+	};
+	int64_t clock_ns = c->clocked ? c->clock_ns : 0, age_ns = now_ns - host->before_ns;
+	struct cluster_seed *seed = &host->seed;
+	bool known;
+
+	*seed = (struct cluster_seed) { .known = false };
+	if (!host->has_path || !p->known)
+		return;
+	known = baseline_answer(&c->solution, &own, &answer);
+	if (host->before_ns && age_ns < BASELINE_PREDICT_NS)
+		seed->predicted = baseline_predict(&host->before, age_ns, known, &answer);
+	if (!known && !seed->predicted)
+		return;
+	if (!seed->predicted) {
+		host->before = answer;
+		host->before_ns = now_ns;
+	}
+	seed->known = true;
+	seed->value_ns = answer.line.value_ns + clock_ns;
+	seed->least_ns = answer.least_ns;
+	if (answer.least_ns != BASELINE_NONE)
+		seed->least_ns += clock_ns;
+	seed->error_ns = answer.line.error_ns;
+	seed->slope = answer.line.slope;
+	seed->wanted = p->state == CLUSTER_SEEDED ||
+		       seed->value_ns + seed->error_ns + CLUSTER_MARGIN_NS <
+		       cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns);
+}
+
+/**
+ * cluster_solve() - compute seeds
+ * @c: cluster
+ * @now_ns: CLOCK_MONOTONIC
+ */
+static inline void cluster_solve(struct cluster *c, int64_t now_ns)
+{
+	unsigned int i, k;
+
+	c->n_lines = 0;
+	c->n_classes = 0;
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].seen)
+			cluster_own(c, i, now_ns);
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		struct cluster_host *host = &c->host[i];
+
+		if (!host->seen || !cluster_usable(host, now_ns))
+			continue;
+		host->refuted = !cluster_agrees(c, i, now_ns);
+		for (k = 0; !host->refuted && k < host->report.n; k++)
+			cluster_told(c, i, &host->report.line[k], now_ns);
+	}
+	baseline_solve(c->line, c->n_lines, &c->solution);
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].seen)
+			cluster_answer(c, i, now_ns);
+}
+
+/* Reports ------------------------------------------------------------------- */
+
+/**
+ * cluster_report() - take a message of a host, whose MAC is right
+ * @host: that it came from
+ * @r: message
+ * @session: own
+ * @hops: as its TTL says
+ * @now_ns: CLOCK_MONOTONIC
+ */
+static inline enum report_verdict cluster_report(struct cluster_host *host,
+						 const struct report *r, uint64_t session,
+						 uint8_t hops, int64_t now_ns)
+{
+	enum report_verdict verdict = report_accept(&host->peer, r, session);
+
+	if (verdict == REPORT_FRESH) {
+		host->report = *r;
+		host->report_ns = now_ns;
+		host->hops = hops;
+	}
+	return verdict;
+}
+
+static inline bool cluster_put(const struct cluster *c, const struct cluster_host *host,
+			       int64_t now_ns, struct report *r)
+{
+	const struct cluster_path *p = &host->path;
+	struct report_line *l = &r->line[r->n];
+
+	if (r->n == REPORT_LINES || !host->seen || !host->has_path || !p->known ||
+	    p->state <= CLUSTER_LEARNING || p->state == CLUSTER_SEEDED)
+		return false;
+	*l = (struct report_line) {
+		.value_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) - c->clock_ns,
+		.slope = p->slope, .rate_mbit = p->rate_mbit, .domain = p->domain,
+		.error_ns = p->error_ns < UINT32_MAX ? (uint32_t)p->error_ns : UINT32_MAX,
+		.payload = (uint16_t)(p->payload < 65535 ? p->payload : 65535),
+		.hops = host->hops, .clean = p->state == CLUSTER_SUPPORTED,
+	};
+	memcpy(l->addr, host->addr, 16);
+	r->n++;
+	return true;
+}
+
+/**
+ * cluster_fill() - write the lines for a host: that to it, and others in turn
+ * @c: cluster
+ * @to: the host
+ * @now_ns: CLOCK_MONOTONIC, of sending
+ * @r: message; its count is read, the rest written
+ */
+static inline void cluster_fill(const struct cluster *c, const struct cluster_host *to,
+				int64_t now_ns, struct report *r)
+{
+	unsigned int i, from = (unsigned int)(r->count * (REPORT_LINES - 1) % CLUSTER_HOSTS);
+
+	r->n = 0;
+	r->echo = report_echo(&to->peer, r->count);
+	r->clocked = c->clocked;
+	r->domain = c->domain;
+	/* By CLOCK_MONOTONIC they would tell for how long it is up, and be of no use. */
+	if (!c->clocked)
+		return;
+	cluster_put(c, to, now_ns, r);
+	for (i = 0; i < CLUSTER_HOSTS && r->n < REPORT_LINES; i++) {
+		const struct cluster_host *host = &c->host[(from + i) % CLUSTER_HOSTS];
+
+		if (host != to)
+			cluster_put(c, host, now_ns, r);
+	}
+}
+
+#endif /* ONRAMPD_CLUSTER_H */
