@@ -1141,7 +1141,7 @@ bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns)
 	u32 steps;
 
 	if (!which) {
-		*clock_ns = (s64)an->rx_offset_ns;
+		*clock_ns = (s64)or_acker_hide_ns(0, an->rx_random);
 		return true;
 	}
 	now_ns = ktime_get_ns();

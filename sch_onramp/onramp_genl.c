@@ -106,7 +106,7 @@ static int onramp_genl_seed_peer(struct net *net, const void *object,
 		NL_SET_ERR_MSG(extack, "baseline-slope: expected -858993 to 858993, 200 ppm");
 		return -ERANGE;
 	}
-	if (seed->baseline_ns > ONRAMP_OFFSET_MAX_NS || seed->baseline_ns < -ONRAMP_OFFSET_MAX_NS) {
+	if (seed->baseline_ns > OR_CLOCKS_APART_NS || seed->baseline_ns < -OR_CLOCKS_APART_NS) {
 		NL_SET_ERR_MSG(extack, "baseline-ns: expected less than 2^61 ns");
 		return -ERANGE;
 	}

@@ -157,9 +157,6 @@
 #define ONRAMP_OWD_PROOF_SHIFT	13
 #define ONRAMP_OWD_KNOWN_SHIFT	17
 
-/* Clocks of two hosts are less apart than this: 2^61 ns are 73 years. */
-#define ONRAMP_OFFSET_MAX_NS	(1LL << 61)
-
 /* A proof counts for this time, ns: 2.1 s. Receivers have senders drain a path once a second. */
 #define ONRAMP_OWD_PROVEN_NS	(1ULL << 31)
 
