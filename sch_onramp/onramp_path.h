@@ -51,15 +51,18 @@
  * queue empty, the pause has cost throughput: a CPU stalled, a timer was late, the way back was
  * congested, or the route has become longer.
  *
- *	first packet of the path after a pause of P, at least half of T; p = min(beta * P, 4 * T),
- *	or min(P, 4 * T) if its delay was above the limit by unit / 2 and its error:
- *	  O of this packet and of five before it within unit / 8, each of the last one:
- *		slack = slack + p / 2
- *	  O below unit / 2, or within unit / 8 of the lowest of the last 16 to 32 such O:
- *		slack = slack + p / 4
- *	  else, or if a drain has proved the baseline, O is above T without slack, and twice
- *	  what the way back is longer by, and its delay was not above the limit:
- *		slack = slack - p / 12
+ *	first packet of the path after a pause of P, at least half of T
+ *	  level: O of it and of five before it are within unit / 8, each of the last one
+ *	  near:  level, or O within unit / 8 of the lowest of the last 16 to 32 such O
+ *	  no queue, by one of these:
+ *		O was above the limit by unit / 2 and its error
+ *		level, and beta < 1/64: pauses do not move it
+ *	p = min(beta * P, 4 * T), or min(P, 4 * T) if it is no queue
+ *	  level: slack = slack + p / 2
+ *	  near, or O below unit / 2: slack = slack + p / 4
+ *	  else: slack = slack - p / 12
+ *	  but if a drain has proved the baseline, and O is above T without slack, it is level or
+ *	  near only if it is no queue, or the way back is longer by at least O / 2
  *	and slack = slack - slack / 16 in 268 ms
  *
  * A buffer may be too small for T. Data that is sent again was lost there, if the delays of just
@@ -145,6 +148,9 @@
 
 /* Number of O in a row that have to be near one another for a level delay. */
 #define ONRAMP_LEVEL_MIN	4
+
+/* A pause moves O by this share of its length, as a shift, or not at all: one of 64 senders. */
+#define ONRAMP_MOVED_SHIFT	6
 
 /* Share of a new step of O in the mean, as a shift. */
 #define ONRAMP_STEP_SHIFT	4
@@ -786,9 +792,10 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
 		trust->returned = true;
-		/* Round trips show no such delay: it is no measure of a queue, nor of beta. */
-		refuted = trust->over_ns > core->empty_ns;
 		near = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level;
+		/* No queue: neither it nor beta says what the pause has taken. */
+		refuted = trust->over_ns > core->empty_ns ||
+			  (level && f->beta < ONRAMP_ONE >> ONRAMP_MOVED_SHIFT);
 		near = near && (!d->proven || refuted || trust->back_ns >= res->owd_ns / 2 ||
 				res->owd_ns + p->slack_ns < core->threshold_ns);
 		trust->empty = near || res->owd_ns < core->empty_ns;

@@ -251,6 +251,11 @@ static void loop__routes(void)
 							  SLEW(500, 2.5 * SEC), .step_ns = -SEC,
 							  .step_at_ns = 1.5 * SEC,
 							  ROUTE(100 * US) } },
+		/* That the link is said to be slow hides that both ways are longer. */
+		{ "286 us longer, said 6 of 10", { HOST, REMOTE, SHORT, .batch = 15928,
+						   .says_bps = 6 * GBIT, .route_ns = 286 * US,
+						   .route_from_ns = 1.4 * SEC,
+						   .route_to_ns = 3 * SEC } },
 		{ "synced, 287 us longer", { HOST, REMOTE, RTT(84 * US), .batch = 15928,
 					     .synced = true, ROUTE(287 * US),
 					     .end_ns = 16 * SEC } },

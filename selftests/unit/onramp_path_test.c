@@ -697,6 +697,42 @@ static void slack__stays_where_the_path_is_proven(void)
 	}
 }
 
+/*
+ * A drain has proved the baseline, but pauses do not move a level delay: no queue, so they count
+ * whole. Neither of the two alone says so.
+ */
+static void slack__rises_where_pauses_move_nothing(void)
+{
+	const struct onramp_delay proven = { .bound = true, .is_auto = true, .proven = true };
+	static const struct {
+		u32	beta;
+		u64	step_ns;
+		bool	rises;
+	} rows[] = {
+		{ ONRAMP_ONE / 65, 0, true }, { ONRAMP_ONE / 32, 0, false },
+		{ 0, 300 * US, false },
+	};
+	unsigned int i, k;
+
+	for (k = 0; k < ARRAY_SIZE(rows); k++) {
+		setup();
+		ack(&automatic, 20 * US, 0);
+		now += 20 * MS;
+		for (i = 0; i < 6; i++) {
+			now += MS;
+			ack(&proven, 10 * MS, (s64)(9 * MS + i % 2 * rows[k].step_ns));
+			onramp_ctrl_set_pause(&f, now, now);
+		}
+		f.beta = rows[k].beta;
+		f.cum_ns += 5 * MS;
+		now += 10 * MS;
+		ack(&proven, 10 * MS, 9 * MS);
+		CHECK(trust.returned);
+		CHECK_EQ(trust.empty, rows[k].rises);
+		CHECK_EQ(p.slack_ns, rows[k].rises ? 2 * 170 * US : 0);
+	}
+}
+
 /* A route that is longer now: the delay is the same before a pause and after it. */
 static void slack__rises_where_delays_stay(void)
 {
@@ -1270,6 +1306,7 @@ int main(void)
 		KTAP_CASE(slack__rises_if_queues_run_empty),
 		KTAP_CASE(slack__rises_if_the_lowest_delay_is_wrong),
 		KTAP_CASE(slack__stays_where_the_path_is_proven),
+		KTAP_CASE(slack__rises_where_pauses_move_nothing),
 		KTAP_CASE(slack__rises_where_delays_stay),
 		KTAP_CASE(slack__stays_where_queues_do_not_run_empty),
 		KTAP_CASE(slack__by_the_first_packet_of_the_path),
