@@ -46,7 +46,8 @@ qdiscs() {
 
 	for name in a b c; do
 		eval "ns=\$${name^}"
-		tc -n "$ns" qdisc replace dev ${name}0 root onramp peers all max_pause 1ms threshold 10s
+		tc -n "$ns" qdisc replace dev ${name}0 root onramp peers all \
+			line_rate 400gbit max_pause 1ms threshold 10s
 	done
 }
 
@@ -114,11 +115,19 @@ cold() {
 	wait_for 60 path_is $C4 acks -ge 200
 	path_is $C4 owd_ns -lt $NOISE_NS || fail "a delay of $(path $C4 owd_ns) ns without onrampd"
 	before=$(path $C4 baseline_ns)
-	in_ns "$A" onrampd --dry-run --count 2
-	expect "seeds of a dry run" "$(stat seeds)" -eq 0
-	daemon "$A"; daemons+=("$SPAWNED")
 	daemon "$B"; daemons+=("$SPAWNED")
 	daemon "$C"; daemons+=("$SPAWNED")
+	in_ns "$A" onrampd --key "$KSFT_TMP/key" --dry-run --json --count 20 >"$KSFT_TMP/json"
+	grep -q '"wanted":true' "$KSFT_TMP/json" || {
+		tail -n 1 "$KSFT_TMP/json"
+		genl dump sub
+		"$KSFT_DIR/genl_helper" -n "$B" dump path
+		"$KSFT_DIR/genl_helper" -n "$C" dump path
+		in_ns "$A" cat /proc/net/snmp | grep Udp:
+		fail "nothing to tell"
+	}
+	expect "seeds of a dry run" "$(stat seeds)" -eq 0
+	daemon "$A"; daemons+=("$SPAWNED")
 	wait_for 60 path_is $C4 baseline -eq 5
 	wait_for 10 path_is $C4 owd_ns -ge $((QUEUE_NS - NOISE_NS))
 	after=$(path $C4 baseline_ns)

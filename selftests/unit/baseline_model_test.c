@@ -213,6 +213,13 @@ static void core__valid(void)
 	l.value_ns = -BASELINE_MAX_NS;
 	CHECK(!baseline_valid(&l));
 	l.value_ns++;
+	l.slope = BASELINE_SLOPE_MAX;
+	CHECK(baseline_valid(&l));
+	l.slope++;
+	CHECK(!baseline_valid(&l));
+	l.slope = -BASELINE_SLOPE_MAX - 1;
+	CHECK(!baseline_valid(&l));
+	l.slope = 0;
 	l.class = BASELINE_CLASSES - 1;
 	l.to = BASELINE_HOSTS - 1;
 	CHECK(baseline_valid(&l));
@@ -274,7 +281,7 @@ static void core__predict(void)
 	CHECK_EQ(now.line.value_ns, 552 * US - 100);
 }
 
-/* Largest errors: nothing overflows. */
+/* Clocks as far apart as can be, and lines whose sum is farther than that: nothing overflows. */
 static void core__extremes(void)
 {
 	struct baseline_solution s;
@@ -284,17 +291,20 @@ static void core__extremes(void)
 	for (i = 0; i < BASELINE_HOSTS - 1; i++) {
 		lines[n_lines++] = (struct baseline_line) {
 			.from = i, .to = i + 1, .value_ns = BASELINE_MAX_NS - 1,
-			.slope = INT32_MAX, .error_ns = BASELINE_ERROR_MAX_NS,
+			.slope = BASELINE_SLOPE_MAX, .error_ns = BASELINE_ERROR_MAX_NS,
 		};
 		lines[n_lines++] = (struct baseline_line) {
 			.from = i + 1, .to = i, .value_ns = 2 - BASELINE_MAX_NS,
-			.slope = INT32_MIN, .error_ns = BASELINE_ERROR_MAX_NS, .clean = true,
+			.slope = -BASELINE_SLOPE_MAX, .error_ns = BASELINE_ERROR_MAX_NS,
+			.clean = true,
 		};
 	}
 	baseline_solve(lines, n_lines, &s);
 	CHECK_EQ(s.trust, BASELINE_ALL);
 	CHECK_EQ(s.floor_ns[0], 1);
-	CHECK(s.upper[BASELINE_HOSTS - 1].ns > (BASELINE_HOSTS - 2) * (BASELINE_MAX_NS - 2));
+	CHECK_EQ(s.upper[1].ns, BASELINE_MAX_NS - 1);
+	CHECK_EQ(s.upper[2].ns, BASELINE_SUM_NS - 2);
+	CHECK_EQ(s.upper[3].ns, BASELINE_NONE);
 }
 
 /* A random cluster: clean lines have no queue, and errors within what they say. */

@@ -127,9 +127,11 @@ static void report__replays(void)
 static struct cluster c[HOSTS];
 static s64 now;
 
-/* Of each host: CLOCK_MONOTONIC at 0, its receive clock on top, its rate, Q32. */
+/* Of each host: CLOCK_MONOTONIC at 0, its receive clock on top, as of or_acker, its rate, Q32. */
 static const s64 monos[HOSTS] = { 0, 500 * SEC, 7 * SEC, 90000 * SEC, 3 * SEC, SEC };
-static const s64 clocks[HOSTS] = { 77 * SEC, 3 * SEC, 123456789, 5, 99 * SEC, 1 };
+static const s64 clocks[HOSTS] = {
+	638849216508347620, 1152921504606846975, 123456789, 844330508744893855, 99 * SEC, 0,
+};
 static const s32 rates[HOSTS] = { 0, 100000, -150000, 214748, 0, 50000 };
 
 static s64 mono(unsigned int h)
@@ -380,6 +382,11 @@ static void cluster__liars(void)
 	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2), 1);
 	/* Impossible numbers. */
 	c[0].host[1].report.line[0].value_ns = S64_MAX;
+	seed(0, 1);
+	CHECK(c[0].host[1].refuted);
+	c[0].host[1].report.line[0].value_ns = 0;
+	c[0].host[1].report.line[0].slope = S32_MAX;
+	now += SEC;
 	seed(0, 1);
 	CHECK(c[0].host[1].refuted);
 }

@@ -30,7 +30,7 @@
  * said so, or a host lies. Then only the lines of this host's own paths count, there and back,
  * which never refute each other: a host that lies then changes its own path, and no other one.
  *
- * Times are in ns, all at one moment. Values are below BASELINE_MAX_NS, so that no sum overflows.
+ * Times are in ns, all at one moment.
  */
 #ifndef BASELINE_CORE_H
 #define BASELINE_CORE_H
@@ -44,8 +44,13 @@
 #define BASELINE_LINES		1024
 #define BASELINE_CLASSES	64
 
-/* Largest value: 2^55 ns is more than a year, and sums of 2 * BASELINE_HOSTS are below 2^62. */
-#define BASELINE_MAX_NS		(1LL << 55)
+/*
+ * Largest value: receive clocks have offsets of up to 2^60 ns. A sum of lines that is larger than
+ * the difference of any two clocks is no bound. Largest slope: twice that of two clocks, 200 ppm.
+ */
+#define BASELINE_MAX_NS		(1LL << 61)
+#define BASELINE_SUM_NS		(1LL << 62)
+#define BASELINE_SLOPE_MAX	(2 * 858993)
 /* Largest error of a line that is of use, ns. */
 #define BASELINE_ERROR_MAX_NS	10000000LL
 /* A prediction counts for this time, ns, and is wrong by that more in each of its millionths. */
@@ -127,6 +132,7 @@ static inline bool baseline_valid(const struct baseline_line *line)
 	return line->from < BASELINE_HOSTS && line->to < BASELINE_HOSTS &&
 	       line->from != line->to && line->class < BASELINE_CLASSES &&
 	       line->value_ns < BASELINE_MAX_NS && line->value_ns > -BASELINE_MAX_NS &&
+	       line->slope <= BASELINE_SLOPE_MAX && line->slope >= -BASELINE_SLOPE_MAX &&
 	       line->error_ns >= 0 && line->error_ns <= BASELINE_ERROR_MAX_NS;
 }
 
@@ -261,7 +267,8 @@ static inline bool baseline_relax(const struct baseline_edge *edge, bool back,
 		.ns = from->ns + edge->ns, .error_ns = from->error_ns + edge->error_ns,
 		.slope = from->slope + edge->slope,
 	};
-	if (to->ns != BASELINE_NONE && next.ns + next.error_ns >= to->ns + to->error_ns)
+	if (next.ns >= BASELINE_SUM_NS || next.ns <= -BASELINE_SUM_NS ||
+	    (to->ns != BASELINE_NONE && next.ns + next.error_ns >= to->ns + to->error_ns))
 		return false;
 	*to = next;
 	return true;

@@ -362,7 +362,8 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 
 		if (cluster_named(c, l->addr) || !c->clocked || l->domain != c->domain)
 			continue;
-		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS)
+		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS ||
+		    l->slope > BASELINE_SLOPE_MAX || l->slope < -BASELINE_SLOPE_MAX)
 			return false;
 		there_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) - c->clock_ns;
 		return baseline_plausible(there_ns, cluster_at(l->value_ns, l->slope,
