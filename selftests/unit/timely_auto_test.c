@@ -778,7 +778,7 @@ static void update__waits_for_two_rtts(void)
 	f.dev_ns = 6250;
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	update_after(200 * US, 250 * US);
-	CHECK_RATE(CAP / 2.0 * (1 - 0.3 * (1 - (double)a.t_high_ns / 250e3)));
+	CHECK_RATE(CAP / 2.0 * (1 - 0.3 * 0.8 * (1 - (double)a.t_high_ns / 250e3)));
 }
 
 /* C / 500 / x, times 200 us / 35 us: D is 100 us. */
@@ -813,6 +813,28 @@ static void update__thigh(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	CHECK_RATE(CAP * (1 - 0.3 * (1 - 114656 / 200e3)));
 	CHECK_EQ(f.base_ns, 100 * US);
+}
+
+/* What two updates within an RTT take is no more than one takes in all of it. */
+static void update__scale(void)
+{
+	start(CAP);
+	update(400 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_RATE(CAP * (1 - 0.3 / 2 * (1 - 114656 / 400e3)));
+	/* No update counts for more than an RTT. */
+	start(CAP);
+	update_after(2000 * US, 400 * US);
+	CHECK_RATE(CAP * (1 - 0.3 * (1 - 114656 / 400e3)));
+
+	/* A gradient of 4 us in 20 us, a quarter of it, less 0.1 v; Tlow is 47, Thigh 84 us. */
+	start(CAP / 64);
+	f.base_ns = 10 * US;
+	f.mean_ns = 66 * US;
+	update_after(20 * US, 70 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK_NEAR(rate(), CAP / 64.0 * (1 - 0.3 * 20 / 70 * (0.05 - 0.1 * 0.125 / 20)), 30);
 }
 
 static void update__gradient(void)
@@ -1422,6 +1444,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__waits_for_two_rtts),
 	KTAP_CASE(update__step),
 	KTAP_CASE(update__thigh),
+	KTAP_CASE(update__scale),
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__rise),
 	KTAP_CASE(update__hai),

@@ -12,7 +12,7 @@
 #define INITIAL		10	/* packets of the first window */
 #define EVENTS		(1 << 20)
 
-enum event_type { DEPART, AT_HOST, ACKED, AT_PORT };	/* AT_PORT + k: packet k */
+enum event_type { DEPART, AT_HOST, ACKED, BURST, AT_PORT };	/* AT_PORT + k: packet k */
 
 struct event {
 	double t, sent;
@@ -193,6 +193,15 @@ static double arrival(const struct star *s, const struct event *e, double t, dou
 	return seen(&host_irq[e->flow % s->hosts], t + path / 2, s->irq_us);
 }
 
+/* One of so many packets of a burst of others is at the port: when is the next one? */
+static void burst(const struct star *s, const struct event *e)
+{
+	int left = e->packets > 1 ? e->packets - 1 : (int)(s->burst / PAYLOAD);
+	double next = e->packets > 1 ? WIRE * 8 / s->host_bit_s : -log(uniform()) * s->burst_s;
+
+	push(e->t + next, 0, BURST, left, 0, 0);
+}
+
 /* The ACK of packets that left the port at @t, behind those of the pair before. */
 static void pair_acked(struct star_flow *fl, int packet, double t, u64 cap_bps)
 {
@@ -218,6 +227,8 @@ void star_run(struct star *s)
 	s->buffer = 0;
 	s->mean_us = 0;
 	s->probes = 0;
+	if (s->burst)
+		push(s->burst_s, 0, BURST, 1, 0, 0);
 	while (events) {
 		struct event e = pop();
 		struct star_flow *fl = &flows[e.flow];
@@ -253,6 +264,10 @@ void star_run(struct star *s)
 				fl->got += e.packets * PAYLOAD;
 			}
 			acked(s, e.flow, &e, rtt, cap_bps);
+			break;
+		case BURST:
+			port_free = fmax(e.t, port_free) + WIRE / port;
+			burst(s, &e);
 			break;
 		default:
 			s->buffer = fmax(s->buffer, (port_free - e.t) * port);

@@ -28,6 +28,8 @@
  * @irq_us:	NICs of both ends wait that long before an interrupt, and it is what W is set from
  * @acks_us:	ACKs wait behind data in the other direction, for a random time of half of that to
  *		all of it
+ * @burst:	bytes that others send at the hosts' rate to the port, again and again
+ * @burst_s:	mean time from one burst to the next, of a Poisson process
  * @gaps:	the receiver acknowledges each second packet, and flows see how far apart these left
  * @at_once:	all flows start at once; else they begin at their fair share
  * @joiners:	so many of the flows start at @join_s
@@ -61,6 +63,7 @@ struct star {
 	bool unwired, gaps;
 	unsigned int segment;
 	double noise_us, spike_us, spikes, irq_us, acks_us;
+	double burst, burst_s;
 	bool at_once;
 	int joiners, leavers;
 	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;

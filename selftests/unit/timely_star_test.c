@@ -93,7 +93,7 @@ static const struct row rows[] = {
 	  { 100 * G, 100 * G, 1, .cap_bit_s = 10 * G, .noise_us = 100, .from_s = .3,
 	    .until_s = .6 }, { .05, 1, 0, 150 } },
 	{ "noise_100_us_on_two",
-	  { 10 * G, 10 * G, 2, .noise_us = 100, .from_s = .3, .until_s = .6 }, { .5, .5, 0, 150 } },
+	  { 10 * G, 10 * G, 2, .noise_us = 100, .from_s = .3, .until_s = .6 }, { .5, .5, 0, 170 } },
 	{ "noise_100_us_on_16",
 	  { 10 * G, 10 * G, 16, .noise_us = 100, .from_s = .3, .until_s = .6 },
 	  { .65, .6, 0, 160 } },
@@ -328,6 +328,16 @@ static const struct row rows[] = {
 	{ "groups_8_4_200",
 	  { 25 * G, 25 * G, 8, .base_us = 20, .base2_us = 200, .from_s = .2, .until_s = .4 },
 	  { .95, .55, .low = .5 } },
+	/* Writes of others that take a fifth of the link: 80 % are left. */
+	{ "bursts_of_256_kb",
+	  { 10 * G, 10 * G, 1, .burst = 256000, .burst_s = 1e-3, .from_s = .1, .until_s = .3 },
+	  { .32 } },
+	{ "bursts_of_256_kb_at_1_gbit",
+	  { 1 * G, 1 * G, 4, .burst = 256000, .burst_s = 10e-3, .from_s = .5, .until_s = 1.5 },
+	  { .6, .9 } },
+	{ "bursts_of_64_kb_on_4",
+	  { 10 * G, 10 * G, 4, .burst = 64000, .burst_s = .25e-3, .from_s = .1, .until_s = .3 },
+	  { .65, .95 } },
 };
 
 static void check_row(const struct row *row)
