@@ -75,6 +75,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 	f->by_rule = 1;
 	f->starting = 1;
 	f->doubted = 0;
+	f->returns = 0;
 	f->slope_q = 0;
 	f->mean_ns = 0;
 	f->samples = 0;
@@ -148,6 +149,7 @@ static inline void timely_auto_loss(struct timely_flow *f, const struct timely_p
 	f->rate_q -= q30_mul(f->rate_q, (u32)min_t(u64, cut, p->loss_beta));
 	f->neg_count = 0;
 	f->doubted = 0;
+	f->returns = 0;
 	f->under = 0;
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_started(f);
@@ -239,6 +241,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		f->doubted = 0;
 	} else if (!f->doubted) {
 		f->doubted = 1;
+		f->returns = 1;
 		f->before = rate;
 	}
 	timely_auto_clamp(f, cap_bps);

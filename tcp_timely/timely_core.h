@@ -198,6 +198,7 @@ struct timely_params {
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
+ * @returns:	profile auto: @before is of cuts for RTTs, and where there is room the rate returns
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
  * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^13 ns
@@ -243,6 +244,7 @@ struct timely_flow {
 	u8	by_rule:1;
 	u8	turn:1;
 	u8	wide:2;
+	u8	returns:1;
 	u8	slow;
 	u8	wait:7;
 	u8	unwired:1;

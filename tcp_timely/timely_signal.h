@@ -132,21 +132,16 @@ static inline void timely_auto_sample(struct timely_flow *f, u32 rtt_ns)
 		f->avg_ns -= (f->avg_ns - rtt_ns) / f->samples;
 }
 
-/* d(RTT)/dt, smoothed. 2^32 ns shifted by 20 fit in 64 bits, quotients are limited. */
+/* d(RTT)/dt, smoothed. 2^32 ns shifted by 20 fit in 63 bits, quotients are limited. */
 static inline void timely_auto_slope(struct timely_flow *f, u64 elapsed_ns)
 {
 	s64 slope;
 
 	if (!f->mean_ns)
 		f->mean_ns = f->avg_ns;
-	if (f->avg_ns >= f->mean_ns)
-		slope = min_t(u64, div64_u64((u64)(f->avg_ns - f->mean_ns) <<
-					     TIMELY_SLOPE_SHIFT, elapsed_ns),
-			      TIMELY_SLOPE_MAX);
-	else
-		slope = -(s64)min_t(u64, div64_u64((u64)(f->mean_ns - f->avg_ns) <<
-						   TIMELY_SLOPE_SHIFT, elapsed_ns),
-				    TIMELY_SLOPE_MAX);
+	slope = ((s64)f->avg_ns - f->mean_ns) * (1LL << TIMELY_SLOPE_SHIFT);
+	slope = clamp_t(s64, div64_s64(slope, (s64)elapsed_ns), -TIMELY_SLOPE_MAX,
+			TIMELY_SLOPE_MAX);
 	/* Rounded towards zero, so that a constant RTT has none in the end. */
 	f->slope_q += (s32)((slope - f->slope_q) / (1 << TIMELY_AUTO_ALPHA_SHIFT));
 	f->mean_ns = max_t(u32, f->avg_ns, 1);

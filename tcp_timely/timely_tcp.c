@@ -2,19 +2,9 @@
 /*
  * TIMELY: congestion control on RTT gradients
  *
- * A flow has a rate, and the rate is all that is controlled. A segment (16 KB)
- * leaves as one burst, the next one waits until the rate allows it. When an
- * ACK covers the end of a segment, that is a completion, and gives one RTT:
- *
- *	rtt = t_completion - t_send - wire_bytes / line_rate
- *
- * which timely_core.h turns into a new rate:
- *
- *	             Tlow                          Thigh
- *	   increase   |   follow the gradient        |   decrease
- *	  ------------+------------------------------+-------------->  rtt
- *	   + delta    |  falling, flat: + N * delta  |  * (1 - beta *
- *	              |  rising: * (1 - beta * g)    |    (1 - Thigh / rtt))
+ * A flow has a rate. A segment (16 KB) leaves as one burst, the next one waits until the rate
+ * allows it. When an ACK covers the end of a segment, that is a completion, and gives one RTT,
+ * which timely_core.h, or timely_auto.h by the profile auto, turns into a new rate:
  *
  *	on ACK:   cong_control()   which segment does it complete? -> t_send;
  *	                           RTT, send rate, timely_update(), pacing

@@ -823,9 +823,11 @@ static void update__scale(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	timely_auto_params(&f, SEGMENT, CAP, &a);
 	CHECK_RATE(CAP * (1 - 0.3 / 2 * (1 - 114656 / 400e3)));
+	CHECK_EQ(r.scale_ppm, 500000);
 	/* No update counts for more than an RTT. */
 	start(CAP);
 	update_after(2000 * US, 400 * US);
+	CHECK_EQ(r.scale_ppm, 1000000);
 	CHECK_RATE(CAP * (1 - 0.3 * (1 - 114656 / 400e3)));
 
 	/* A gradient of 4 us in 20 us, a quarter of it, less 0.1 v; Tlow is 47, Thigh 84 us. */
@@ -935,6 +937,60 @@ static void update__rise(void)
 	update(100 * US);
 	CHECK(r.held);
 	CHECK_RATE(CAP / 2.0);
+}
+
+/* The rate after an RTT of a flow that cuts took from CAP / 2 to CAP / 8. */
+static double returned(u64 rtt_ns, bool returns)
+{
+	start(CAP / 8);
+	f.returns = returns;
+	f.before = CAP / 2 / 8192;
+	f.mean_ns = (u32)rtt_ns;
+	update(rtt_ns);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	return rate();
+}
+
+/* To 7/8 of CAP / 2, by half of the way where all of the room is empty. */
+static void update__returns(void)
+{
+	const struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
+	double goal = (CAP / 2 / 8192 - CAP / 2 / 8192 / 8) * 8192.0;
+	double without = returned(100 * US, false);
+
+	CHECK(without < CAP / 7.0);
+	CHECK_NEAR(returned(100 * US, true), without + (goal - without) / 2, CAP / 1e5);
+	/* Half of the room. */
+	start(CAP / 8);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	without = returned((100 * US + a.t_low_ns) / 2, false);
+	CHECK_NEAR(returned((100 * US + a.t_low_ns) / 2, true),
+		   without + (goal - without) / 4, CAP / 1e5);
+	/* Not further. */
+	start(CAP / 2);
+	f.returns = 1;
+	f.before = CAP / 2 / 8192;
+	f.mean_ns = 100 * US;
+	update(100 * US);
+	CHECK(rate() > CAP / 2.0 && rate() < CAP * 0.6);
+	/* And not where the application limits the flow. */
+	start(CAP / 8);
+	f.returns = 1;
+	f.before = CAP / 2 / 8192;
+	f.mean_ns = 100 * US;
+	f.app_limited = 1;
+	update(100 * US);
+	CHECK_RATE(CAP / 8.0);
+	/* A run of cuts begins it; a loss and a start end it. */
+	start(CAP / 8);
+	update(400 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK(f.returns);
+	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
+	CHECK(!f.returns);
+	f.returns = 1;
+	timely_auto_start(&f, CAP, CAP, 0, now);
+	CHECK(!f.returns);
 }
 
 /* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
@@ -1447,6 +1503,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__scale),
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__rise),
+	KTAP_CASE(update__returns),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__run_of_cuts),
 	KTAP_CASE(update__cuts_in_vain),
