@@ -122,10 +122,7 @@ struct onramp_band {
 	s64			credit;
 };
 
-/**
- * struct onramp_config - settings, see ONRAMP_PARAMS
- * @priomap: two bits for each priority, its band
- */
+/* struct onramp_config - settings, see ONRAMP_PARAMS */
 struct onramp_config {
 	u64	limit;
 	u64	flow_limit;
@@ -155,7 +152,7 @@ struct onramp_config {
 	u64	bound;
 	u64	peers;
 	u64	forward;
-	u32	priomap;
+	u32	priomap;	/* two bits for each priority, its band */
 };
 
 /**

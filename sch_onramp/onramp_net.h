@@ -363,6 +363,7 @@ enum onramp_peer_flag {
  * @owds: delays of those by class, the last ones
  * @n_owds: sum of @owds
  * @path: routes, swing and slack of the path
+ * @window: bursts on the way to the host
  * @nonce: @key is derived from it, only @work
  * @count: of SUBSCRIBEs, only @work
  * @next: jiffies of the next SUBSCRIBE by time, only @work

@@ -199,6 +199,8 @@ struct timely_params {
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
  * @returns:	profile auto: @before is of cuts for RTTs, and where there is room the rate returns
+ * @turn:	profile auto: the lowest bit of the current window, see timely_auto_turn()
+ * @wide:	profile auto: windows for which the flow still counts as fast
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
  *		timely_auto_ratio_q4()
  * @wait:	profile auto: W, how long NICs wait before interrupts, units of 2^13 ns
@@ -206,6 +208,7 @@ struct timely_params {
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
  * @before:	the caller's: rate before cuts that may be taken back, units of 8192 bytes/s
+ * @unseen:	profile auto: windows in a row without an RTT near the empty path's
  * @count:	the caller's, else it would be padding
  *
  * The caller serialises all access (in the module: the socket lock).
