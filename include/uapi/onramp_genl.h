@@ -196,7 +196,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_BASELINE_ERROR_NS, /* u64: it may be too low by this, ns */
 	ONRAMP_A_PATH_SUPPORT_AGE_NS,	/* u64: since it had support, ns; absent: it never had */
 	ONRAMP_A_PATH_PAYLOAD,		/* u32: of the packets that it is of, bytes */
-	ONRAMP_A_PATH_SEED_LEFT_NS,	/* u64: until the seed expires, ns; absent: no seed is used */
+	ONRAMP_A_PATH_SEED_LEFT_NS,	/* u64: until the seed expires, ns; absent: no seed */
 
 	__ONRAMP_A_PATH_MAX,
 };

@@ -7,8 +7,8 @@
 #	ksft_case "what holds" function [ARG...]
 #	ksft_case "what else holds" function [ARG...]
 #
-# A case is a function that runs in a subshell under `set -eu`: the first
-# command that fails fails it, and what it printed is shown. Namespaces,
+# A case is a function that runs in a subshell under `set -eu`: it fails with the
+# first command that fails, and what it printed is shown. Namespaces,
 # processes and settings are undone when the test ends, however it ends.
 set -u
 
@@ -299,7 +299,7 @@ ns_add() {
 		echo "$name" >>"$KSFT_TMP/namespaces"
 		ip netns add "$name"
 		ip -n "$name" link set lo up
-		# A router whose link-local address is tentative asks for no neighbour, for up to 2 s.
+		# A router whose link-local address is tentative asks for no neighbour, up to 2 s.
 		ns_set "$name" ipv6/conf/all/accept_dad 0 ipv6/conf/default/accept_dad 0
 		# Tests of the paper's law, and of departure times in a qdisc.
 		if [ -n "${TIMELY_PROFILE:-}" ] && ns_has "$name" ipv4/timely; then
@@ -396,7 +396,8 @@ names_of() {
 # tracepoints_are SYSTEM: those of names_of, all, and no others.
 tracepoints_are() {
 	names_of event | sort >"$KSFT_TMP/want"
-	find "/sys/kernel/tracing/events/$1" -mindepth 1 -type d | sed 's|.*/||' | sort >"$KSFT_TMP/got"
+	find "/sys/kernel/tracing/events/$1" -mindepth 1 -type d | sed 's|.*/||' | sort \
+		>"$KSFT_TMP/got"
 	diff "$KSFT_TMP/want" "$KSFT_TMP/got"
 }
 
