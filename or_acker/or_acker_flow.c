@@ -330,7 +330,8 @@ static bool or_acker_ask_tracker(struct net *net, const struct nic_ts_key *key,
 		return false;
 	ct = nf_ct_tuplehash_to_ctrack(h);
 	known = or_acker_tracked_window(ct, NF_CT_DIRECTION(h), window);
-	nf_ct_put(ct);
+	/* nf_ct_put() would need the module. */
+	nf_conntrack_put(&ct->ct_general);
 	return known;
 }
 #else
