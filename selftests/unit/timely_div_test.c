@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Compiled for 32 bits, never run: a 32-bit kernel has no library function for
- * the "/" of 64-bit numbers, so the core must divide through div64_u64() only.
- * The object must refer to div64_u64 and to no __udivdi3 or the like.
+ * the "/" of 64-bit numbers, so the core must divide through div64_u64() and
+ * div64_s64() only. The object must refer to these and to no __udivdi3 or the like.
  */
 #define div64_u64 timely_user_div64_u64
+#define div64_s64 timely_user_div64_s64
 #include "user/core_user.h"
 #undef div64_u64
+#undef div64_s64
 #include "timely_div_test.h"
 #include "timely_auto.h"
 
