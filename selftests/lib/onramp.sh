@@ -71,9 +71,7 @@ ksft_cleanup() {
 	while read -r pid; do
 		kill -9 -- "-$pid"
 	done <"$KSFT_TMP/pids"
-	while read -r name; do
-		ip netns del "$name"
-	done <"$KSFT_TMP/namespaces"
+	sed 's/^/netns del /' "$KSFT_TMP/namespaces" | ip -force -batch -
 	while read -r line; do
 		eval "$line" >/dev/null || {
 			echo "# this could not be undone: $line"
@@ -127,7 +125,7 @@ ksft_is_there() {
 
 # ksft_case DESCRIPTION FUNCTION [ARG...]
 ksft_case() {
-	local what=$1 status
+	local what=$1 status line
 	shift
 
 	ksft_is_there "$what" || return 0
@@ -146,7 +144,9 @@ ksft_case() {
 	KSFT_RAN=$((KSFT_RAN + 1))
 	if [ "$status" -eq 0 ]; then
 		# Measurements that a case prints are worth a line.
-		[ ! -s "$KSFT_TMP/log" ] || sed -n 's/^measured: /# /p' "$KSFT_TMP/log"
+		while read -r line; do
+			[[ $line != 'measured: '* ]] || echo "# ${line#measured: }"
+		done <"$KSFT_TMP/log"
 		echo "ok $KSFT_RAN $what"
 		return 0
 	fi
@@ -206,6 +206,14 @@ expect() {
 		       op == "-lt" && a < b || op == "-le" && a <= b ||
 		       op == "-gt" && a > b || op == "-ge" && a >= b)
 	}' || fail "$1 is '$2', not $3 '$4'"
+}
+
+# show FILE: without a process.
+show() {
+	local lines
+
+	mapfile -t lines <"$1"
+	printf '%s\n' "${lines[@]}"
 }
 
 # expect_same WHAT GOT WANTED
@@ -293,21 +301,19 @@ ns_name() {
 
 # ns_add NAME...
 ns_add() {
-	local name
+	local name keys
 
 	for name in "$@"; do
 		echo "$name" >>"$KSFT_TMP/namespaces"
 		ip netns add "$name"
-		ip -n "$name" link set lo up
 		# A router whose link-local address is tentative asks for no neighbour, up to 2 s.
-		ns_set "$name" ipv6/conf/all/accept_dad 0 ipv6/conf/default/accept_dad 0
+		keys=(ipv6/conf/all/accept_dad 0 ipv6/conf/default/accept_dad 0)
+		# Tests keep a CPU busy, and count OR-ACKs.
+		[ -n "${BUSY_SHARE:-}" ] || keys+=('?or_acker/busy_share' 0)
+		"$KSFT_DIR/ksft_helper" up "$name" "${keys[@]}"
 		# Tests of the paper's law, and of departure times in a qdisc.
 		if [ -n "${TIMELY_PROFILE:-}" ] && ns_has "$name" ipv4/timely; then
 			timely_set "$name" profile "$TIMELY_PROFILE" pacing qdisc
-		fi
-		# Tests keep a CPU busy, and count OR-ACKs.
-		if [ -z "${BUSY_SHARE:-}" ] && ns_has "$name" or_acker; then
-			ns_set "$name" or_acker/busy_share 0
 		fi
 	done
 }
@@ -324,10 +330,7 @@ ns_del() {
 # in_ns NAME COMMAND...: cheaper than `ip netns exec`, which mounts /sys. Give it
 # bash for a shell: busybox's would take its own ip and tc.
 in_ns() {
-	local name=$1
-	shift
-
-	nsenter --net="/run/netns/$name" "$@"
+	"$KSFT_DIR/ksft_helper" in "$@"
 }
 
 # ns_set NAME KEY VALUE [KEY VALUE]...: sysctls of a namespace, / in keys.
@@ -435,7 +438,11 @@ serve() {
 
 # listening NS [PORT]
 listening() {
-	[ -n "$(ss -N "$1" -Hltn ${2:+"sport = $2"})" ]
+	local port=''
+
+	[ $# -eq 1 ] || printf -v port ':%04X' "$2"
+	# 0A is TCP_LISTEN. ss loads a dozen libraries first.
+	[[ $(in_ns "$1" cat /proc/net/tcp /proc/net/tcp6) =~ $port\ 0+:0000\ 0A\  ]]
 }
 
 # packet_size COMMAND...: bytes per packet that leave A by a0 meanwhile, as TCP made them.

@@ -42,7 +42,7 @@ again_and() {
 }
 
 connections_are() {
-	[ "$(stat connections)" = "$1" ]
+	stat connections -eq "$1"
 }
 
 # refuses KIND STATISTIC
@@ -85,11 +85,11 @@ other_version() {
 }
 
 port() {
-	proc_count or_port "$A" "$1"
+	proc_count or_port "$A" "$@"
 }
 
 port_is() {
-	[ "$(port "$1")" = "$2" ]
+	port "$1" -eq "$2"
 }
 
 sent() {

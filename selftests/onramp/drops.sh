@@ -158,7 +158,7 @@ under_load() {
 }
 
 empty() {
-	[ "$(stat qlen)" = 0 ]
+	stat qlen -eq 0
 }
 
 ksft_plan 6

@@ -168,7 +168,7 @@ making_room() {
 }
 
 stat_is() {
-	[ "$(stat "$1")" -eq "$2" ]
+	stat "$1" -eq "$2"
 }
 
 # The namespace goes, and then the module, while works of peers that are in no list still use it.

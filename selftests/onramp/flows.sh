@@ -49,7 +49,7 @@ thousands() {
 }
 
 inactive() {
-	[ "$(stat qlen)" = 0 ]
+	stat qlen -eq 0
 }
 
 # Idle flows make place for others after three seconds.

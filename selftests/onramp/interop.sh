@@ -604,7 +604,7 @@ unknown() {
 }
 
 not_sent_since() {
-	[ "$(proc_count or_port "$A" TxOtherWay)" -ge $(($1 + 2)) ]
+	proc_count or_port "$A" TxOtherWay -ge $(($1 + 2))
 }
 
 # The mark that a CHALLENGE reflects, and that of the receiver's socket.

@@ -174,7 +174,7 @@ settled() {
 
 	before=$(stat acks)
 	sleep 0.3
-	[ "$(stat acks)" = "$before" ]
+	stat acks -eq "$before"
 }
 
 # One connection sends, whose counters are those of the qdisc then.
@@ -249,7 +249,7 @@ filters() {
 }
 
 connections_are() {
-	[ "$(stat connections)" = "$1" ]
+	stat connections -eq "$1"
 }
 
 # Each mistake has its reason, and names the attribute.

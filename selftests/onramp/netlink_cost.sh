@@ -80,7 +80,7 @@ locks() {
 LIMIT_TOP_NS=18000
 
 connected_all() {
-	[ "$(stat connections)" -eq "$COUNT" ]
+	stat connections -eq "$COUNT"
 }
 
 sent_is() {

@@ -21,7 +21,7 @@ PEERS=${PEERS-peers all}
 
 # quiet_pair [QUEUES]: the two hosts, with so many queues each.
 quiet_pair() {
-	local name queues="numtxqueues ${1:-1} numrxqueues ${1:-1}"
+	local name cpus queues="numtxqueues ${1:-1} numrxqueues ${1:-1}"
 
 	ns_add "$A" "$B"
 	for name in "$A" "$B"; do
@@ -43,15 +43,19 @@ quiet_pair() {
 	END
 	# veth puts packets into the backlog of the CPU that sends them, and two CPUs reorder a
 	# flow that the qdisc had in order. RPS: one backlog for all.
+	read -r cpus </sys/devices/system/cpu/online
+	[ "$cpus" != 0 ] || return 0
 	ip netns exec "$A" sh -c 'echo 1 | tee /sys/class/net/a0/queues/rx-*/rps_cpus' >/dev/null
 	ip netns exec "$B" sh -c 'echo 1 | tee /sys/class/net/b0/queues/rx-*/rps_cpus' >/dev/null
 }
 
 # fresh [WORD VALUE]...: it has an onramp of its own at its root, in place of all else.
 fresh() {
-	tc -n "$A" qdisc del dev $DEV root 2>/dev/null || :
-	# shellcheck disable=SC2086
-	tc -n "$A" qdisc add dev $DEV root handle 1: onramp $PEERS "$@"
+	# Twice, as it would change an onramp that is there. In one process.
+	tc -n "$A" -batch - <<-END
+		qdisc replace dev $DEV root handle 7f00: pfifo
+		qdisc replace dev $DEV root handle 1: onramp $PEERS $*
+	END
 }
 
 change() {
@@ -209,7 +213,12 @@ acker_start() {
 
 # acked NAME: a counter of the receiver's.
 acked() {
-	acker stats | awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) print $(i + 1) }'
+	local words i
+
+	read -rd '' -a words <<<"$(acker stats)" || :
+	for ((i = 0; i + 1 < ${#words[@]}; i += 2)); do
+		[ "${words[i]}" != "$1" ] || echo "${words[i + 1]}"
+	done
 }
 
 # retransmitted NAME: segments that a host has sent again.
@@ -220,7 +229,7 @@ retransmitted() {
 
 # stats_reach NAME MIN: a statistic of the qdisc is at least that.
 stats_reach() {
-	[ "$(stat "$1")" -ge "$2" ]
+	stat "$1" -ge "$2"
 }
 
 # But for those that connect_helper keeps.

@@ -128,7 +128,7 @@ first_pause() {
 	while [ "$SECONDS" -le "$until" ]; do
 		echo >&8
 		for i in $(seq 60); do
-			if [ "$(stat pauses)" -ge 1 ]; then
+			if stat pauses -ge 1; then
 				acker answer 0
 				return
 			fi

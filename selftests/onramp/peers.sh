@@ -46,7 +46,7 @@ sent_and() {
 }
 
 stat_is() {
-	[ "$(stat "$1")" -eq "$2" ]
+	stat "$1" -eq "$2"
 }
 
 # listed ADDRESS FIELD: of the list of peers.

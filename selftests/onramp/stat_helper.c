@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_helper NAMESPACE DEVICE NAME [KIND]: a statistic of the first onramp at DEVICE, or of the
- * first qdisc of another kind, under the name that tc's JSON has for it. What tc and awk say of it
- * takes five times as many instructions, and tests wait for statistics.
+ * stat_helper NAMESPACE DEVICE NAME [KIND|OPERATOR VALUE]: a statistic of the first onramp at
+ * DEVICE, or of the first qdisc of another kind, under the name that tc's JSON has for it; or, as
+ * test(1) does it, whether it is such. What tc and awk say of it takes five times as many
+ * instructions, and tests wait for statistics.
  *
- * Exits with 1 if there is no such qdisc, or no such statistic.
+ * Exits with 1 if there is no such qdisc, or no such statistic, or if it is not such.
  */
 #include <linux/gen_stats.h>
 #include <linux/netlink.h>
@@ -52,6 +53,7 @@ static const struct {
 };
 
 static const char *kind, *name;
+static char *const *with;
 
 static int own_attr(void)
 {
@@ -92,8 +94,7 @@ static int print(const struct rtattr *a, size_t offset, size_t size)
 	} else {
 		memcpy(&value, from + offset, sizeof(value));
 	}
-	printf("%lld\n", (long long)value);
-	return 0;
+	return value_or_verdict(value, with);
 }
 
 static int print_stat(const struct rtattr *stats)
@@ -158,11 +159,12 @@ int main(int argc, char **argv)
 	};
 	int fd;
 
-	if (argc != 4 && argc != 5) {
-		fprintf(stderr, "usage: %s NAMESPACE DEVICE NAME [KIND]\n", argv[0]);
+	if (argc < 4 || argc > 6) {
+		fprintf(stderr, "usage: %s NAMESPACE DEVICE NAME [KIND|OPERATOR VALUE]\n", argv[0]);
 		return 1;
 	}
 	name = argv[3];
+	with = argc == 6 ? argv + 4 : NULL;
 	kind = argc == 5 ? argv[4] : "onramp";
 	netns_enter(argv[1]);
 	ask.tcm.tcm_ifindex = (int)if_nametoindex(argv[2]);

@@ -37,11 +37,11 @@ port() {
 }
 
 connections_are() {
-	[ "$(stat connections)" -eq "$1" ]
+	stat connections -eq "$1"
 }
 
 forwarded_are() {
-	[ "$(stat forwarded)" -eq "$1" ]
+	stat forwarded -eq "$1"
 }
 
 # calls FUNCTION: how often the kernel has called it, since probes were set.

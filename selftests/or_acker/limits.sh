@@ -289,7 +289,7 @@ slow_link() {
 		loaded
 		echo "measured: $rate Mbit/s, $(since "$B" AckSent) sent, $(
 			since "$B" AckLimitTime) not"
-		[ "$(since "$B" AckLimitTime)" -lt "$held" ] || break
+		since "$B" AckLimitTime -lt "$held" || break
 	done
 	expect "not sent" "$(since "$B" AckLimitTime)" -ge "$held"
 	expect "sent" "$(since "$B" AckSent)" -ge 100

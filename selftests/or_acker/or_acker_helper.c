@@ -17,7 +17,7 @@
  *						on where they end
  *	or_acker_helper sink ADDRESS PORT	reads what comes over TCP
  *	or_acker_helper send FROM TO PORT BYTES [OPTION]...	over TCP, and waits
- *						until they are acknowledged
+ *						until they are acknowledged, a minute at most
  *	or_acker_helper socket ADDRESS REMOTE LPORT RPORT COUNT SEQ	connections to the
  *						ports from RPORT on, without a handshake,
  *						which expect SEQ; has them until it is killed
@@ -51,6 +51,7 @@
 #include "or_proto.h"
 
 #define FLOWS		4096
+#define SEND_MAX_S	60
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static struct sockaddr_storage from, to, as;
@@ -742,6 +743,8 @@ int main(int argc, char **argv)
 	parse_addr(argv[2], &from);
 	if (!strcmp(argv[1], "send") && argc > 5) {
 		parse_options(argv + 6);
+		/* Not timeout(1), which is one more process each time. */
+		alarm(SEND_MAX_S);
 		send_tcp(atoi(argv[4]), strtol(argv[5], NULL, 0));
 		return 0;
 	}

@@ -64,7 +64,7 @@ port() {
 
 # acker_is NAMESPACE COUNTER OPERATOR VALUE, to be waited for
 acker_is() {
-	[ "$(acker "$1" "$2")" "$3" "$4" ]
+	acker "$@"
 }
 
 # mark NAMESPACE: from here on since NAMESPACE COUNTER counts.
@@ -103,7 +103,7 @@ unreachables() {
 
 # since_is NAMESPACE COUNTER OPERATOR VALUE, to be waited for.
 since_is() {
-	[ "$(since "$1" "$2")" "$3" "$4" ]
+	since "$@"
 }
 
 # asked NAMESPACE FROM TO RECEIVER [OPTION...], to be waited for: ask, and ask again,
@@ -138,7 +138,7 @@ subscribed() {
 # The bus registers its tracepoints when it gets to it.
 captured() {
 	send "$1" "$2" "$3" 3000
-	[ "$(since "$4" FlowsNew)" -gt 0 ]
+	since "$4" FlowsNew -gt 0
 }
 
 # calm RECEIVER: nothing waits to be acknowledged.
@@ -147,7 +147,7 @@ calm() {
 
 	before=$(acker "$1" AckedPackets)
 	sleep 0.2
-	[ "$(acker "$1" AckedPackets)" -eq "$before" ]
+	acker "$1" AckedPackets -eq "$before"
 }
 
 # bound NAMESPACE PORT: a program has that UDP port.
@@ -156,7 +156,7 @@ bound() {
 }
 
 accepted() {
-	[ "$(since "$1" SubscribeAccepted)" -gt 0 ]
+	since "$1" SubscribeAccepted -gt 0
 }
 
 # no_ends_left_out NAMESPACE...: tests count OR-ACKs up to the last byte. As in ns_add(), for a
@@ -177,12 +177,13 @@ sink() {
 	wait_for 10 listening "$1"
 }
 
-# send NAMESPACE FROM TO BYTES [OPTION...]: over TCP; ends when all is acknowledged.
+# send NAMESPACE FROM TO BYTES [OPTION...]: over TCP; ends when all is acknowledged, after a minute in
+# any case.
 send() {
 	local name=$1 from=$2 to=$3
 	shift 3
 
-	in_ns "$name" timeout 60 "$HELPER" send "$from" "$to" 7001 "$@"
+	in_ns "$name" "$HELPER" send "$from" "$to" 7001 "$@"
 }
 
 # exact NAMESPACE FROM TO RECEIVER BYTES [OPTION...]: subscribe and send; each byte is
@@ -218,7 +219,7 @@ retransmitted() {
 }
 
 acked_bytes() {
-	[ "$(since "$1" AckedBytes)" "$2" "$3" ]
+	since "$1" AckedBytes "$2" "$3"
 }
 
 # unsubscribed NAMESPACE FROM TO RECEIVER, to be waited for, as asked is.
@@ -262,15 +263,19 @@ heard() {
 }
 
 said() {
-	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' \
-		"$KSFT_TMP/heard"
+	local name value
+
+	while read -r name value _; do
+		[ "$name" != "$1" ] || { echo "$value"; return; }
+	done <"$KSFT_TMP/heard"
+	return 1
 }
 
 # all_good: what was heard is right, whatever it is.
 all_good() {
 	local name
 
-	cat "$KSFT_TMP/heard"
+	show "$KSFT_TMP/heard"
 	for name in bad bad_tag replays backward gaps; do
 		expect "OR-ACKs: $name" "$(said "$name")" -eq 0
 	done

@@ -128,7 +128,7 @@ flow_lives() {
 }
 
 started_since() {
-	[ "$(timely_count "$A" Starts)" -ge $(($1 + 4)) ]
+	timely_count "$A" Starts -ge $(($1 + 4))
 }
 
 add_link() {

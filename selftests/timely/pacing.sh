@@ -43,11 +43,11 @@ who_paces() {
 }
 
 cuts() {
-	[ "$(timely_count "$A" LossCuts)" -gt "$1" ]
+	timely_count "$A" LossCuts -gt "$1"
 }
 
 completions() {
-	[ "$(timely_count "$A" Completions)" -gt "$1" ]
+	timely_count "$A" Completions -gt "$1"
 }
 
 # rise PACING: s from the last retransmission to the tenth sample. A loss leads to 80 kbit/s
