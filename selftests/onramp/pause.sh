@@ -413,6 +413,8 @@ always_drained() {
 # the last quarter of a load; of its two connections the one with shorter packets. DELAY is the
 # receiver's, us.
 longest() {
+	local lines
+
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10ms line_rate "$1"
 	acker delay "$2"
@@ -420,18 +422,16 @@ longest() {
 	transfer
 	trace_off "$KSFT_TMP/trace"
 	acker delay 0
-	LONGEST=$(awk "$TRACE_AWK"'/onramp_sent: / {
+	lines=$(wc -l <"$KSFT_TMP/trace")
+	LONGEST=$(tail -n $((lines / 4)) "$KSFT_TMP/trace" | awk "$TRACE_AWK"'/onramp_sent: / {
+		len = v("end") - v("start")
 		src = v("src")
-		len[src, ++n[src]] = v("end") - v("start")
+		if (len > most[src]) most[src] = len
 	} END {
-		for (src in n) {
-			most = 0
-			for (i = int(n[src] * 3 / 4) + 1; i <= n[src]; i++)
-				if (len[src, i] > most) most = len[src, i]
-			if (!least || most < least) least = most
-		}
+		for (src in most)
+			if (!least || most[src] < least) least = most[src]
 		print least + 0
-	}' "$KSFT_TMP/trace")
+	}')
 	echo "measured: $1, delay $2 us: $(stat pauses) pauses, $(stat held) packets held, longest $LONGEST"
 }
 
@@ -509,7 +509,7 @@ recalls() {
 	echo 1 >"$KSFT_TRACE/events/or_port/or_path/enable"
 	b_drains 1
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 600
+	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 5mbit --duration 600
 	wait_for 60 paths
 	# A module that goes may take the trace with it.
 	low=$(paths | awk "$TRACE_AWK"'{ rtt = v("rtt") } END { print rtt }')
