@@ -79,7 +79,8 @@ static void __exit or_acker_exit(void)
 	or_acker_flow_exit();
 }
 
-module_init(or_acker_init);
+/* Built in, after or_port and nic_ts. */
+late_initcall_sync(or_acker_init);
 module_exit(or_acker_exit);
 
 MODULE_DESCRIPTION("On-Ramp receiver: sends OR-ACKs");

@@ -151,7 +151,8 @@ static void __exit or_port_exit(void)
 	unregister_pernet_subsys(&or_port_net_ops);
 }
 
-module_init(or_port_init);
+/* Built in, after IPv6, whose part of a namespace has to outlive the port's sockets. */
+late_initcall(or_port_init);
 module_exit(or_port_exit);
 
 MODULE_DESCRIPTION("The UDP port of the OR protocol");

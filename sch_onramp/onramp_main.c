@@ -165,7 +165,8 @@ static void __exit onramp_module_exit(void)
 	onramp_flow_cache_destroy();
 }
 
-module_init(onramp_module_init);
+/* Built in, after or_port. */
+late_initcall_sync(onramp_module_init);
 module_exit(onramp_module_exit);
 
 /* Kernels before 6.8 ask for sch_onramp, which is the name of the module. */

@@ -395,7 +395,8 @@ static void __exit dcqcn_module_exit(void)
 	cc_unregister(dcqcn_ops, DCQCN_LAWS);
 }
 
-module_init(dcqcn_module_init);
+/* Built in, after or_port. */
+late_initcall_sync(dcqcn_module_init);
 module_exit(dcqcn_module_exit);
 
 MODULE_DESCRIPTION("DCQCN, Mercury: congestion control of RoCE v2");

@@ -37,7 +37,8 @@ static void __exit timely_module_exit(void)
 	timely_net_unregister();
 }
 
-module_init(timely_module_init);
+/* Built in, after or_port. */
+late_initcall_sync(timely_module_init);
 module_exit(timely_module_exit);
 
 MODULE_DESCRIPTION("TIMELY: RTT-gradient congestion control");
