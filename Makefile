@@ -268,6 +268,17 @@ bench-wire: ## Measure what the model of the wire costs CPUs that share it: buil
 		selftests/onramp/bench/wire.c -lpthread
 	@build/bench/wire | column -t | tee build/bench/wire.txt
 
+.PHONY: series
+series: ## Write the modules as patches for a kernel's sources: KDIR=DIR [OUT=build/series]
+	@$(if $(KDIR),,$(error set KDIR to the sources of a kernel, of Linux 6.12 or newer))
+	@tools/setup --quiet series-tools
+	@tools/series/write '$(KDIR)' $(if $(OUT),'$(OUT)')
+
+.PHONY: check-series
+check-series: tools ## Test those patches: checkpatch, builds =m and =y, boots of both: [KDIR=DIR]
+	@$(SETUP) vm series-tools
+	@MAKEFLAGS= tools/series/check $(if $(KDIR),'$(KDIR)')
+
 .PHONY: dist
 dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
 	@packaging/dist
