@@ -132,6 +132,7 @@ static const s64 monos[HOSTS] = { 0, 500 * SEC, 7 * SEC, 90000 * SEC, 3 * SEC, S
 static const s64 clocks[HOSTS] = {
 	638849216508347620, 1152921504606846975, 123456789, 844330508744893855, 99 * SEC, 0,
 };
+
 static const s32 rates[HOSTS] = { 0, 100000, -150000, 214748, 0, 50000 };
 
 static s64 mono(unsigned int h)
@@ -281,7 +282,7 @@ static void cluster__congested_first(void)
 	CHECK_NEAR(s->value_ns, truth(0, 2), 50);
 }
 
-/* All that host 2 says is gone: its clock and the empty path remain for ten seconds, no longer. */
+/* All that host 2 says is gone: its clock and the empty path remain, for ten seconds. */
 static void cluster__predicts(void)
 {
 	struct cluster_seed *s;
@@ -304,6 +305,23 @@ static void cluster__predicts(void)
 	cluster_begin(&c[0]);
 	cluster_end(&c[0]);
 	CHECK(!cluster_find(&c[0], addr(2)));
+}
+
+/* The lowest delay of before, if that is all that is known, is no prediction: clocks may drift. */
+static void cluster__predicts_nothing(void)
+{
+	clear();
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 4, 400 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	CHECK(!seed(0, 4)->wanted);
+	now += SEC / 4;
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 4, 450 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	CHECK(!seed(0, 4)->wanted);
 }
 
 /* Host 2 sends host 0 no data, but both send to 3. */
@@ -437,6 +455,7 @@ int main(void)
 		KTAP_CASE(report__replays),
 		KTAP_CASE(cluster__congested_first),
 		KTAP_CASE(cluster__predicts),
+		KTAP_CASE(cluster__predicts_nothing),
 		KTAP_CASE(cluster__by_another),
 		KTAP_CASE(cluster__clocks),
 		KTAP_CASE(cluster__liars),

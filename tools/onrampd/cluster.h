@@ -395,10 +395,6 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 		seed->predicted = baseline_predict(&host->before, age_ns, known, &answer);
 	if (!known && !seed->predicted)
 		return;
-	if (!seed->predicted) {
-		host->before = answer;
-		host->before_ns = now_ns;
-	}
 	seed->known = true;
 	seed->value_ns = answer.line.value_ns + clock_ns;
 	seed->least_ns = answer.least_ns;
@@ -409,6 +405,11 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 	seed->wanted = p->state == CLUSTER_SEEDED ||
 		       seed->value_ns + seed->error_ns + CLUSTER_MARGIN_NS <
 		       cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns);
+	/* The kernel's own lowest delay, with no slope, is nothing to predict by. */
+	if (seed->wanted && !seed->predicted) {
+		host->before = answer;
+		host->before_ns = now_ns;
+	}
 }
 
 /**

@@ -6,6 +6,8 @@
  *		read the paths of the kernel; solve (cluster.h); seed those that know less
  *	each interval, and rarer to hosts that do not answer:
  *		REPORT (report.h) to at most 10 of the hosts that the kernel knows
+ *	a REPORT came, or a path is new:
+ *		soon read, solve and seed as well; tell others what they could not know before
  *
  * The kernel forgets a seed after some seconds: if this program ends, is stopped or has lost its
  * peers, all is as without it.
@@ -93,6 +95,7 @@ static sd_event_source *round_source, *soon_source;
 static uint8_t key[KEY_MAX];
 static size_t key_len;
 static uint64_t session, rounds, last_round_ns;
+static unsigned int told;
 static int sock4 = -1, sock6 = -1;
 
 /* Messages ------------------------------------------------------------------ */
@@ -241,8 +244,8 @@ static bool read_ends(struct msghdr *hdr, uint8_t *from, uint8_t *to, uint8_t *h
 	return has_to;
 }
 
-/* A message: the cheap checks first. */
-static void take(const uint8_t *msg, size_t len, const uint8_t *from, const uint8_t *to,
+/* A message, the cheap checks first; return whether it is of use. */
+static bool take(const uint8_t *msg, size_t len, const uint8_t *from, const uint8_t *to,
 		 uint8_t hops)
 {
 	struct cluster_host *host = cluster_find(&cluster, from);
@@ -252,41 +255,22 @@ static void take(const uint8_t *msg, size_t len, const uint8_t *from, const uint
 
 	if (!host || len != REPORT_LEN || t->looked++ >= MESSAGES_MAX) {
 		counters.strangers++;
-		return;
+		return false;
 	}
 	sign(from, to, msg, mac);
 	if (CRYPTO_memcmp(mac, msg + REPORT_SIGNED, sizeof(mac)) || !report_decode(msg, len, &r)) {
 		counters.forged++;
-		return;
+		return false;
 	}
 	if (cluster_report(host, &r, session, hops, (int64_t)now_ns()) == REPORT_REPLAYED) {
 		counters.replayed++;
-		return;
+		return false;
 	}
 	counters.received++;
 	t->wait_ns = options.interval_ns;
 	if (t->next_ns > now_ns() + t->wait_ns)
 		t->next_ns = 0;
-}
-
-static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
-{
-	struct sockaddr_in6 name;
-	uint8_t msg[REPORT_LEN + 1], from[16], to[16], hops;
-	char control[256] __attribute__((aligned(8)));
-	struct iovec iov = { msg, sizeof(msg) };
-	struct msghdr hdr = {
-		.msg_name = &name, .msg_namelen = sizeof(name), .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	ssize_t len = recvmsg(fd, &hdr, MSG_DONTWAIT);
-
-	(void)source;
-	(void)events;
-	(void)arg;
-	if (len >= 0 && read_ends(&hdr, from, to, &hops))
-		take(msg, (size_t)len, from, to, hops);
-	return 0;
+	return true;
 }
 
 /* Output -------------------------------------------------------------------- */
@@ -410,6 +394,16 @@ static void work(void)
 		seed(now);
 }
 
+/* What others can use of this host: its paths, and its clock. */
+static unsigned int known(void)
+{
+	unsigned int i, n = cluster.clocked;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		n += cluster.host[i].has_path && cluster.host[i].path.known;
+	return n;
+}
+
 static int on_round(sd_event_source *source, uint64_t usec, void *arg)
 {
 	uint64_t interval_us = options.interval_ns / NSEC_PER_USEC;
@@ -417,6 +411,7 @@ static int on_round(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	(void)arg;
 	work();
+	told = known();
 	if (key_len)
 		send_reports(now_ns());
 	if (options.dry_run) {
@@ -440,29 +435,67 @@ static int on_round(sd_event_source *source, uint64_t usec, void *arg)
 
 static int on_soon(sd_event_source *source, uint64_t usec, void *arg)
 {
+	unsigned int i;
+
 	(void)source;
 	(void)usec;
 	(void)arg;
 	work();
+	if (!key_len || known() <= told)
+		return 0;
+	told = known();
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (cluster.host[i].report_ns)
+			talks[i].next_ns = 0;
+	send_reports(now_ns());
 	return 0;
 }
 
-/* A new path: not at once for each of many. */
+/* Not at once for each of many. */
+static int soon(void)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(soon_source, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		return 0;
+	sd_event_source_set_time_relative(soon_source, SOON_NS / NSEC_PER_USEC);
+	return sd_event_source_set_enabled(soon_source, SD_EVENT_ONESHOT);
+}
+
+static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct sockaddr_in6 name;
+	uint8_t msg[REPORT_LEN + 1], from[16], to[16], hops;
+	char control[256] __attribute__((aligned(8)));
+	struct iovec iov = { msg, sizeof(msg) };
+	struct msghdr hdr = {
+		.msg_name = &name, .msg_namelen = sizeof(name), .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	ssize_t len = recvmsg(fd, &hdr, MSG_DONTWAIT);
+
+	(void)source;
+	(void)events;
+	(void)arg;
+	if (len >= 0 && read_ends(&hdr, from, to, &hops))
+		return take(msg, (size_t)len, from, to, hops) ? soon() : 0;
+	return 0;
+}
+
+/* A new path. */
 static int on_kernel(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	(void)source;
 	(void)fd;
 	(void)events;
 	(void)arg;
-	if (!kernel_events(kernel))
-		return 0;
-	sd_event_source_set_time_relative(soon_source, SOON_NS / NSEC_PER_USEC);
-	return sd_event_source_set_enabled(soon_source, SD_EVENT_ONESHOT);
+	return kernel_events(kernel) ? soon() : 0;
 }
 
 /* Start --------------------------------------------------------------------- */
 
-/* The key of the cluster. systemd makes it readable by an ACL, which shows as a right of the group. */
+/* The key of the cluster. systemd makes it readable by an ACL, which shows as the group's right. */
 static void read_key(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
