@@ -58,9 +58,12 @@ static const struct nla_policy or_genl_path_policy[ONRAMP_A_PATH_STATE + 1] = {
 	[ONRAMP_A_PATH_STATE]		= NLA_POLICY_MAX(NLA_U8, ONRAMP_PATH_SILENT),
 };
 
-/* A seed names all; its limits are those of sch_onramp/onramp_owd.h. */
-static const struct netlink_range_validation or_genl_seed_error = { .max = 10 * NSEC_PER_MSEC };
-static const struct netlink_range_validation or_genl_seed_left = {
+/*
+ * A seed names all; its limits are those of sch_onramp/onramp_owd.h. A policy of older kernels
+ * points to ranges that are not constant.
+ */
+static struct netlink_range_validation or_genl_seed_error = { .max = 10 * NSEC_PER_MSEC };
+static struct netlink_range_validation or_genl_seed_left = {
 	.min = NSEC_PER_MSEC, .max = 10ULL * NSEC_PER_SEC,
 };
 
