@@ -18,7 +18,7 @@ do for [format in 'svg png'] {
 	}
 	set termoption noenhanced
 	set output dir . '/completion.' . format
-	set multiplot layout 2,1 title exp . ': incast of 40 x 2 KB at 2 %, WebSearch at 40 %, 10 Gbit/s'
+	set multiplot layout 2,1 title exp . ': requests to 40 hosts beside flows, 10 Gbit/s'
 	set grid y lc rgb '#d0d0d0'
 	set key outside right top
 	set offsets 0, 0, graph 0.1, 0

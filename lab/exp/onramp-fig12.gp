@@ -1,0 +1,1 @@
+onramp-fig9.gp

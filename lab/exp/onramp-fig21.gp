@@ -1,0 +1,1 @@
+onramp-fig18.gp
