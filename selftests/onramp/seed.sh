@@ -150,7 +150,7 @@ refuses() {
 }
 
 ksft_plan 4
-quiet_pair
+ready
 serve "$B"
 acker_start
 ksft_case "a seed shows the queue that was there from the first packet" shows_queue
