@@ -66,14 +66,14 @@ static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struc
 }
 
 /**
- * struct or_way - how packets of a workload leave for which this host does not route
+ * struct or_egress - how packets of a workload leave for which this host does not route
  * @ifindex:	of the device, Ethernet; 0: this host routes for it
  * @vlan_proto:	of the frame's VLAN tag, ETH_P_8021Q or ETH_P_8021AD; 0: it has none
  * @vlan_id:	of the tag
  * @src:	MAC address of the workload
  * @dst:	that of the next hop
  */
-struct or_way {
+struct or_egress {
 	int	ifindex;
 	__be16	vlan_proto;
 	u16	vlan_id;
@@ -154,7 +154,7 @@ int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_rou
 void or_port_route_init(struct or_route *route);
 void or_port_route_via(struct or_route *route, const struct or_via *via);
 void or_port_route_put(struct or_route *route);
-int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
+int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_egress *egress,
 		    const u8 *msg, unsigned int len);
 void or_port_key(const struct net *net, u8 *key);
 bool or_port_fabric_key(const struct net *net, u8 *key);

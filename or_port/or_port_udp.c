@@ -696,9 +696,9 @@ static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)
 
 /* The same as or_port_send_by(), under RCU with BH disabled. */
 static int or_port_send_link(struct net *net, struct or_port_net *pn, const struct or_addrs *addrs,
-			     const struct or_way *way, const u8 *msg, unsigned int len)
+			     const struct or_egress *egress, const u8 *msg, unsigned int len)
 {
-	struct net_device *dev = dev_get_by_index_rcu(net, way->ifindex);
+	struct net_device *dev = dev_get_by_index_rcu(net, egress->ifindex);
 	struct sk_buff *skb;
 
 	if (!dev || !(READ_ONCE(dev->flags) & IFF_UP) || dev->type != ARPHRD_ETHER) {
@@ -712,13 +712,14 @@ static int or_port_send_link(struct net *net, struct or_port_net *pn, const stru
 	}
 	or_port_push_ip(skb, addrs);
 	skb->dev = dev;
-	if (dev_hard_header(skb, dev, ntohs(skb->protocol), way->dst, way->src, skb->len) < 0) {
+	if (dev_hard_header(skb, dev, ntohs(skb->protocol), egress->dst, egress->src,
+			    skb->len) < 0) {
 		or_port_count(pn, OR_PORT_TX_ROUTE);
 		kfree_skb(skb);
 		return -EINVAL;
 	}
-	if (way->vlan_proto)
-		__vlan_hwaccel_put_tag(skb, way->vlan_proto, way->vlan_id);
+	if (egress->vlan_proto)
+		__vlan_hwaccel_put_tag(skb, egress->vlan_proto, egress->vlan_id);
 	return dev_queue_xmit(skb);
 }
 
@@ -726,7 +727,7 @@ static int or_port_send_link(struct net *net, struct or_port_net *pn, const stru
  * or_port_send_by() - send a message in the name of a workload that this host does not route for
  * @net:	namespace of the device
  * @addrs:	from @addrs->laddr to @addrs->raddr
- * @way:	as the workload's own packets leave, @way->ifindex not 0
+ * @egress:	as the workload's own packets leave, @egress->ifindex not 0
  * @msg:	@len bytes
  * @len:	length of the message
  *
@@ -734,7 +735,7 @@ static int or_port_send_link(struct net *net, struct or_port_net *pn, const stru
  * Return: 0; -ENOTCONN: the namespace is not open; -ENODEV: the device is gone, or down;
  * -ENOMEM; -ENOBUFS: the stack dropped it.
  */
-int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_way *way,
+int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct or_egress *egress,
 		    const u8 *msg, unsigned int len)
 {
 	struct or_port_net *pn = or_port_net(net);
@@ -744,7 +745,7 @@ int or_port_send_by(struct net *net, const struct or_addrs *addrs, const struct 
 		return -ENOTCONN;
 	local_bh_disable();
 	rcu_read_lock();
-	err = or_port_send_link(net, pn, addrs, way, msg, len);
+	err = or_port_send_link(net, pn, addrs, egress, msg, len);
 	rcu_read_unlock();
 	local_bh_enable();
 	return or_port_sent(pn, err, len);

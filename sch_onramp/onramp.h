@@ -181,7 +181,7 @@ struct onramp_leaving {
  * @fast_flow: the flow of the packet with data in @fast, or @fast: there is none
  * @last: the flow that was last looked up, or @fast, whose key no flow has
  * @peeked: the packet that the parent has peeked at, and not taken yet
- * @qref: what connections may touch of the qdisc
+ * @shared: what connections may touch of the qdisc
  * @link: of the device, shared by its queues
  * @now_ns: the time when the clock was last read
  * @exact: it was read in this enqueue or dequeue
@@ -224,7 +224,7 @@ struct onramp_sched {
 	enum onramp_cuts	cuts;
 	bool			forwards;
 	u8			follows;
-	struct onramp_qref	*qref;
+	struct onramp_qdisc_shared	*shared;
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;
@@ -368,7 +368,7 @@ void onramp_reset(struct Qdisc *sch);
 void onramp_destroy(struct Qdisc *sch);
 
 /* onramp_fwd_in.c */
-int onramp_fwd_start(struct onramp_qref *qref, struct onramp_link *link);
+int onramp_fwd_start(struct onramp_qdisc_shared *shared, struct onramp_link *link);
 void onramp_fwd_stop(struct onramp_net *onet, struct onramp_link *link);
 
 /* onramp_fwd_out.c */

@@ -82,7 +82,7 @@ static void onramp_drain_note(struct onramp_conn *conn, u64 now_ns, u8 says, s64
 	};
 
 	lockdep_assert_held(&conn->peer->lock);
-	onramp_qref_add(conn->qref, stats[says], 1);
+	onramp_shared_add(conn->shared, stats[says], 1);
 	trace_onramp_drain(conn, now_ns, says, d_ns, before_ns,
 			   onramp_owd_baseline(&conn->peer->owd, now_ns));
 }
@@ -167,7 +167,7 @@ static u8 onramp_delay_relative(struct onramp_conn *conn, const struct or_ack *a
  * CLOCK_TAI is compared with both kinds of timestamps, and the NIC's clock only with timestamps
  * of NICs.
  */
-static u8 onramp_delay_synced(struct onramp_qref *qref,
+static u8 onramp_delay_synced(struct onramp_qdisc_shared *shared,
 			      const struct onramp_settings *settings,
 			      const struct or_ack *ack, struct onramp_delay *d)
 {
@@ -182,13 +182,13 @@ static u8 onramp_delay_synced(struct onramp_qref *qref,
 		if (!ack->nic)
 			return ONRAMP_Q_UNSYNCED;
 		/* Without a lock: the qdisc may be going. */
-		if (nic_ts_dev_clock(READ_ONCE(qref->dev), tx_ns, &at_ns, &map_error_ns)) {
-			if (test_and_clear_bit(ONRAMP_QREF_MAPPED, &qref->flags))
-				set_bit(ONRAMP_QREF_MAP_LOST, &qref->flags);
+		if (nic_ts_dev_clock(READ_ONCE(shared->dev), tx_ns, &at_ns, &map_error_ns)) {
+			if (test_and_clear_bit(ONRAMP_SHARED_MAPPED, &shared->flags))
+				set_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags);
 			return ONRAMP_Q_NO_MAP;
 		}
-		if (!test_bit(ONRAMP_QREF_MAPPED, &qref->flags))
-			set_bit(ONRAMP_QREF_MAPPED, &qref->flags);
+		if (!test_bit(ONRAMP_SHARED_MAPPED, &shared->flags))
+			set_bit(ONRAMP_SHARED_MAPPED, &shared->flags);
 	}
 	d->owd_ns = (s64)(ack->rx_ns - at_ns);
 	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
@@ -275,7 +275,7 @@ static void onramp_conn_drain(struct onramp_conn *conn, const struct onramp_sett
 	/* No OR-ACK about data after the last one ever came. */
 	if (awaits) {
 		onramp_drain_end(&peer->drain, 0);
-		onramp_qref_add(conn->qref, ONRAMP_Q_VOIDS, 1);
+		onramp_shared_add(conn->shared, ONRAMP_Q_VOIDS, 1);
 	}
 	onramp_drain_note(conn, now_ns, ONRAMP_DRAIN_NOTHING, 0,
 			  onramp_owd_baseline(&peer->owd, now_ns));
@@ -327,7 +327,7 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		onramp_peer_recall(peer, s->now_ns);
 	onramp_conn_drained(conn, settings, ack, s, d);
 	if (d->absolute)
-		verdict = onramp_delay_synced(conn->qref, settings, ack, d);
+		verdict = onramp_delay_synced(conn->shared, settings, ack, d);
 	else if (conn->line_bps != peer->line_bps)
 		/* Another connection has already noticed the new rate. */
 		verdict = ONRAMP_Q_LEARNING;
@@ -360,8 +360,8 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		peer->last_baseline_ns = d->baseline_ns;
 		peer->last_absolute = d->absolute;
 	}
-	WRITE_ONCE(conn->qref->last_slack_ns, peer->path.slack_ns);
-	WRITE_ONCE(conn->qref->last_swing_ns, trust->swing_ns);
+	WRITE_ONCE(conn->shared->last_slack_ns, peer->path.slack_ns);
+	WRITE_ONCE(conn->shared->last_swing_ns, trust->swing_ns);
 	return verdict;
 }
 
@@ -369,19 +369,19 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay *d,
 			     const struct onramp_trust *trust, const struct onramp_result *res)
 {
-	struct onramp_qref *qref = conn->qref;
+	struct onramp_qdisc_shared *shared = conn->shared;
 
-	WRITE_ONCE(qref->last_owd_ns, res->owd_ns);
-	WRITE_ONCE(qref->last_baseline_ns, d->baseline_ns);
-	WRITE_ONCE(qref->last_error_ns, d->error_ns);
-	WRITE_ONCE(qref->last_threshold_ns, trust->threshold_ns);
-	WRITE_ONCE(qref->last_beta, conn->ctrl.beta);
-	atomic64_inc(&qref->stats.owd[onramp_owd_class(res->owd_ns)]);
-	onramp_qref_add(qref, ONRAMP_Q_LIMITED, trust->limited);
-	onramp_qref_add(qref, ONRAMP_Q_COEXIST, trust->coexist_share > 0);
-	onramp_qref_add(qref, ONRAMP_Q_LONGER, trust->longer_ns > 0);
-	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS, trust->returned);
-	onramp_qref_add(qref, ONRAMP_Q_PAUSE_ENDS_EMPTY, trust->empty);
+	WRITE_ONCE(shared->last_owd_ns, res->owd_ns);
+	WRITE_ONCE(shared->last_baseline_ns, d->baseline_ns);
+	WRITE_ONCE(shared->last_error_ns, d->error_ns);
+	WRITE_ONCE(shared->last_threshold_ns, trust->threshold_ns);
+	WRITE_ONCE(shared->last_beta, conn->ctrl.beta);
+	atomic64_inc(&shared->stats.owd[onramp_owd_class(res->owd_ns)]);
+	onramp_shared_add(shared, ONRAMP_Q_LIMITED, trust->limited);
+	onramp_shared_add(shared, ONRAMP_Q_COEXIST, trust->coexist_share > 0);
+	onramp_shared_add(shared, ONRAMP_Q_LONGER, trust->longer_ns > 0);
+	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS, trust->returned);
+	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS_EMPTY, trust->empty);
 }
 
 /*
@@ -446,7 +446,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	const struct onramp_tx *tx;
 	u8 verdict;
 
-	settings = rcu_dereference(conn->qref->settings);
+	settings = rcu_dereference(conn->shared->settings);
 	core = settings->core;
 	tx = onramp_conn_tx(conn, ack->seq);
 	if (!tx || !tx->tx_ns) {
@@ -482,7 +482,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_note(conn, &d, &trust, &res);
 	if (trust.returned)
 		trace_onramp_pause_end(conn, s.now_ns, trust.empty, res.owd_ns,
-				       READ_ONCE(conn->qref->last_slack_ns));
+				       READ_ONCE(conn->shared->last_slack_ns));
 out:
 	trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
 	return verdict;
@@ -491,7 +491,7 @@ out:
 /* An OR-ACK with the right tag for this connection. */
 static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 {
-	struct onramp_qref *recheck = NULL, *qref;
+	struct onramp_qdisc_shared *recheck = NULL, *shared;
 	enum or_error error;
 	u64 until_ns, empty_ns;
 	u8 verdict;
@@ -499,7 +499,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 
 	spin_lock(&conn->lock);
 	/* Nothing was ever sent, or the last flow is gone. */
-	if (!conn->qref) {
+	if (!conn->shared) {
 		spin_unlock(&conn->lock);
 		onramp_net_count(conn->peer->onet, ONRAMP_N_NO_FLOW);
 		return;
@@ -525,24 +525,24 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 		empty_ns = atomic64_read(&conn->empty_ns);
 		verdict = onramp_conn_decide(conn, ack);
 		if (conn->waiter && conn->ctrl.until_ns < until_ns) {
-			recheck = conn->qref;
+			recheck = conn->shared;
 			trace_onramp_shorter(conn, until_ns, conn->ctrl.until_ns);
 		} else if (conn->waiter && atomic64_read(&conn->empty_ns) != empty_ns) {
-			recheck = conn->qref;
+			recheck = conn->shared;
 			empty_ns = atomic64_read(&conn->empty_ns);
 			if (conn->ctrl.until_ns < empty_ns)
 				trace_onramp_go_on(conn, empty_ns, conn->ctrl.until_ns);
 		}
 	}
 	conn->verdicts[verdict]++;
-	qref = conn->qref;
-	onramp_qref_add(qref, verdict, 1);
+	shared = conn->shared;
+	onramp_shared_add(shared, verdict, 1);
 	spin_unlock(&conn->lock);
 	/* RCU keeps both, even if the connection is dropped now. */
 	if (recheck)
-		onramp_qref_recheck(recheck, conn);
-	if (unlikely(test_bit(ONRAMP_QREF_MAP_LOST, &qref->flags)))
-		__onramp_qref_tell(qref);
+		onramp_shared_recheck(recheck, conn);
+	if (unlikely(test_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags)))
+		__onramp_shared_tell(shared);
 }
 
 /**

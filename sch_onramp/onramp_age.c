@@ -101,10 +101,10 @@ static unsigned int onramp_conns_closed(struct rhashtable_iter *iter, struct onr
  * Call onramp_flow_detach() for a qdisc that is in use or not. The caller holds a reference of each
  * of the connections, and RCU.
  */
-static void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **conns,
+static void onramp_flows_detach(struct onramp_qdisc_shared *shared, struct onramp_conn **conns,
 				unsigned int n)
 {
-	struct Qdisc *sch = READ_ONCE(qref->sch), *root;
+	struct Qdisc *sch = READ_ONCE(shared->sch), *root;
 	unsigned int i;
 
 	/* RCU keeps its memory, and the queue that it is of. */
@@ -116,14 +116,14 @@ static void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **c
 		return;
 	spin_lock_bh(qdisc_lock(root));
 	/*
-	 * Code that takes the qdisc away without the lock calls onramp_qref_disarm() first. Code
+	 * Code that takes the qdisc away without the lock calls onramp_shared_disarm() first. Code
 	 * that puts it below another root waits for RCU before it is used there.
 	 */
-	spin_lock(&qref->lock);
-	if (qref->sch == sch && qdisc_root(sch) == root)
+	spin_lock(&shared->lock);
+	if (shared->sch == sch && qdisc_root(sch) == root)
 		for (i = 0; i < n; i++)
 			onramp_flow_detach(qdisc_priv(sch), conns[i]);
-	spin_unlock(&qref->lock);
+	spin_unlock(&shared->lock);
 	spin_unlock_bh(qdisc_lock(root));
 }
 
@@ -131,24 +131,24 @@ static void onramp_flows_detach(struct onramp_qref *qref, struct onramp_conn **c
 static void onramp_conns_drop(struct onramp_net *onet, struct onramp_conn **conns, unsigned int n)
 {
 	struct onramp_conn *rest[ONRAMP_AGE_BATCH];
-	struct onramp_qref *qref;
+	struct onramp_qdisc_shared *shared;
 	unsigned int i, left = 0;
 
 	rcu_read_lock();
 	/* Nearly always the qdisc that sent last has the flow. */
 	for (i = 0; i < n; i++) {
 		spin_lock_bh(&conns[i]->lock);
-		qref = conns[i]->qref;
+		shared = conns[i]->shared;
 		spin_unlock_bh(&conns[i]->lock);
 		/* RCU keeps it. */
-		if (qref)
-			onramp_flows_detach(qref, &conns[i], 1);
+		if (shared)
+			onramp_flows_detach(shared, &conns[i], 1);
 		if (refcount_read(&conns[i]->refs) > 1)
 			rest[left++] = conns[i];
 	}
 	if (left)
-		list_for_each_entry_rcu(qref, &onet->qrefs, list)
-			onramp_flows_detach(qref, rest, left);
+		list_for_each_entry_rcu(shared, &onet->qdiscs, list)
+			onramp_flows_detach(shared, rest, left);
 	rcu_read_unlock();
 	for (i = 0; i < n; i++) {
 		local_bh_disable();

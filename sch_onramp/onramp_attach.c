@@ -8,7 +8,7 @@
 #include "onramp_attach.h"
 #include "onramp_flow.h"
 #include "onramp_fwd_table.h"
-#include "onramp_fwd_way.h"
+#include "onramp_fwd_egress.h"
 
 /* @conn is that of a flow; @sk: its socket, NULL: forwarded; @other_netns: of another namespace */
 static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onramp_conn *conn,
@@ -20,7 +20,7 @@ static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onram
 	if (conn->sk && conn->sk != f->key)
 		onramp_flow_detach(q, conn);
 	onramp_conn_own(conn, sk, f->key, other_netns, onramp_clock(q));
-	onramp_qref_arm(q->qref, sch);
+	onramp_shared_arm(q->shared, sch);
 	f->conn = conn;
 	f->next_record = onramp_conn_next_record(conn);
 	f->waited = false;
@@ -40,20 +40,20 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
 	bool other_netns = !net_eq(sock_net(skb->sk), dev_net(qdisc_dev(sch)));
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	struct onramp_conn *conn;
-	struct or_way way;
+	struct or_egress egress;
 	u32 rtt_us;
 
 	if (onramp_too_early(tried, tick))
 		return;
 	/* A workload's: its address is none of this namespace, and messages leave as its data. */
-	if (other_netns && (!q->forwards || !onramp_fwd_way(skb, qdisc_dev(sch), &way)))
+	if (other_netns && (!q->forwards || !onramp_fwd_egress(skb, qdisc_dev(sch), &egress)))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));
 	/* Data before the first round trip (TFO): the next packet may know. */
 	if (rtt_us == U32_MAX && q->cfg.peers)
 		return;
 	f->tried = tick;
-	conn = onramp_conn_find_or_create(q->qref, skb, other_netns ? &way : NULL, rtt_us,
+	conn = onramp_conn_find_or_create(q->shared, skb, other_netns ? &egress : NULL, rtt_us,
 					  q->cfg.peers, onramp_clock(q));
 	if (!conn) {
 		q->stats[ONRAMP_STATS_FAR] += !tried && !onramp_is_near(rtt_us, q->cfg.peers);
@@ -78,7 +78,7 @@ void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk
 	u16 tick = onramp_tick(q->now_ns), tried = f->tried;
 	bool too_early = onramp_too_early(tried, tick);
 	struct onramp_conn *conn;
-	struct or_way way;
+	struct or_egress egress;
 	u32 rtt_us;
 
 	/* A new RTT is a reason to try again at once, but not after an eviction. */
@@ -87,10 +87,10 @@ void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk
 	if (!onramp_fwd_try(e, too_early, &rtt_us))
 		return;
 	f->tried = tick;
-	if (!onramp_fwd_way(skb, qdisc_dev(sch), &way))
+	if (!onramp_fwd_egress(skb, qdisc_dev(sch), &egress))
 		return;
 	/* Before its first RTT is known, the host may be one that others have found to be near. */
-	conn = onramp_conn_find_or_create(q->qref, skb, &way, rtt_us, q->cfg.peers,
+	conn = onramp_conn_find_or_create(q->shared, skb, &egress, rtt_us, q->cfg.peers,
 					  onramp_clock(q));
 	if (!conn) {
 		if (rtt_us != U32_MAX && !onramp_is_near(rtt_us, q->cfg.peers))

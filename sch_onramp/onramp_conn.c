@@ -10,7 +10,7 @@
  *	  record: sequence numbers, start on the wire (onramp_fifo.h), time paused so far
  *
  * onramp_ack.c changes them by OR-ACKs, onramp_age.c ends those that are closed. This file also
- * creates and frees onramp_qref, the part of a qdisc that connections may touch.
+ * creates and frees onramp_qdisc_shared, the part of a qdisc that connections may touch.
  */
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
@@ -69,147 +69,147 @@ void onramp_conn_cache_destroy(void)
 /* References to qdiscs -------------------------------------------------------------------- */
 
 /**
- * onramp_qref_create() - create the onramp_qref of a new qdisc
+ * onramp_shared_create() - create the onramp_qdisc_shared of a new qdisc
  * @dev: its device
  *
  * Context: may sleep.
  * Return: it, with one reference and without settings; NULL: no memory.
  */
-struct onramp_qref *onramp_qref_create(const struct net_device *dev)
+struct onramp_qdisc_shared *onramp_shared_create(const struct net_device *dev)
 {
-	struct onramp_qref *qref = kzalloc(sizeof(*qref), GFP_KERNEL);
+	struct onramp_qdisc_shared *shared = kzalloc(sizeof(*shared), GFP_KERNEL);
 	struct onramp_net *onet = onramp_net(dev_net(dev));
 
-	if (!qref)
+	if (!shared)
 		return NULL;
 	/* The port is opened for the first peer only; containers may be there before. */
 	if (or_port_guard(onet->net)) {
-		kfree(qref);
+		kfree(shared);
 		return NULL;
 	}
-	refcount_set(&qref->refs, 1);
-	qref->onet = onet;
-	qref->dev = dev;
-	qref->ifindex = dev->ifindex;
-	spin_lock_init(&qref->lock);
-	init_llist_head(&qref->recheck);
+	refcount_set(&shared->refs, 1);
+	shared->onet = onet;
+	shared->dev = dev;
+	shared->ifindex = dev->ifindex;
+	spin_lock_init(&shared->lock);
+	init_llist_head(&shared->recheck);
 	spin_lock_bh(&onet->lock);
-	list_add_rcu(&qref->list, &onet->qrefs);
+	list_add_rcu(&shared->list, &onet->qdiscs);
 	spin_unlock_bh(&onet->lock);
-	return qref;
+	return shared;
 }
 
-static void onramp_qref_free(struct rcu_head *rcu)
+static void onramp_shared_free(struct rcu_head *rcu)
 {
-	struct onramp_qref *qref = container_of(rcu, struct onramp_qref, rcu);
+	struct onramp_qdisc_shared *shared = container_of(rcu, struct onramp_qdisc_shared, rcu);
 
-	kfree(rcu_dereference_protected(qref->settings, true));
-	kvfree(qref->sizes);
-	kvfree(qref->slots);
-	kfree(qref);
+	kfree(rcu_dereference_protected(shared->settings, true));
+	kvfree(shared->sizes);
+	kvfree(shared->slots);
+	kfree(shared);
 }
 
-/* onramp_qref_put() - drop a reference; NULL is allowed. Any context. */
-void onramp_qref_put(struct onramp_qref *qref)
+/* onramp_shared_put() - drop a reference; NULL is allowed. Any context. */
+void onramp_shared_put(struct onramp_qdisc_shared *shared)
 {
-	if (qref && refcount_dec_and_test(&qref->refs))
-		call_rcu(&qref->rcu, onramp_qref_free);
+	if (shared && refcount_dec_and_test(&shared->refs))
+		call_rcu(&shared->rcu, onramp_shared_free);
 }
 
 /**
- * onramp_qref_close() - drop the reference of a qdisc that is destroyed
- * @qref: of the qdisc, or NULL
+ * onramp_shared_close() - drop the reference of a qdisc that is destroyed
+ * @shared: of the qdisc, or NULL
  *
  * Context: RTNL.
  */
-void onramp_qref_close(struct onramp_qref *qref)
+void onramp_shared_close(struct onramp_qdisc_shared *shared)
 {
-	if (!qref)
+	if (!shared)
 		return;
-	spin_lock_bh(&qref->onet->lock);
-	list_del_rcu(&qref->list);
-	spin_unlock_bh(&qref->onet->lock);
-	or_port_unguard(qref->onet->net);
+	spin_lock_bh(&shared->onet->lock);
+	list_del_rcu(&shared->list);
+	spin_unlock_bh(&shared->onet->lock);
+	or_port_unguard(shared->onet->net);
 	/* Connections may still hold it; an OR-ACK reads this without a lock. */
-	WRITE_ONCE(qref->dev, NULL);
-	onramp_qref_put(qref);
+	WRITE_ONCE(shared->dev, NULL);
+	onramp_shared_put(shared);
 }
 
 /**
- * onramp_qref_set() - replace the controller's settings
- * @qref: the qref
- * @settings: allocated; @qref frees them
+ * onramp_shared_set() - replace the controller's settings
+ * @shared: the shared
+ * @settings: allocated; @shared frees them
  *
  * Context: RTNL.
  */
-void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings)
+void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_settings *settings)
 {
-	struct onramp_settings *old = rtnl_dereference(qref->settings);
+	struct onramp_settings *old = rtnl_dereference(shared->settings);
 
-	rcu_assign_pointer(qref->settings, settings);
+	rcu_assign_pointer(shared->settings, settings);
 	if (old)
 		kfree_rcu(old, rcu);
 }
 
 /**
- * onramp_qref_arm() - let connections schedule the qdisc, which has a flow of one
- * @qref: the qref
+ * onramp_shared_arm() - let connections schedule the qdisc, which has a flow of one
+ * @shared: the shared
  * @sch: the qdisc
  *
  * Context: the qdisc's lock.
  */
-void onramp_qref_arm(struct onramp_qref *qref, struct Qdisc *sch)
+void onramp_shared_arm(struct onramp_qdisc_shared *shared, struct Qdisc *sch)
 {
 	/* It is written with both locks held. */
-	if (qref->sch == sch)
+	if (shared->sch == sch)
 		return;
-	spin_lock(&qref->lock);
-	WRITE_ONCE(qref->sch, sch);
-	spin_unlock(&qref->lock);
+	spin_lock(&shared->lock);
+	WRITE_ONCE(shared->sch, sch);
+	spin_unlock(&shared->lock);
 }
 
 /**
- * onramp_qref_disarm() - no longer let connections schedule the qdisc
- * @qref: the qref
+ * onramp_shared_disarm() - no longer let connections schedule the qdisc
+ * @shared: the shared
  *
  * The qdisc is being reset or destroyed. Its caller waits for runs that were scheduled
  * before, as it does for every user of __netif_schedule().
  *
  * Context: the qdisc's lock, or a qdisc that is not in use yet.
  */
-void onramp_qref_disarm(struct onramp_qref *qref)
+void onramp_shared_disarm(struct onramp_qdisc_shared *shared)
 {
 	struct onramp_conn *conn, *next;
 
-	spin_lock_bh(&qref->lock);
-	WRITE_ONCE(qref->sch, NULL);
-	spin_unlock_bh(&qref->lock);
-	llist_for_each_entry_safe(conn, next, llist_del_all(&qref->recheck), recheck) {
+	spin_lock_bh(&shared->lock);
+	WRITE_ONCE(shared->sch, NULL);
+	spin_unlock_bh(&shared->lock);
+	llist_for_each_entry_safe(conn, next, llist_del_all(&shared->recheck), recheck) {
 		clear_bit(0, &conn->queued);
 		onramp_conn_put(conn);
 	}
 }
 
 /**
- * onramp_qref_recheck() - have the qdisc re-evaluate the flow of a connection
- * @qref: of the flow's qdisc
+ * onramp_shared_recheck() - have the qdisc re-evaluate the flow of a connection
+ * @shared: of the flow's qdisc
  * @conn: the connection, whose pause became shorter, or whose gap after one
  *
  * Context: RCU, BH disabled, without the connection's lock.
  */
-void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn)
+void onramp_shared_recheck(struct onramp_qdisc_shared *shared, struct onramp_conn *conn)
 {
-	spin_lock(&qref->lock);
-	if (qref->sch && !test_and_set_bit(0, &conn->queued)) {
+	spin_lock(&shared->lock);
+	if (shared->sch && !test_and_set_bit(0, &conn->queued)) {
 		if (refcount_inc_not_zero(&conn->refs)) {
-			onramp_qref_add(qref, ONRAMP_Q_RECHECKS, 1);
-			llist_add(&conn->recheck, &qref->recheck);
-			__netif_schedule(qdisc_root(qref->sch));
+			onramp_shared_add(shared, ONRAMP_Q_RECHECKS, 1);
+			llist_add(&conn->recheck, &shared->recheck);
+			__netif_schedule(qdisc_root(shared->sch));
 		} else {
 			clear_bit(0, &conn->queued);
 		}
 	}
-	spin_unlock(&qref->lock);
+	spin_unlock(&shared->lock);
 }
 
 /* Connections -------------------------------------------------------------- */
@@ -316,14 +316,14 @@ void onramp_conn_account(struct onramp_conn *conn, u64 now)
 	u64 total;
 
 	lockdep_assert_held(&conn->lock);
-	if (!conn->qref)
+	if (!conn->shared)
 		return;
 	total = onramp_ctrl_cum_pause(&conn->ctrl, now);
-	onramp_qref_add(conn->qref, ONRAMP_Q_PAUSED_NS, total - conn->accounted_ns);
+	onramp_shared_add(conn->shared, ONRAMP_Q_PAUSED_NS, total - conn->accounted_ns);
 	conn->accounted_ns = total;
 	if (!conn->pause_from_ns || onramp_ctrl_paused(&conn->ctrl, now))
 		return;
-	onramp_stats_max(&conn->qref->stats.pause_max_ns,
+	onramp_stats_max(&conn->shared->stats.pause_max_ns,
 			 conn->ctrl.until_ns - conn->pause_from_ns);
 	conn->pause_from_ns = 0;
 }
@@ -344,31 +344,31 @@ void onramp_conn_publish(struct onramp_conn *conn, u64 now)
 		return;
 	conn->pause_from_ns = now;
 	conn->pauses++;
-	onramp_qref_add(conn->qref, ONRAMP_Q_PAUSES, 1);
+	onramp_shared_add(conn->shared, ONRAMP_Q_PAUSES, 1);
 }
 
 /**
  * onramp_conn_move() - note that another qdisc now sends for the connection
  * @conn: the connection
- * @qref: of that qdisc
+ * @shared: of that qdisc
  *
  * Context: the connection's lock.
  */
-void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref)
+void onramp_conn_move(struct onramp_conn *conn, struct onramp_qdisc_shared *shared)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->qref == qref)
+	if (conn->shared == shared)
 		return;
 	spin_lock(&conn->peer->lock);
-	if (conn->ifindex != qref->ifindex) {
-		conn->ifindex = qref->ifindex;
-		conn->via.ifindex = qref->ifindex;
+	if (conn->ifindex != shared->ifindex) {
+		conn->ifindex = shared->ifindex;
+		conn->via.ifindex = shared->ifindex;
 	}
 	spin_unlock(&conn->peer->lock);
-	refcount_inc(&qref->refs);
-	onramp_qref_put(conn->qref);
+	refcount_inc(&shared->refs);
+	onramp_shared_put(conn->shared);
 	/* onramp_conn_sent() compares it without the lock. */
-	WRITE_ONCE(conn->qref, qref);
+	WRITE_ONCE(conn->shared, shared);
 	conn->waits = false;
 	WRITE_ONCE(conn->waiter, 0);
 }
@@ -381,7 +381,7 @@ static void onramp_conn_inherit(struct onramp_conn *conn, u64 now)
 	struct onramp_ctrl_params core;
 	u64 owd_ns, at_ns;
 
-	settings = rcu_dereference_bh(conn->qref->settings);
+	settings = rcu_dereference_bh(conn->shared->settings);
 	if (!settings->inherit)
 		return;
 	spin_lock(&peer->lock);
@@ -396,7 +396,7 @@ static void onramp_conn_inherit(struct onramp_conn *conn, u64 now)
 	if (!at_ns || !onramp_ctrl_inherit(&conn->ctrl, &core, owd_ns, at_ns, now))
 		return;
 	onramp_conn_publish(conn, now);
-	onramp_qref_add(conn->qref, ONRAMP_Q_INHERITED, 1);
+	onramp_shared_add(conn->shared, ONRAMP_Q_INHERITED, 1);
 	trace_onramp_inherit(conn, now, conn->ctrl.until_ns);
 }
 
@@ -420,7 +420,7 @@ struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onram
 
 /* A new one for @peer, whose reference it takes; charged to the cgroup of @sk, or NULL: to none. */
 static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
-					      struct onramp_qref *qref, struct sock *sk,
+					      struct onramp_qdisc_shared *shared, struct sock *sk,
 					      u16 sport, u16 dport, u64 now)
 {
 	struct onramp_net *onet = peer->onet;
@@ -450,7 +450,7 @@ static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 	conn->ring.mask = ONRAMP_RECORDS - 1;
 
 	spin_lock(&conn->lock);
-	onramp_conn_move(conn, qref);
+	onramp_conn_move(conn, shared);
 	onramp_conn_inherit(conn, now);
 	spin_unlock(&conn->lock);
 
@@ -462,7 +462,7 @@ static struct onramp_conn *onramp_conn_create(struct onramp_peer *peer,
 	return conn;
 
 free:
-	onramp_qref_put(qref);
+	onramp_shared_put(shared);
 	kmem_cache_free(onramp_conn_cache, conn);
 uncount:
 	atomic_dec(&onet->n_conns);
@@ -483,9 +483,9 @@ static void onramp_conn_via(struct onramp_conn *conn, const struct or_via *via, 
 
 /**
  * onramp_conn_find_or_create() - find or create the connection of a packet
- * @qref: of the qdisc
+ * @shared: of the qdisc
  * @skb: a packet that onramp_tcp_headers() accepts
- * @way: how it leaves, if its socket is not of this namespace; else NULL
+ * @egress: how it leaves, if its socket is not of this namespace; else NULL
  * @rtt_us: shortest RTT of the connection, U32_MAX: it has not seen any
  * @near_ns: only hosts below this RTT are asked for OR-ACKs, 0: all are
  * @now: CLOCK_MONOTONIC, ns
@@ -495,16 +495,17 @@ static void onramp_conn_via(struct onramp_conn *conn, const struct or_via *via, 
  * Context: the qdisc's lock.
  * Return: it, referenced, or NULL: On-Ramp does not follow the connection.
  */
-struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
-					       const struct or_way *way, u32 rtt_us, u64 near_ns,
-					       u64 now)
+struct onramp_conn *onramp_conn_find_or_create(struct onramp_qdisc_shared *shared,
+					       const struct sk_buff *skb,
+					       const struct or_egress *egress, u32 rtt_us,
+					       u64 near_ns, u64 now)
 {
-	struct onramp_net *onet = qref->onet;
+	struct onramp_net *onet = shared->onet;
 	u16 sport = ntohs(tcp_hdr(skb)->source), dport = ntohs(tcp_hdr(skb)->dest);
 	/* Its cgroup pays; for a forwarded connection none does. */
 	struct sock *payer = skb->sk && sk_fullsock(skb->sk) ? skb->sk : NULL;
 	/* Of this namespace. */
-	const struct sock *sk = way ? NULL : payer;
+	const struct sock *sk = egress ? NULL : payer;
 	struct onramp_conn *conn;
 	struct onramp_peer *peer;
 	struct or_addrs addrs;
@@ -518,7 +519,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	rcu_read_lock();
 	onramp_addrs(skb, sk, &addrs);
 	onramp_via(skb, sk, &via);
-	peer = onramp_peer_find_or_create(onet, &addrs, way, &via, payer, rtt_us, near_ns);
+	peer = onramp_peer_find_or_create(onet, &addrs, egress, &via, payer, rtt_us, near_ns);
 	if (!peer) {
 		rcu_read_unlock();
 		return NULL;
@@ -529,9 +530,9 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const s
 	else if (conn)
 		onramp_peer_put(peer);
 	else
-		conn = onramp_conn_create(peer, qref, payer, sport, dport, now);
+		conn = onramp_conn_create(peer, shared, payer, sport, dport, now);
 	if (conn)
-		onramp_conn_via(conn, &via, qref->ifindex);
+		onramp_conn_via(conn, &via, shared->ifindex);
 	rcu_read_unlock();
 	if (!conn)
 		onramp_peer_put(peer);
@@ -586,8 +587,8 @@ void onramp_conn_put(struct onramp_conn *conn)
 	conn->peer->paused_ns += conn->accounted_ns - conn->peer_ns;
 	list_del_init(&conn->of_peer);
 	spin_unlock(&conn->peer->lock);
-	onramp_qref_put(conn->qref);
-	WRITE_ONCE(conn->qref, NULL);
+	onramp_shared_put(conn->shared);
+	WRITE_ONCE(conn->shared, NULL);
 	spin_unlock_bh(&conn->lock);
 	onramp_peer_put(conn->peer);
 	call_rcu(&conn->rcu, onramp_conn_free);
@@ -598,7 +599,7 @@ void onramp_conn_put(struct onramp_conn *conn)
 /**
  * onramp_conn_wait() - announce that a flow is about to wait for the end of a pause, or after one
  * @conn: its connection
- * @qref: of its qdisc
+ * @shared: of its qdisc
  * @key: of the flow
  * @now: CLOCK_MONOTONIC, ns
  *
@@ -606,11 +607,11 @@ void onramp_conn_put(struct onramp_conn *conn)
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsigned long key,
-		      u64 now)
+void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qdisc_shared *shared,
+		      unsigned long key, u64 now)
 {
 	spin_lock(&conn->lock);
-	onramp_conn_move(conn, qref);
+	onramp_conn_move(conn, shared);
 	conn->waits = true;
 	WRITE_ONCE(conn->waiter, key);
 	if (conn->ctrl.until_ns > now)
@@ -621,19 +622,20 @@ void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsign
 /**
  * onramp_conn_held() - account for a packet that leaves after it waited for the end of a pause
  * @conn: its connection
- * @qref: of its qdisc
+ * @shared: of its qdisc
  * @until_ns: the end
  * @now: CLOCK_MONOTONIC, ns
  *
  * Context: the qdisc's lock.
  */
-void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 until_ns, u64 now)
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qdisc_shared *shared, u64 until_ns,
+		      u64 now)
 {
 	u64 late_ns = onramp_since_ns(now, until_ns);
 
-	onramp_qref_add(qref, ONRAMP_Q_HELD, 1);
-	onramp_qref_add(qref, ONRAMP_Q_HELD_LATE_NS, late_ns);
-	onramp_stats_max(&qref->stats.held_late_max_ns, late_ns);
+	onramp_shared_add(shared, ONRAMP_Q_HELD, 1);
+	onramp_shared_add(shared, ONRAMP_Q_HELD_LATE_NS, late_ns);
+	onramp_stats_max(&shared->stats.held_late_max_ns, late_ns);
 	trace_onramp_release(conn, now, until_ns);
 }
 

@@ -49,7 +49,7 @@ struct onramp_conn_key {
  * struct onramp_conn - a TCP connection that On-Ramp follows
  * @node: in onramp_net.conns
  * @key: its peer, and its ports
- * @refs: flows of qdiscs, onramp_qref.recheck, and onramp_conn_age()
+ * @refs: flows of qdiscs, onramp_qdisc_shared.recheck, and onramp_conn_age()
  * @until: the end of the pause, a copy of @ctrl.until_ns to read without @lock
  * @ring: of @rec
  * @cum_ns: onramp_ctrl_cum_pause() of @ctrl from the end of the pause on
@@ -76,9 +76,9 @@ struct onramp_conn_key {
  *	     The qdisc reads it without @lock
  * @empty_ns: when an OR-ACK last said that the data which had left last found the path empty,
  *	      to read without @lock
- * @qref: of the qdisc that sent last
+ * @shared: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until, or after a pause for its rate, in the qdisc of
- *	    @qref, or 0
+ *	    @shared, or 0
  * @ctrl: the controller
  * @view: the connection's own measurements of its path
  * @burst: its part of @peer->window, under both locks
@@ -93,7 +93,7 @@ struct onramp_conn_key {
  * @of_peer: in onramp_peer.conns, under the peer's lock
  * @via: way of its data, likewise
  * @ifindex: device of the qdisc that @via is of, likewise
- * @recheck: in onramp_qref.recheck, which holds a reference
+ * @recheck: in onramp_qdisc_shared.recheck, which holds a reference
  * @queued: @recheck is in that list; bit 0, atomic
  * @rec: transmission records
  * @rcu: to free it
@@ -116,7 +116,7 @@ struct onramp_conn {
 	u8			stale:1;
 	spinlock_t		lock;		/* all but peer, and the fields above ring */
 	struct onramp_peer	*peer;
-	struct onramp_qref	*qref;
+	struct onramp_qdisc_shared	*shared;
 	struct onramp_fwd_meter	meter;
 
 	unsigned long		waiter;
@@ -169,15 +169,16 @@ static inline u32 onramp_conn_next_record(const struct onramp_conn *conn)
 int onramp_conn_cache_create(void);
 void onramp_conn_cache_destroy(void);
 extern const struct rhashtable_params onramp_conn_table;
-struct onramp_qref *onramp_qref_create(const struct net_device *dev);
-void onramp_qref_put(struct onramp_qref *qref);
-void onramp_qref_close(struct onramp_qref *qref);
-void onramp_qref_arm(struct onramp_qref *qref, struct Qdisc *sch);
-void onramp_qref_disarm(struct onramp_qref *qref);
-void onramp_qref_set(struct onramp_qref *qref, struct onramp_settings *settings);
-struct onramp_conn *onramp_conn_find_or_create(struct onramp_qref *qref, const struct sk_buff *skb,
-					       const struct or_way *way, u32 rtt_us, u64 near_ns,
-					       u64 now);
+struct onramp_qdisc_shared *onramp_shared_create(const struct net_device *dev);
+void onramp_shared_put(struct onramp_qdisc_shared *shared);
+void onramp_shared_close(struct onramp_qdisc_shared *shared);
+void onramp_shared_arm(struct onramp_qdisc_shared *shared, struct Qdisc *sch);
+void onramp_shared_disarm(struct onramp_qdisc_shared *shared);
+void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_settings *settings);
+struct onramp_conn *onramp_conn_find_or_create(struct onramp_qdisc_shared *shared,
+					       const struct sk_buff *skb,
+					       const struct or_egress *egress, u32 rtt_us,
+					       u64 near_ns, u64 now);
 u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr);
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key,
 		     bool other_netns, u64 now);
@@ -186,11 +187,12 @@ struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onram
 				     u16 sport, u16 dport);
 void onramp_conn_account(struct onramp_conn *conn, u64 now);
 void onramp_conn_publish(struct onramp_conn *conn, u64 now);
-void onramp_qref_recheck(struct onramp_qref *qref, struct onramp_conn *conn);
-void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qref *qref, unsigned long key,
+void onramp_shared_recheck(struct onramp_qdisc_shared *shared, struct onramp_conn *conn);
+void onramp_conn_wait(struct onramp_conn *conn, struct onramp_qdisc_shared *shared,
+		      unsigned long key, u64 now);
+void onramp_conn_held(struct onramp_conn *conn, struct onramp_qdisc_shared *shared, u64 until_ns,
 		      u64 now);
-void onramp_conn_held(struct onramp_conn *conn, struct onramp_qref *qref, u64 until_ns, u64 now);
-void onramp_conn_move(struct onramp_conn *conn, struct onramp_qref *qref);
+void onramp_conn_move(struct onramp_conn *conn, struct onramp_qdisc_shared *shared);
 void onramp_conn_size(struct onramp_conn *conn, u32 mss, u32 headers, u64 line_bps);
 u64 onramp_conn_ask(struct onramp_conn *conn, const struct sock *sk, u32 len, u64 most_ns,
 		    u64 now);
@@ -354,7 +356,7 @@ static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
 /**
  * onramp_conn_sent() - record data that leaves a qdisc
  * @conn: its connection
- * @qref: of the qdisc
+ * @shared: of the qdisc
  * @skb: the packet
  * @headers: of onramp_tcp_headers(), not 0
  * @line_bps: of the link, bytes/s; 0: unknown
@@ -366,7 +368,7 @@ static inline bool onramp_conn_first(const struct onramp_conn *conn, u32 seq)
  *
  * Context: the qdisc's lock.
  */
-static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref *qref,
+static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdisc_shared *shared,
 				    const struct sk_buff *skb, u32 headers, u64 line_bps,
 				    u64 start_q, u64 time_q, u64 queued_ns, bool more, u64 now)
 {
@@ -380,9 +382,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 	/* Without answers a record is of no use. */
 	if (READ_ONCE(conn->peer->silent)) {
 		/* But the next SUBSCRIBE has to leave by the same device. */
-		if (unlikely(READ_ONCE(conn->qref) != qref)) {
+		if (unlikely(READ_ONCE(conn->shared) != shared)) {
 			spin_lock(&conn->lock);
-			onramp_conn_move(conn, qref);
+			onramp_conn_move(conn, shared);
 			spin_unlock(&conn->lock);
 		}
 		/* onramp_conn_lives() reads it without a lock. */
@@ -391,8 +393,8 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qref
 		return;
 	}
 	spin_lock(&conn->lock);
-	if (unlikely(conn->qref != qref))
-		onramp_conn_move(conn, qref);
+	if (unlikely(conn->shared != shared))
+		onramp_conn_move(conn, shared);
 	/* onramp_recheck() reads it without the lock. */
 	if (unlikely(conn->waits)) {
 		conn->waits = false;

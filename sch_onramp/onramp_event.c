@@ -205,23 +205,23 @@ void __onramp_peer_tell(struct onramp_peer *peer)
 
 static int onramp_put_map_lost(struct sk_buff *msg, const void *arg)
 {
-	const struct onramp_qref *qref = arg;
+	const struct onramp_qdisc_shared *shared = arg;
 
 	if (nla_put_u8(msg, ONRAMP_A_PATH_EVENT, ONRAMP_EVENT_MAP_LOST) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_TIME_NS, ktime_get_ns()) ||
-	    nla_put_u32(msg, ONRAMP_A_PATH_IFINDEX, qref->ifindex))
+	    nla_put_u32(msg, ONRAMP_A_PATH_IFINDEX, shared->ifindex))
 		return -EMSGSIZE;
 	return 0;
 }
 
 /**
- * __onramp_qref_tell() - tell that the map of the NIC's clock was lost, once
- * @qref: of a qdisc on the device, with ONRAMP_QREF_MAP_LOST
+ * __onramp_shared_tell() - tell that the map of the NIC's clock was lost, once
+ * @shared: of a qdisc on the device, with ONRAMP_SHARED_MAP_LOST
  *
  * Context: any but hard interrupts.
  */
-void __onramp_qref_tell(struct onramp_qref *qref)
+void __onramp_shared_tell(struct onramp_qdisc_shared *shared)
 {
-	if (test_and_clear_bit(ONRAMP_QREF_MAP_LOST, &qref->flags))
-		or_genl_notify(qref->onet->net, ONRAMP_CMD_DEV_NTF, onramp_put_map_lost, qref);
+	if (test_and_clear_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags))
+		or_genl_notify(shared->onet->net, ONRAMP_CMD_DEV_NTF, onramp_put_map_lost, shared);
 }

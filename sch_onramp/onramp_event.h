@@ -13,7 +13,7 @@ int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs);
 u8 onramp_path_state(const struct onramp_peer *peer);
 int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer);
 void __onramp_peer_tell(struct onramp_peer *peer);
-void __onramp_qref_tell(struct onramp_qref *qref);
+void __onramp_shared_tell(struct onramp_qdisc_shared *shared);
 
 /**
  * onramp_peer_tell() - tell of the events of a peer, if there are any

@@ -123,7 +123,7 @@ static void onramp_flow_free(struct onramp_sched *q, struct onramp_flow *f)
 {
 	onramp_flow_release(f);
 	if (onramp_flow_forwarded(f))
-		onramp_fwd_unbind(q->qref, f);
+		onramp_fwd_unbind(q->shared, f);
 	kmem_cache_free(onramp_flow_cache, f);
 }
 

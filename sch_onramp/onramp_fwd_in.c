@@ -13,7 +13,7 @@
 #include <linux/udp.h>
 
 #include "onramp_fwd_table.h"
-#include "onramp_fwd_way.h"
+#include "onramp_fwd_egress.h"
 
 #if IS_ENABLED(CONFIG_NETFILTER) && IS_ENABLED(CONFIG_NETFILTER_INGRESS)
 
@@ -33,14 +33,14 @@ struct onramp_hook {
 static void onramp_fwd_key_in(struct onramp_fwd_key *key, const struct sk_buff *skb,
 			      struct net_device *dev)
 {
-	struct or_way way;
+	struct or_egress egress;
 
 	/* Most often this host routes for it. */
 	if (dev->type == ARPHRD_ETHER && skb_mac_header_was_set(skb) &&
 	    ether_addr_equal(eth_hdr(skb)->h_dest, dev->dev_addr))
 		return;
-	onramp_fwd_way_back(skb, dev, &way);
-	onramp_fwd_key_via(key, &way);
+	onramp_fwd_egress_back(skb, dev, &egress);
+	onramp_fwd_key_via(key, &egress);
 }
 
 /* Make the key that of the other direction, without the workload's part. */
@@ -126,7 +126,7 @@ static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
 	struct onramp_peer *peer;
 	u8 buf[OR_MSG_MAX];
 	unsigned int len;
-	struct or_way way;
+	struct or_egress egress;
 	const u8 *msg;
 
 	back->scope = onramp_scope(skb, dev, onramp_fwd_addr6(back));
@@ -135,8 +135,8 @@ static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
 	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))
 		return false;
 	/* It has to come in as the workload's other packets do. */
-	onramp_fwd_way_back(skb, dev, &way);
-	if (!onramp_peer_is_way(peer, &way))
+	onramp_fwd_egress_back(skb, dev, &egress);
+	if (!onramp_peer_leaves_by(peer, &egress))
 		return false;
 	msg = onramp_fwd_in_payload(skb, offset, pf, buf, &len);
 	if (!msg || msg[0] >> 4 != OR_VERSION)
@@ -259,7 +259,7 @@ static void onramp_fwd_unregister(struct onramp_net *onet, struct onramp_link *l
 
 /**
  * onramp_fwd_start() - begin to look at packets that come in: a qdisc forwards
- * @qref: of the qdisc
+ * @shared: of the qdisc
  * @link: of its device
  *
  * Calls are counted.
@@ -267,16 +267,16 @@ static void onramp_fwd_unregister(struct onramp_net *onet, struct onramp_link *l
  * Context: RTNL.
  * Return: 0; -ENOMEM; -EOPNOTSUPP: the kernel has no ingress hook.
  */
-int onramp_fwd_start(struct onramp_qref *qref, struct onramp_link *link)
+int onramp_fwd_start(struct onramp_qdisc_shared *shared, struct onramp_link *link)
 {
 	int err;
 
 	ASSERT_RTNL();
-	err = onramp_fwd_alloc(qref);
+	err = onramp_fwd_alloc(shared);
 	if (err)
 		return err;
 	if (!link->forwards)
-		err = onramp_fwd_register(qref->onet, link);
+		err = onramp_fwd_register(shared->onet, link);
 	if (!err)
 		link->forwards++;
 	return err;

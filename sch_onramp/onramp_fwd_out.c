@@ -33,7 +33,7 @@
  * the entry's address.
  *
  * Here are packets that leave; onramp_fwd_in.c has those that come in, onramp_fwd_table.c the
- * entries, onramp_fwd_way.c the ways.
+ * entries, onramp_fwd_egress.c how they leave.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -48,7 +48,7 @@
 #include "onramp_attach.h"
 #include "onramp_flow.h"
 #include "onramp_fwd_table.h"
-#include "onramp_fwd_way.h"
+#include "onramp_fwd_egress.h"
 
 /* Time for which a subscription is left to a workload that sent a SUBSCRIBE, jiffies. */
 #define ONRAMP_YIELD		(90 * HZ)
@@ -63,14 +63,14 @@ static bool onramp_fwd_key_out(struct onramp_fwd_key *key, const struct sk_buff 
 			       struct net_device *dev)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
-	struct or_way way;
+	struct or_egress egress;
 
 	/* Most often this host routes for it. */
 	if (dev->type == ARPHRD_ETHER && ether_addr_equal(eth->h_source, dev->dev_addr))
 		return true;
-	if (!onramp_fwd_way(skb, dev, &way))
+	if (!onramp_fwd_egress(skb, dev, &egress))
 		return false;
-	onramp_fwd_key_via(key, &way);
+	onramp_fwd_key_via(key, &egress);
 	return true;
 }
 
@@ -101,13 +101,13 @@ struct onramp_fwd_found {
 };
 
 /* May a connection without an entry have one? */
-static noinline bool onramp_fwd_may(struct onramp_qref *qref, const struct sk_buff *skb,
+static noinline bool onramp_fwd_may(struct onramp_qdisc_shared *shared, const struct sk_buff *skb,
 				    u64 hash, u64 now)
 {
-	if (!onramp_fwd_many(qref->onet) ||
-	    onramp_fwd_is_large(qref->sizes, hash >> 32, skb->len, now))
+	if (!onramp_fwd_many(shared->onet) ||
+	    onramp_fwd_is_large(shared->sizes, hash >> 32, skb->len, now))
 		return true;
-	onramp_net_count(qref->onet, ONRAMP_N_FORWARD_SMALL);
+	onramp_net_count(shared->onet, ONRAMP_N_FORWARD_SMALL);
 	return false;
 }
 
@@ -123,7 +123,7 @@ static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_bu
 	u8 buf[OR_SUBSCRIBE_LEN];
 	struct or_subscribe s;
 	struct onramp_peer *peer;
-	struct or_way way;
+	struct or_egress egress;
 	const u8 *msg;
 
 	switch (skb_protocol(skb, true)) {
@@ -155,13 +155,13 @@ static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_bu
 	out.scope = onramp_scope(skb, dev, onramp_fwd_addr6(&out));
 	peer = onramp_peer_find(onet, &out);
 	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
-	    onramp_fwd_way(skb, dev, &way) && onramp_peer_is_way(peer, &way))
+	    onramp_fwd_egress(skb, dev, &egress) && onramp_peer_leaves_by(peer, &egress))
 		onramp_peer_yield(peer, ONRAMP_YIELD);
 	rcu_read_unlock();
 }
 
 /* Note a packet in its entry; return false: the entry has gone meanwhile. */
-static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e,
+static bool onramp_fwd_note(struct onramp_qdisc_shared *shared, struct onramp_fwd_entry *e,
 			    const struct onramp_fwd_packet *p, u64 now,
 			    struct onramp_fwd_found *found)
 {
@@ -178,12 +178,12 @@ static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e
 		if (p->end)
 			onramp_fwd_end(&e->track, now);
 		if (unlikely(e->track.timed_ns != timed_ns))
-			onramp_fwd_measure(qref->onet, e, timed_ns);
+			onramp_fwd_measure(shared->onet, e, timed_ns);
 		found->closed = e->track.closed;
 		found->keeps = e->followed && !e->track.closed && !e->track.timed_ns;
 		found->key = onramp_fwd_flow_key(e);
 		/* Flows of another qdisc may go at any time. */
-		found->flow = e->qref == qref ? e->flow : NULL;
+		found->flow = e->shared == shared ? e->flow : NULL;
 		if (!found->flow)
 			refcount_inc(&e->refs);
 	}
@@ -192,20 +192,20 @@ static bool onramp_fwd_note(struct onramp_qref *qref, struct onramp_fwd_entry *e
 }
 
 /* The same for one that has no slot. */
-static noinline bool onramp_fwd_enter(struct onramp_qref *qref, const struct sk_buff *skb,
+static noinline bool onramp_fwd_enter(struct onramp_qdisc_shared *shared, const struct sk_buff *skb,
 				      const struct onramp_fwd_packet *p, u64 hash,
 				      u64 now, struct onramp_fwd_found *found)
 {
-	struct onramp_fwd_slots *slots = onramp_fwd_slots(qref, hash);
-	struct onramp_net *onet = qref->onet;
+	struct onramp_fwd_slots *slots = onramp_fwd_slots(shared, hash);
+	struct onramp_net *onet = shared->onet;
 	struct onramp_fwd_entry *e = NULL;
 
 	rcu_read_lock();
 	if (onramp_fwd_may_be(onet, hash))
 		e = onramp_fwd_find(onet, &p->key);
-	if (!e && p->payload && !p->end && onramp_fwd_may(qref, skb, hash, now))
+	if (!e && p->payload && !p->end && onramp_fwd_may(shared, skb, hash, now))
 		e = onramp_fwd_create(onet, &p->key, hash);
-	if (e && !onramp_fwd_note(qref, e, p, now, found))
+	if (e && !onramp_fwd_note(shared, e, p, now, found))
 		e = NULL;
 	rcu_read_unlock();
 	found->entry = e;
@@ -240,7 +240,7 @@ static void onramp_fwd_is_kept(struct onramp_fwd_found *found, struct onramp_flo
  * host routes: nothing is copied into a key.
  */
 static __always_inline enum onramp_fwd_result
-onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
+onramp_fwd_short(struct onramp_qdisc_shared *shared, const struct net_device *dev,
 		 const struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	const struct tcphdr *th = onramp_fwd_plain(skb);
@@ -264,13 +264,13 @@ onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
 	hash = onramp_fwd_hash_plain(iph->saddr, iph->daddr,
 				     ((const union tcp_word_hdr *)th)->words[0]);
 	/* Of an ACK, or with many, it is more likely that there is none. The long way makes one. */
-	if ((skb->len == headers || onramp_fwd_many(qref->onet)) &&
-	    !onramp_fwd_may_be(qref->onet, hash))
-		return skb->len > headers && onramp_fwd_may(qref, skb, hash, now) ?
+	if ((skb->len == headers || onramp_fwd_many(shared->onet)) &&
+	    !onramp_fwd_may_be(shared->onet, hash))
+		return skb->len > headers && onramp_fwd_may(shared, skb, hash, now) ?
 		       ONRAMP_FWD_OTHER : ONRAMP_FWD_NONE;
 	if (skb->len == headers)
 		headers = 0;
-	f = onramp_fwd_kept(onramp_fwd_slots(qref, hash),
+	f = onramp_fwd_kept(onramp_fwd_slots(shared, hash),
 			    onramp_fwd_tag(hash, now));
 	if (!f)
 		return ONRAMP_FWD_OTHER;
@@ -279,7 +279,7 @@ onramp_fwd_short(struct onramp_qref *qref, const struct net_device *dev,
 }
 
 /* The long way, for all others. */
-static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device *dev,
+static noinline bool onramp_fwd_long(struct onramp_qdisc_shared *shared, struct net_device *dev,
 				     struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	struct onramp_fwd_packet p;
@@ -291,7 +291,7 @@ static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device
 	    skb_network_offset(skb) + sizeof(struct ipv6hdr) > skb_headlen(skb))
 		return false;
 	if (!onramp_fwd_parse(skb, &p)) {
-		onramp_fwd_asks(qref->onet, skb, dev);
+		onramp_fwd_asks(shared->onet, skb, dev);
 		return false;
 	}
 	/* This host's own packets came in by no device. A tap's socket has no family. */
@@ -306,18 +306,18 @@ static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device
 		return false;
 	hash = onramp_fwd_hash64(&p.key);
 	/* Of an ACK, or with many, it is more likely that there is none. */
-	if ((!p.payload || onramp_fwd_many(qref->onet)) &&
-	    !onramp_fwd_may_be(qref->onet, hash)) {
+	if ((!p.payload || onramp_fwd_many(shared->onet)) &&
+	    !onramp_fwd_may_be(shared->onet, hash)) {
 		if (!p.payload)
 			return false;
 		f = NULL;
 	} else {
-		f = onramp_fwd_kept(onramp_fwd_slots(qref, hash),
+		f = onramp_fwd_kept(onramp_fwd_slots(shared, hash),
 				    onramp_fwd_tag(hash, now));
 	}
 	found->headers = p.payload ? skb->len - p.payload : 0;
 	if (!f || p.end)
-		return onramp_fwd_enter(qref, skb, &p, hash, now, found);
+		return onramp_fwd_enter(shared, skb, &p, hash, now, found);
 	onramp_fwd_is_kept(found, f, found->headers);
 	return true;
 }
@@ -327,17 +327,17 @@ static noinline bool onramp_fwd_long(struct onramp_qref *qref, struct net_device
  * follows, or an entry, valid while BHs are disabled, and with a reference for
  * onramp_fwd_bind() if its flow is unknown; false: neither.
  */
-static bool onramp_fwd_packet(struct onramp_qref *qref, struct net_device *dev,
+static bool onramp_fwd_packet(struct onramp_qdisc_shared *shared, struct net_device *dev,
 			      struct sk_buff *skb, u64 now, struct onramp_fwd_found *found)
 {
 	enum onramp_fwd_result res;
 
 	if (skb->encapsulation)
 		return false;
-	res = onramp_fwd_short(qref, dev, skb, now, found);
+	res = onramp_fwd_short(shared, dev, skb, now, found);
 	if (likely(res != ONRAMP_FWD_OTHER))
 		return res == ONRAMP_FWD_KEPT;
-	return onramp_fwd_long(qref, dev, skb, now, found);
+	return onramp_fwd_long(shared, dev, skb, now, found);
 }
 
 /**
@@ -359,13 +359,13 @@ struct onramp_flow *onramp_fwd_flow(struct Qdisc *sch, struct sk_buff *skb, u64 
 	struct onramp_flow *f;
 	bool followed;
 
-	if (!onramp_fwd_packet(q->qref, qdisc_dev(sch), skb, now, &found))
+	if (!onramp_fwd_packet(q->shared, qdisc_dev(sch), skb, now, &found))
 		return NULL;
 	f = found.flow;
 	if (!f) {
 		f = onramp_flow_find_or_create(q, found.key, NULL);
 		/* A new one takes the entry's reference. */
-		onramp_fwd_bind(found.entry, q->qref, f, f && !f->bound);
+		onramp_fwd_bind(found.entry, q->shared, f, f && !f->bound);
 		if (unlikely(!f)) {
 			q->stats[ONRAMP_STATS_ALLOC_ERRORS]++;
 			return &q->fast;

@@ -121,18 +121,18 @@ static void onramp_fwd_put(struct onramp_fwd_entry *e)
 /**
  * onramp_fwd_bind() - note the flow of an entry
  * @e: the entry, with a reference
- * @qref: of the flow's qdisc
+ * @shared: of the flow's qdisc
  * @f: the flow; NULL: there is no memory for it
  * @fresh: it is a new one, and keeps the reference
  *
  * Context: the qdisc's lock.
  */
-void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qref *qref,
+void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qdisc_shared *shared,
 		     struct onramp_flow *f, bool fresh)
 {
 	spin_lock(&e->lock);
 	if (!e->dead && f) {
-		e->qref = qref;
+		e->shared = shared;
 		e->flow = f;
 	}
 	spin_unlock(&e->lock);
@@ -142,16 +142,16 @@ void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qref *qref,
 
 /**
  * onramp_fwd_unbind() - undo that, for a flow that is freed
- * @qref: of its qdisc
+ * @shared: of its qdisc
  * @f: the flow, of a forwarded connection
  *
  * Context: the qdisc's lock, or a qdisc that is not in use.
  */
-void onramp_fwd_unbind(const struct onramp_qref *qref, const struct onramp_flow *f)
+void onramp_fwd_unbind(const struct onramp_qdisc_shared *shared, const struct onramp_flow *f)
 {
 	struct onramp_fwd_entry *e = onramp_fwd_of(f);
 
-	onramp_fwd_drop(onramp_fwd_slots(qref, onramp_fwd_hash64(&e->key)), f);
+	onramp_fwd_drop(onramp_fwd_slots(shared, onramp_fwd_hash64(&e->key)), f);
 
 	spin_lock_bh(&e->lock);
 	/* It may have one in another qdisc by now. */
@@ -285,26 +285,26 @@ static void onramp_fwd_age(struct work_struct *work)
 
 /**
  * onramp_fwd_alloc() - make what a qdisc and its namespace need to follow connections
- * @qref: of the qdisc
+ * @shared: of the qdisc
  *
- * The qdisc does not use @qref->sizes, @qref->slots, onramp_net.present and onramp_net.timed
+ * The qdisc does not use @shared->sizes, @shared->slots, onramp_net.present and onramp_net.timed
  * before.
  *
  * Context: RTNL.
  * Return: 0 or -ENOMEM.
  */
-int onramp_fwd_alloc(struct onramp_qref *qref)
+int onramp_fwd_alloc(struct onramp_qdisc_shared *shared)
 {
-	if (!qref->sizes)
-		qref->sizes = kvzalloc(sizeof(*qref->sizes), GFP_KERNEL);
-	if (!qref->slots)
-		qref->slots = kvcalloc(ONRAMP_FWD_LINES, sizeof(*qref->slots), GFP_KERNEL);
-	if (!qref->onet->present)
-		qref->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
-	if (!qref->onet->timed)
-		qref->onet->timed = kvcalloc(1 << ONRAMP_TIMED_BITS, sizeof(*qref->onet->timed),
-					     GFP_KERNEL);
-	if (!qref->sizes || !qref->slots || !qref->onet->present || !qref->onet->timed)
+	if (!shared->sizes)
+		shared->sizes = kvzalloc(sizeof(*shared->sizes), GFP_KERNEL);
+	if (!shared->slots)
+		shared->slots = kvcalloc(ONRAMP_FWD_LINES, sizeof(*shared->slots), GFP_KERNEL);
+	if (!shared->onet->present)
+		shared->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
+	if (!shared->onet->timed)
+		shared->onet->timed = kvcalloc(1 << ONRAMP_TIMED_BITS, sizeof(*shared->onet->timed),
+					       GFP_KERNEL);
+	if (!shared->sizes || !shared->slots || !shared->onet->present || !shared->onet->timed)
 		return -ENOMEM;
 	return 0;
 }

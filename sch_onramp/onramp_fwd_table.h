@@ -57,7 +57,7 @@ struct onramp_fwd_key {
  * @followed: On-Ramp follows it, so its RTT is not measured any more
  * @far: it was counted as one to a far host
  * @track: what its packets say
- * @qref: not @dead: of the qdisc that @flow is of, to compare
+ * @shared: not @dead: of the qdisc that @flow is of, to compare
  * @flow: not @dead: its flow in that qdisc; NULL: unknown
  * @rcu: to free it
  *
@@ -75,7 +75,7 @@ struct onramp_fwd_entry {
 	struct onramp_fwd	track;
 	union {
 		struct {
-			const struct onramp_qref *qref;
+			const struct onramp_qdisc_shared *shared;
 			struct onramp_flow	*flow;
 		};
 		struct rcu_head	rcu;
@@ -164,9 +164,9 @@ struct onramp_fwd_slots {
 
 /* Those for keys with this hash. */
 static inline struct onramp_fwd_slots *
-onramp_fwd_slots(const struct onramp_qref *qref, u64 hash)
+onramp_fwd_slots(const struct onramp_qdisc_shared *shared, u64 hash)
 {
-	return &qref->slots[hash % ONRAMP_FWD_LINES];
+	return &shared->slots[hash % ONRAMP_FWD_LINES];
 }
 
 /* All tags of a line have the same lowest bits of the hash: there is room for the time. */
@@ -238,14 +238,14 @@ struct onramp_fwd_packet {
 	bool	end;
 };
 
-/* Put the workload's part of @way into a key. */
-static inline void onramp_fwd_key_via(struct onramp_fwd_key *key, const struct or_way *way)
+/* Put the workload's part of @egress into a key. */
+static inline void onramp_fwd_key_via(struct onramp_fwd_key *key, const struct or_egress *egress)
 {
-	if (!way->ifindex)
+	if (!egress->ifindex)
 		return;
-	ether_addr_copy(key->src, way->src);
-	if (way->vlan_proto)
-		key->vlan = way->vlan_id | VLAN_CFI_MASK;
+	ether_addr_copy(key->src, egress->src);
+	if (egress->vlan_proto)
+		key->vlan = egress->vlan_id | VLAN_CFI_MASK;
 }
 
 /* Read TCP's header at @offset from skb->data; @len: bytes from there on. */
@@ -381,7 +381,7 @@ static inline atomic_t *onramp_fwd_timed_cell(const struct onramp_net *onet, u64
 	return &onet->timed[hash >> (64 - ONRAMP_TIMED_BITS)];
 }
 
-int onramp_fwd_alloc(struct onramp_qref *qref);
+int onramp_fwd_alloc(struct onramp_qdisc_shared *shared);
 int onramp_fwd_net_init(struct onramp_net *onet);
 void onramp_fwd_net_exit(struct onramp_net *onet);
 struct onramp_fwd_entry *onramp_fwd_find(struct onramp_net *onet,
@@ -389,9 +389,9 @@ struct onramp_fwd_entry *onramp_fwd_find(struct onramp_net *onet,
 struct onramp_fwd_entry *onramp_fwd_create(struct onramp_net *onet,
 					   const struct onramp_fwd_key *key,
 					   u64 hash);
-void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qref *qref,
+void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qdisc_shared *shared,
 		     struct onramp_flow *f, bool fresh);
-void onramp_fwd_unbind(const struct onramp_qref *qref, const struct onramp_flow *f);
+void onramp_fwd_unbind(const struct onramp_qdisc_shared *shared, const struct onramp_flow *f);
 void onramp_fwd_timed(struct onramp_net *onet, const struct onramp_fwd_entry *e, bool was);
 void onramp_fwd_measure(struct onramp_net *onet, struct onramp_fwd_entry *e, u64 timed_ns);
 bool onramp_fwd_try(struct onramp_fwd_entry *e, bool too_early, u32 *rtt_us);

@@ -152,7 +152,7 @@ static int onramp_put_flow(struct sk_buff *msg, const struct onramp_conn *conn)
 	if (onramp_put_addrs(msg, &conn->peer->addrs) ||
 	    nla_put_be16(msg, ONRAMP_A_FLOW_LPORT, htons(conn->key.sport)) ||
 	    nla_put_be16(msg, ONRAMP_A_FLOW_RPORT, htons(conn->key.dport)) ||
-	    (conn->qref && nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, conn->qref->ifindex)) ||
+	    (conn->shared && nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, conn->shared->ifindex)) ||
 	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS,
 			   onramp_since_ns(ctrl->until_ns, now)) ||
 	    nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, !!conn->waiter) ||
@@ -205,7 +205,7 @@ static int onramp_genl_put_conn(struct net *net, struct sk_buff *msg, const void
 		return OR_GENL_SKIP;
 	spin_lock_bh(&conn->lock);
 	if (!filter || !filter->ifindex ||
-	    (conn->qref && filter->ifindex == conn->qref->ifindex))
+	    (conn->shared && filter->ifindex == conn->shared->ifindex))
 		err = onramp_put_flow(msg, conn);
 	spin_unlock_bh(&conn->lock);
 	return err;

@@ -22,7 +22,7 @@ static int __net_init onramp_net_init(struct net *net)
 	spin_lock_init(&onet->lock);
 	INIT_LIST_HEAD(&onet->list);
 	INIT_LIST_HEAD(&onet->evicted);
-	INIT_LIST_HEAD(&onet->qrefs);
+	INIT_LIST_HEAD(&onet->qdiscs);
 	INIT_DELAYED_WORK(&onet->age_work, onramp_conn_age);
 	onet->stats = __netdev_alloc_pcpu_stats(struct onramp_net_stats, GFP_KERNEL_ACCOUNT);
 	if (!onet->stats)

@@ -7,20 +7,20 @@
  *	  peer		onramp_peer: an address, and the local one that it is reached by
  *	    connection	onramp_conn: a TCP connection, with its controller
  *	device		onramp_link: rate, and model of the queue before the wire
- *	  qdisc		onramp_qref: what connections may touch of a qdisc
+ *	  qdisc		onramp_qdisc_shared: what connections may touch of a qdisc
  *
  * References: a flow of a qdisc holds its connection. A connection holds its peer and the
- * onramp_qref of the qdisc that last sent for it. A qdisc holds its link.
+ * onramp_qdisc_shared of the qdisc that last sent for it. A qdisc holds its link.
  *
  * Locks, from the outermost to the innermost; all but the first with BH disabled:
  *	RTNL		links, and their rates
  *	qdisc's lock	its flows
- *	conn->lock	controller, transmission records, conn->qref
+ *	conn->lock	controller, transmission records, conn->shared
  *	peer->lock	keys, baseline, the delay that new connections inherit
- *	qref->lock	whether the qdisc still exists
+ *	shared->lock	whether the qdisc still exists
  *	onramp_net.lock	list of peers, counters of forwarded connections
  * Sending a packet takes the first two spinlocks. An OR-ACK takes those of the connection and
- * the peer, and qref->lock if a flow may go on earlier, but never the qdisc's.
+ * the peer, and shared->lock if a flow may go on earlier, but never the qdisc's.
  */
 #ifndef _SCH_ONRAMP_NET_H
 #define _SCH_ONRAMP_NET_H
@@ -57,34 +57,34 @@
  * Counters of one qdisc: identifier, and the statistic of ONRAMP_STATS that it is added to;
  * UNSPEC: none. Those of enum onramp_verdict come first.
  */
-#define ONRAMP_QREF_STATS \
-	ONRAMP_QREF_STAT(LEARNING, ACKS_LEARNING) \
-	ONRAMP_QREF_STAT(UNSYNCED, ACKS_UNSYNCED) \
-	ONRAMP_QREF_STAT(NO_MAP, ACKS_NO_MAP) \
-	ONRAMP_QREF_STAT(NOT_IN_FLIGHT, ACKS_NOT_IN_FLIGHT) \
-	ONRAMP_QREF_STAT(AMBIGUOUS, ACKS_AMBIGUOUS) \
-	ONRAMP_QREF_STAT(REPLAY, ACKS_REPLAY) \
-	ONRAMP_QREF_STAT(OLD, ACKS_OLD) \
-	ONRAMP_QREF_STAT(PAUSES, PAUSES) \
-	ONRAMP_QREF_STAT(PAUSED_NS, PAUSED_NS) \
-	ONRAMP_QREF_STAT(INHERITED, INHERITED) \
-	ONRAMP_QREF_STAT(RECHECKS, PAUSE_SHORTER) \
-	ONRAMP_QREF_STAT(HELD, HELD) \
-	ONRAMP_QREF_STAT(HELD_LATE_NS, UNSPEC) \
-	ONRAMP_QREF_STAT(LIMITED, ACKS_LIMITED) \
-	ONRAMP_QREF_STAT(PAUSE_ENDS, PAUSE_ENDS) \
-	ONRAMP_QREF_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
-	ONRAMP_QREF_STAT(COEXIST, ACKS_LET_GO) \
-	ONRAMP_QREF_STAT(LONGER, ACKS_LONGER) \
-	ONRAMP_QREF_STAT(DRAINS, DRAINS) \
-	ONRAMP_QREF_STAT(PROOFS, DRAIN_PROOFS) \
-	ONRAMP_QREF_STAT(VOIDS, DRAIN_VOIDS)
+#define ONRAMP_SHARED_STATS \
+	ONRAMP_SHARED_STAT(LEARNING, ACKS_LEARNING) \
+	ONRAMP_SHARED_STAT(UNSYNCED, ACKS_UNSYNCED) \
+	ONRAMP_SHARED_STAT(NO_MAP, ACKS_NO_MAP) \
+	ONRAMP_SHARED_STAT(NOT_IN_FLIGHT, ACKS_NOT_IN_FLIGHT) \
+	ONRAMP_SHARED_STAT(AMBIGUOUS, ACKS_AMBIGUOUS) \
+	ONRAMP_SHARED_STAT(REPLAY, ACKS_REPLAY) \
+	ONRAMP_SHARED_STAT(OLD, ACKS_OLD) \
+	ONRAMP_SHARED_STAT(PAUSES, PAUSES) \
+	ONRAMP_SHARED_STAT(PAUSED_NS, PAUSED_NS) \
+	ONRAMP_SHARED_STAT(INHERITED, INHERITED) \
+	ONRAMP_SHARED_STAT(RECHECKS, PAUSE_SHORTER) \
+	ONRAMP_SHARED_STAT(HELD, HELD) \
+	ONRAMP_SHARED_STAT(HELD_LATE_NS, UNSPEC) \
+	ONRAMP_SHARED_STAT(LIMITED, ACKS_LIMITED) \
+	ONRAMP_SHARED_STAT(PAUSE_ENDS, PAUSE_ENDS) \
+	ONRAMP_SHARED_STAT(PAUSE_ENDS_EMPTY, PAUSE_ENDS_EMPTY) \
+	ONRAMP_SHARED_STAT(COEXIST, ACKS_LET_GO) \
+	ONRAMP_SHARED_STAT(LONGER, ACKS_LONGER) \
+	ONRAMP_SHARED_STAT(DRAINS, DRAINS) \
+	ONRAMP_SHARED_STAT(PROOFS, DRAIN_PROOFS) \
+	ONRAMP_SHARED_STAT(VOIDS, DRAIN_VOIDS)
 
-enum onramp_qref_stat {
+enum onramp_shared_stat {
 	ONRAMP_Q_VERDICTS = ONRAMP_VERDICTS - 1,
-#define ONRAMP_QREF_STAT(id, stat)	ONRAMP_Q_##id,
-	ONRAMP_QREF_STATS
-#undef ONRAMP_QREF_STAT
+#define ONRAMP_SHARED_STAT(id, stat)	ONRAMP_Q_##id,
+	ONRAMP_SHARED_STATS
+#undef ONRAMP_SHARED_STAT
 	ONRAMP_Q_STATS
 };
 
@@ -140,8 +140,8 @@ struct onramp_settings {
 };
 
 /**
- * struct onramp_qref_stats - counters of a qdisc
- * @n: by enum onramp_qref_stat
+ * struct onramp_shared_stats - counters of a qdisc
+ * @n: by enum onramp_shared_stat
  * @owd: OR-ACKs by the class of their delay
  * @pause_max_ns: longest pause
  * @held_late_max_ns: most that a packet was late after a pause
@@ -149,7 +149,7 @@ struct onramp_settings {
  * Each has one copy, for all CPUs: 128 queues of 128 CPUs would have 21 MB of them. An OR-ACK,
  * which takes the lock of its path, adds to two.
  */
-struct onramp_qref_stats {
+struct onramp_shared_stats {
 	atomic64_t		n[ONRAMP_Q_STATS];
 	atomic64_t		owd[ONRAMP_OWD_CLASSES];
 	atomic64_t		pause_max_ns;
@@ -198,19 +198,19 @@ struct onramp_link {
 	u32			checked;
 };
 
-/* Bits of onramp_qref.flags. */
-enum onramp_qref_flag {
-	ONRAMP_QREF_MAPPED,	/* clock nic: the last OR-ACK found a valid map */
-	ONRAMP_QREF_MAP_LOST,	/* an event to tell of: that is no longer so */
+/* Bits of onramp_qdisc_shared.flags. */
+enum onramp_shared_flag {
+	ONRAMP_SHARED_MAPPED,	/* clock nic: the last OR-ACK found a valid map */
+	ONRAMP_SHARED_MAP_LOST,	/* an event to tell of: that is no longer so */
 };
 
 /**
- * struct onramp_qref - the part of a qdisc that connections may touch; it may outlive the qdisc
+ * struct onramp_qdisc_shared - what a qdisc and its connections share; it may outlive the qdisc
  * @refs: the qdisc, and connections
  * @onet: its namespace
  * @ifindex: of its device, constant
- * @flags: enum onramp_qref_flag, atomic
- * @list: in onramp_net.qrefs, while there is a qdisc
+ * @flags: enum onramp_shared_flag, atomic
+ * @list: in onramp_net.qdiscs, while there is a qdisc
  * @dev: of the qdisc, NULL once that is gone; to compare only
  * @lock: of @sch
  * @sch: the qdisc; NULL once it is reset, until it has a connection again
@@ -230,7 +230,7 @@ enum onramp_qref_flag {
  * @rcu: to free it
  * @stats: its counters
  */
-struct onramp_qref {
+struct onramp_qdisc_shared {
 	refcount_t		refs;
 	struct onramp_net	*onet;
 	int			ifindex;
@@ -251,7 +251,7 @@ struct onramp_qref {
 	u64			last_swing_ns;
 	u32			last_beta;
 	struct rcu_head		rcu;
-	struct onramp_qref_stats stats ____cacheline_aligned_in_smp;
+	struct onramp_shared_stats stats ____cacheline_aligned_in_smp;
 };
 
 /**
@@ -263,7 +263,7 @@ struct onramp_qref {
  *	peer
  * @list: all peers; the search for one to evict starts at the first
  * @evicted: peers that are no longer in @peers, until their work ends
- * @qrefs: of its qdiscs, RCU
+ * @qdiscs: of its qdiscs, RCU
  * @dying: the namespace is being destroyed
  * @age_work: looks for connections that are closed, while there is any
  * @n_peers: how many
@@ -285,7 +285,7 @@ struct onramp_net {
 	spinlock_t		lock;		/* lists, dying, present */
 	struct list_head	list;
 	struct list_head	evicted;
-	struct list_head	qrefs;
+	struct list_head	qdiscs;
 	bool			dying;
 	struct delayed_work	age_work;
 	atomic_t		n_peers;
@@ -356,7 +356,7 @@ enum onramp_peer_flag {
  * @events: bit of each enum onramp_event to tell of
  * @acks: OR-ACKs with the right tag
  * @acks_counted: OR-ACKs with a delay that a decision used
- * @way: of those connections: how their packets leave
+ * @egress: of those connections: how their packets leave
  * @conns: its connections, that which began last first
  * @via: way of the data of the first of them, as of the last SUBSCRIBE
  * @paused_ns: sum of the pauses of its connections
@@ -418,7 +418,7 @@ struct onramp_peer {
 	u8			events;
 	u64			acks;
 	u64			acks_counted;
-	struct or_way		way;
+	struct or_egress	egress;
 	struct list_head	conns;
 	struct or_via		via;
 	u64			paused_ns;
@@ -453,11 +453,11 @@ static inline bool onramp_is_near(u32 rtt_us, u64 near_ns)
 
 /* Statistics --------------------------------------------------------------- */
 
-/* onramp_qref_add() - add to a counter of a qdisc; any context */
-static inline void onramp_qref_add(struct onramp_qref *qref, unsigned int id, u64 n)
+/* onramp_shared_add() - add to a counter of a qdisc; any context */
+static inline void onramp_shared_add(struct onramp_qdisc_shared *shared, unsigned int id, u64 n)
 {
 	if (n)
-		atomic64_add(n, &qref->stats.n[id]);
+		atomic64_add(n, &shared->stats.n[id]);
 }
 
 /* onramp_stats_max() - note a value, of which the highest is kept; any context */
@@ -501,14 +501,15 @@ void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs);
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, const struct or_via *via,
-					       struct sock *sk, u32 rtt_us, u64 near_ns);
+					       const struct or_egress *egress,
+					       const struct or_via *via, struct sock *sk,
+					       u32 rtt_us, u64 near_ns);
 void onramp_peer_put(struct onramp_peer *peer);
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg);
 void onramp_peer_unwanted(struct onramp_peer *peer);
 bool onramp_peer_take(struct onramp_net *onet, const struct or_addrs *addrs, const u8 *msg,
 		      unsigned int len);
-bool onramp_peer_is_way(struct onramp_peer *peer, const struct or_way *way);
+bool onramp_peer_leaves_by(struct onramp_peer *peer, const struct or_egress *egress);
 bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int len);
 void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay);
 

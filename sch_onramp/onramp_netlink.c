@@ -232,7 +232,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	}
 	forward = q->cfg.forward;
 	if (cfg->forward && !forward) {
-		err = onramp_fwd_start(q->qref, q->link);
+		err = onramp_fwd_start(q->shared, q->link);
 		if (err) {
 			NL_SET_ERR_MSG(extack, "forward on needs netfilter's ingress hook, and memory for it");
 			onramp_table_free(table);
@@ -254,7 +254,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 	/* A jiffy must not matter. */
 	q->rough = q->precise && !q->marks && cfg->refill_delay >= 4 * jiffies_to_nsecs(1);
 	q->forwards = cfg->forward && cfg->mode != ONRAMP_MODE_OFF;
-	onramp_qref_set(q->qref, settings);
+	onramp_shared_set(q->shared, settings);
 	if (cfg->mode == ONRAMP_MODE_OFF || cfg->peers != peers || cfg->forward != forward)
 		onramp_flows_release(q);
 	onramp_recheck_all(sch);
@@ -267,7 +267,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
 		     (q->forwards ? ONRAMP_FOLLOWS_FORWARDED : 0);
 	onramp_link_follow(q->link, followed, q->follows);
 	if (forward && !cfg->forward)
-		onramp_fwd_stop(q->qref->onet, q->link);
+		onramp_fwd_stop(q->shared->onet, q->link);
 	onramp_table_free(table);
 	return 0;
 }
@@ -321,8 +321,8 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	q->fast_flow = &q->fast;
 	/* If something fails, onramp_destroy() releases these. */
 	q->link = onramp_link_find_or_create(qdisc_dev(sch));
-	q->qref = onramp_qref_create(qdisc_dev(sch));
-	if (!q->link || !q->qref)
+	q->shared = onramp_shared_create(qdisc_dev(sch));
+	if (!q->link || !q->shared)
 		return -ENOMEM;
 	onramp_defaults(sch, &cfg);
 	err = onramp_parse(opt, &cfg, extack);
@@ -365,7 +365,7 @@ full:
 /* Statistics --------------------------------------------------------------- */
 
 /* The statistics that counters of a qdisc and of a namespace are added to, 0: none. */
-static const u8 onramp_qref_attr[ONRAMP_Q_STATS] = {
+static const u8 onramp_shared_attr[ONRAMP_Q_STATS] = {
 	[ONRAMP_BELOW] = ONRAMP_STATS_ACKS_BELOW,
 	[ONRAMP_PAUSED] = ONRAMP_STATS_ACKS_PAUSED,
 	[ONRAMP_CAPPED] = ONRAMP_STATS_ACKS_CAPPED,
@@ -373,10 +373,10 @@ static const u8 onramp_qref_attr[ONRAMP_Q_STATS] = {
 	[ONRAMP_STALE] = ONRAMP_STATS_ACKS_STALE,
 	[ONRAMP_DUPLICATE] = ONRAMP_STATS_ACKS_DUPLICATE,
 	[ONRAMP_IMPLAUSIBLE] = ONRAMP_STATS_ACKS_IMPLAUSIBLE,
-#define ONRAMP_QREF_STAT(id, stat)					\
+#define ONRAMP_SHARED_STAT(id, stat)					\
 	[ONRAMP_Q_##id] = ONRAMP_STATS_##stat,
-	ONRAMP_QREF_STATS
-#undef ONRAMP_QREF_STAT
+	ONRAMP_SHARED_STATS
+#undef ONRAMP_SHARED_STAT
 };
 
 static const u8 onramp_net_attr[ONRAMP_N_STATS] = {
@@ -410,14 +410,14 @@ static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 }
 
 /* Counters of a qdisc, to statistics by ONRAMP_STATS_*. */
-static void onramp_collect_qref(const struct onramp_qref *qref, u64 *stats)
+static void onramp_collect_shared(const struct onramp_qdisc_shared *shared, u64 *stats)
 {
-	const struct onramp_qref_stats *from = &qref->stats;
+	const struct onramp_shared_stats *from = &shared->stats;
 	u64 *owd, acks = 0, held_late_ns;
 	int i;
 
 	for (i = 0; i < ONRAMP_Q_STATS; i++)
-		stats[onramp_qref_attr[i]] += atomic64_read(&from->n[i]);
+		stats[onramp_shared_attr[i]] += atomic64_read(&from->n[i]);
 	held_late_ns = atomic64_read(&from->n[ONRAMP_Q_HELD_LATE_NS]);
 	stats[ONRAMP_STATS_PAUSE_MAX_NS] = atomic64_read(&from->pause_max_ns);
 	stats[ONRAMP_STATS_HELD_LATE_MAX_NS] = atomic64_read(&from->held_late_max_ns);
@@ -437,14 +437,14 @@ static void onramp_collect_qref(const struct onramp_qref *qref, u64 *stats)
 		stats[ONRAMP_STATS_OWD_P99_NS] = onramp_owd_quantile(owd, acks, 99);
 	}
 	kfree(owd);
-	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(qref->last_owd_ns);
-	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(qref->last_baseline_ns);
-	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(qref->last_error_ns);
-	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(qref->last_threshold_ns);
-	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(qref->last_slack_ns);
-	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(qref->last_swing_ns);
+	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(shared->last_owd_ns);
+	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(shared->last_baseline_ns);
+	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(shared->last_error_ns);
+	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(shared->last_threshold_ns);
+	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(shared->last_slack_ns);
+	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(shared->last_swing_ns);
 	stats[ONRAMP_STATS_BETA] =
-		((u64)READ_ONCE(qref->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
+		((u64)READ_ONCE(shared->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }
 
 static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
@@ -522,7 +522,7 @@ int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	memcpy(stats, q->stats, sizeof(stats));
 	wake_ns = q->wake_ns;
 	sch_tree_unlock(sch);
-	onramp_collect_qref(q->qref, stats);
+	onramp_collect_shared(q->shared, stats);
 	onramp_collect_net(onramp_net(dev_net(qdisc_dev(sch))), stats);
 	now = ktime_get_ns();
 	stats[ONRAMP_STATS_NEXT_PACKET_DELAY] =

@@ -155,7 +155,7 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 		.caps = OR_CAP_ALL,
 	};
 	u8 msg[OR_SUBSCRIBE_LEN];
-	struct or_way way;
+	struct or_egress egress;
 	struct or_via via;
 	int err;
 
@@ -167,7 +167,7 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	peer->asked = s.count;
 	or_subscribe_encode(&s, msg);
 	or_sign(msg, sizeof(msg), peer->key);
-	way = peer->way;
+	egress = peer->egress;
 	/* Without one, to end the subscription, as before. */
 	conn = list_first_entry_or_null(&peer->conns, struct onramp_conn, of_peer);
 	if (conn)
@@ -176,8 +176,8 @@ static void onramp_peer_subscribe(struct onramp_peer *peer, u16 lifetime_s)
 	spin_unlock(&peer->lock);
 	/* The answer may come at once. */
 	WRITE_ONCE(peer->foreign, foreign);
-	if (foreign && way.ifindex)
-		err = or_port_send_by(net, &peer->addrs, &way, msg, sizeof(msg));
+	if (foreign && egress.ifindex)
+		err = or_port_send_by(net, &peer->addrs, &egress, msg, sizeof(msg));
 	else
 		err = or_port_send(net, &peer->addrs, &via, foreign, msg, sizeof(msg), 0, 0);
 	onramp_net_count(peer->onet, err ? ONRAMP_N_SUBSCRIBE_ERRORS : ONRAMP_N_SUBSCRIBES);
@@ -433,7 +433,7 @@ struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_ad
 /* The cgroup of the first connection pays, as with pages of a file; @sk: of that, or NULL. */
 static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 					      const struct or_addrs *addrs,
-					      const struct or_way *way,
+					      const struct or_egress *egress,
 					      const struct or_via *via, struct sock *sk,
 					      u32 rtt_us)
 {
@@ -453,9 +453,9 @@ static struct onramp_peer *onramp_peer_create(struct onramp_net *onet,
 	refcount_set(&peer->refs, 2);
 	peer->onet = onet;
 	peer->rtt_us = rtt_us;
-	peer->forwards = way;
-	if (way)
-		peer->way = *way;
+	peer->forwards = egress;
+	if (egress)
+		peer->egress = *egress;
 	INIT_DELAYED_WORK(&peer->work, onramp_peer_work);
 	spin_lock_init(&peer->lock);
 	atomic64_set(&peer->drained, ONRAMP_DRAIN_PROBED);
@@ -489,33 +489,33 @@ uncount:
 	return NULL;
 }
 
-/* Is @way that of the workload's packets? The next hop may have another MAC address. */
-static bool onramp_way_same(const struct or_way *workload, const struct or_way *way)
+/* Is @egress that of the workload's packets? The next hop may have another MAC address. */
+static bool onramp_egress_same(const struct or_egress *workload, const struct or_egress *egress)
 {
 	if (!workload->ifindex)
-		return !way->ifindex;
-	return workload->vlan_proto == way->vlan_proto && workload->vlan_id == way->vlan_id &&
-	       ether_addr_equal(workload->src, way->src);
+		return !egress->ifindex;
+	return workload->vlan_proto == egress->vlan_proto && workload->vlan_id == egress->vlan_id &&
+	       ether_addr_equal(workload->src, egress->src);
 }
 
 /*
- * May data from @addrs leave by @way, in the name of that address? Not in this host's own; and not
- * if another workload has proven the address, while it has answers. @peer: of @addrs, or NULL.
+ * May data from @addrs leave by @egress, in the name of that address? Not in this host's own; and
+ * not if another workload has proven the address, while it has answers. @peer: of @addrs, or NULL.
  */
 static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs *addrs,
-				  struct onramp_peer *peer, const struct or_way *way)
+				  struct onramp_peer *peer, const struct or_egress *egress)
 {
 	bool may;
 
-	if (way->ifindex && !onramp_addrs_foreign(onet->net, addrs))
+	if (egress->ifindex && !onramp_addrs_foreign(onet->net, addrs))
 		return false;
 	if (!peer)
 		return true;
 	spin_lock(&peer->lock);
-	may = onramp_way_same(&peer->way, way) || !READ_ONCE(peer->forwards) ||
+	may = onramp_egress_same(&peer->egress, egress) || !READ_ONCE(peer->forwards) ||
 	      !peer->answered || READ_ONCE(peer->silent);
 	if (may) {
-		peer->way = *way;
+		peer->egress = *egress;
 		WRITE_ONCE(peer->forwards, true);
 	}
 	spin_unlock(&peer->lock);
@@ -526,7 +526,7 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  * onramp_peer_find_or_create() - find or create the peer of a pair of addresses
  * @onet: namespace
  * @addrs: the addresses
- * @way: of a connection without a socket of this namespace: how its packets leave; else NULL
+ * @egress: of a connection without a socket of this namespace: how its packets leave; else NULL
  * @via: way of its data, for a new peer
  * @sk: socket whose cgroup a new peer is charged to; NULL: nobody's
  * @rtt_us: shortest RTT of a connection between them, U32_MAX: it has not seen any
@@ -537,14 +537,15 @@ static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs
  */
 struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 					       const struct or_addrs *addrs,
-					       const struct or_way *way, const struct or_via *via,
-					       struct sock *sk, u32 rtt_us, u64 near_ns)
+					       const struct or_egress *egress,
+					       const struct or_via *via, struct sock *sk,
+					       u32 rtt_us, u64 near_ns)
 {
 	struct onramp_peer *peer;
 
 	rcu_read_lock();
 	peer = onramp_peer_find(onet, addrs);
-	if (way && !onramp_peer_may_leave(onet, addrs, peer, way)) {
+	if (egress && !onramp_peer_may_leave(onet, addrs, peer, egress)) {
 		rcu_read_unlock();
 		onramp_net_count(onet, ONRAMP_N_FORWARD_STRAYS);
 		return NULL;
@@ -561,7 +562,7 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 		or_path_tell(onet->net, addrs, via->ifindex, OR_PATH_TCP,
 			     (u64)rtt_us * NSEC_PER_USEC, OR_PATH_SEEN);
 	if (!peer)
-		peer = onramp_peer_create(onet, addrs, way, via, sk, rtt_us);
+		peer = onramp_peer_create(onet, addrs, egress, via, sk, rtt_us);
 	else if (!refcount_inc_not_zero(&peer->refs))
 		peer = NULL;
 	else if (READ_ONCE(peer->idle))
@@ -712,19 +713,19 @@ void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 }
 
 /**
- * onramp_peer_is_way() - return whether a frame is of the workload that a peer is asked for
+ * onramp_peer_leaves_by() - return whether a frame is of the workload that a peer is asked for
  * @peer: the peer
- * @way: of the frame, as the workload sends; an ipvlan's has the MAC address of the device, so
- *	@way->ifindex need not be set
+ * @egress: of the frame, as the workload sends; an ipvlan's has the MAC address of the device, so
+ *	@egress->ifindex need not be set
  *
  * Context: BH disabled.
  */
-bool onramp_peer_is_way(struct onramp_peer *peer, const struct or_way *way)
+bool onramp_peer_leaves_by(struct onramp_peer *peer, const struct or_egress *egress)
 {
 	bool same;
 
 	spin_lock(&peer->lock);
-	same = onramp_way_same(&peer->way, way);
+	same = onramp_egress_same(&peer->egress, egress);
 	spin_unlock(&peer->lock);
 	return same;
 }

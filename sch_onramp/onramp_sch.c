@@ -75,7 +75,7 @@ static noinline void onramp_recheck_some(struct onramp_sched *q)
 {
 	struct onramp_conn *conn, *next;
 
-	llist_for_each_entry_safe(conn, next, llist_del_all(&q->qref->recheck), recheck) {
+	llist_for_each_entry_safe(conn, next, llist_del_all(&q->shared->recheck), recheck) {
 		struct onramp_flow *f = onramp_flow_find(q, READ_ONCE(conn->waiter));
 
 		/*
@@ -93,7 +93,7 @@ static noinline void onramp_recheck_some(struct onramp_sched *q)
 /* Flows whose pause has become shorter, or whose gap after one. */
 static __always_inline void onramp_recheck(struct onramp_sched *q)
 {
-	if (unlikely(!llist_empty(&q->qref->recheck)))
+	if (unlikely(!llist_empty(&q->shared->recheck)))
 		onramp_recheck_some(q);
 }
 
@@ -478,7 +478,7 @@ static struct sk_buff *onramp_next(struct Qdisc *sch, struct onramp_leaving *l)
 			now = onramp_clock(q);
 		if (l->departure_ns > now && (l->held || onramp_gap_is_long(f))) {
 			f->waited |= l->held;
-			onramp_conn_wait(f->conn, q->qref, f->key, now);
+			onramp_conn_wait(f->conn, q->shared, f->key, now);
 			/* From now on changes are told; it may have changed before. */
 			l->departure_ns = onramp_departure_ns(q, f, skb, now, &l->held);
 		}
@@ -610,8 +610,8 @@ static void onramp_sent(struct onramp_sched *q, const struct Qdisc *sch,
 	if (!record)
 		return;
 	if (l->held)
-		onramp_conn_held(f->conn, q->qref, l->departure_ns, now);
-	onramp_conn_sent(f->conn, q->qref, l->skb, headers, q->line_bps, start_q, time_q,
+		onramp_conn_held(f->conn, q->shared, l->departure_ns, now);
+	onramp_conn_sent(f->conn, q->shared, l->skb, headers, q->line_bps, start_q, time_q,
 			 onramp_cb(l->skb)->time_to_send, f->qlen, now);
 	f->next_record = onramp_conn_next_record(f->conn);
 	/*
@@ -818,9 +818,9 @@ void onramp_reset(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
-	/* Flows hold connections that the qref may name. */
-	if (q->qref)
-		onramp_qref_disarm(q->qref);
+	/* Flows hold connections that the shared may name. */
+	if (q->shared)
+		onramp_shared_disarm(q->shared);
 	if (q->peeked.skb) {
 		struct sk_buff *skb = q->peeked.skb;
 
@@ -844,8 +844,8 @@ void onramp_destroy(struct Qdisc *sch)
 	onramp_reset(sch);
 	onramp_table_free(q->table);
 	if (q->cfg.forward)
-		onramp_fwd_stop(q->qref->onet, q->link);
-	onramp_qref_close(q->qref);
+		onramp_fwd_stop(q->shared->onet, q->link);
+	onramp_shared_close(q->shared);
 	if (q->follows)
 		onramp_link_follow(q->link, q->follows, 0);
 	onramp_link_put(q->link);

@@ -2,16 +2,16 @@
 /*
  * How packets of a workload leave, and their answers come in
  */
-#ifndef _SCH_ONRAMP_FWD_WAY_H
-#define _SCH_ONRAMP_FWD_WAY_H
+#ifndef _SCH_ONRAMP_FWD_EGRESS_H
+#define _SCH_ONRAMP_FWD_EGRESS_H
 
 #include <linux/skbuff.h>
 #include <or_port.h>
 #include <or_proto.h>
 
-bool onramp_fwd_way(const struct sk_buff *skb, struct net_device *dev, struct or_way *way);
-void onramp_fwd_way_back(const struct sk_buff *skb, struct net_device *dev,
-			 struct or_way *way);
+bool onramp_fwd_egress(const struct sk_buff *skb, struct net_device *dev, struct or_egress *egress);
+void onramp_fwd_egress_back(const struct sk_buff *skb, struct net_device *dev,
+			    struct or_egress *egress);
 bool onramp_fwd_is_port(const struct sk_buff *skb, unsigned int offset);
 
 /* onramp_fwd_addr6() - return the peer's address, as onramp_scope() wants it */
@@ -20,4 +20,4 @@ static inline const struct in6_addr *onramp_fwd_addr6(const struct or_addrs *add
 	return addrs->family == AF_INET6 ? (const struct in6_addr *)addrs->raddr : NULL;
 }
 
-#endif /* _SCH_ONRAMP_FWD_WAY_H */
+#endif /* _SCH_ONRAMP_FWD_EGRESS_H */
