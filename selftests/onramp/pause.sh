@@ -166,14 +166,14 @@ data_is() {
 }
 
 # Data that comes right after the last packet of a pause, and finds the qdisc empty, keeps the
-# rate. If the machine is too busy for that, it comes later: not three times in a row.
+# rate. If the machine is too busy for that, it comes later: not eight times in a row.
 after() {
 	local try held=0
 
 	ip -n "$A" route add "$B4" dev a0 initcwnd 2
 	tc -n "$B" qdisc replace dev b0 root netem delay 200ms limit 10000
 	acker delay 3000000
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5 6 7 8; do
 		if next_is_held; then
 			held=$try
 			break
