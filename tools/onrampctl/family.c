@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attr.h"
 #include "uapi/onramp_genl.h"
 #include "uapi/timely.h"
 
@@ -267,23 +268,6 @@ json_t *family_row(enum family_what what, struct nlattr *first, int len)
 	return object(families[what].table, families[what].max, first, len);
 }
 
-/* A number of an attribute that may be absent. */
-static uint64_t number(struct nlattr *a, uint64_t other)
-{
-	if (!a)
-		return other;
-	switch (nla_len(a)) {
-	case 1:
-		return nla_get_u8(a);
-	case 4:
-		return nla_get_u32(a);
-	case 8:
-		return nla_get_u64(a);
-	default:
-		return other;
-	}
-}
-
 static bool address(struct nlattr *a, uint8_t *out, int *family)
 {
 	if (!a || (nla_len(a) != 4 && nla_len(a) != 16))
@@ -316,14 +300,14 @@ bool family_pauses(struct pauses *out, struct nlattr *first, int len)
 	out->key.family = local;
 	out->key.lport = ntohs(nla_get_u16(tb[ONRAMP_A_FLOW_LPORT]));
 	out->key.rport = ntohs(nla_get_u16(tb[ONRAMP_A_FLOW_RPORT]));
-	out->key.scope = (uint32_t)number(tb[ONRAMP_A_FLOW_SCOPE], 0);
-	out->pauses = number(tb[ONRAMP_A_FLOW_PAUSES], 0);
-	out->paused_ns = number(tb[ONRAMP_A_FLOW_PAUSED_NS], 0);
-	out->pause_left_ns = number(tb[ONRAMP_A_FLOW_PAUSE_LEFT_NS], 0);
-	out->waiting = number(tb[ONRAMP_A_FLOW_WAITING], 0);
+	out->key.scope = (uint32_t)attr_number(tb[ONRAMP_A_FLOW_SCOPE], 0);
+	out->pauses = attr_number(tb[ONRAMP_A_FLOW_PAUSES], 0);
+	out->paused_ns = attr_number(tb[ONRAMP_A_FLOW_PAUSED_NS], 0);
+	out->pause_left_ns = attr_number(tb[ONRAMP_A_FLOW_PAUSE_LEFT_NS], 0);
+	out->waiting = attr_number(tb[ONRAMP_A_FLOW_WAITING], 0);
 	out->has_delay = tb[ONRAMP_A_FLOW_OWD_NS];
-	out->delay_ns = number(tb[ONRAMP_A_FLOW_OWD_NS], 0);
-	out->ifindex = (uint32_t)number(tb[ONRAMP_A_FLOW_IFINDEX], 0);
+	out->delay_ns = attr_number(tb[ONRAMP_A_FLOW_OWD_NS], 0);
+	out->ifindex = (uint32_t)attr_number(tb[ONRAMP_A_FLOW_IFINDEX], 0);
 	return true;
 }
 
@@ -521,7 +505,7 @@ static int on_stats(struct nl_msg *msg, void *arg)
 			continue;
 		more = nla_len(b);
 		j_clean(name, sizeof(name), nla_data(b), (size_t)more);
-		j_set_u64(o, name, number(stat[ONRAMP_A_MODULE_STAT_VALUE], 0));
+		j_set_u64(o, name, attr_number(stat[ONRAMP_A_MODULE_STAT_VALUE], 0));
 	}
 	return NL_OK;
 }

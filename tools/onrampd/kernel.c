@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr.h"
 #include "uapi/onramp_genl.h"
 #include "util.h"
 
@@ -29,22 +30,6 @@ struct kernel {
 	struct nl_sock *events;
 	int family;
 };
-
-static uint64_t number(struct nlattr *a)
-{
-	switch (a ? nla_len(a) : 0) {
-	case 1:
-		return nla_get_u8(a);
-	case 2:
-		return nla_get_u16(a);
-	case 4:
-		return nla_get_u32(a);
-	case 8:
-		return nla_get_u64(a);
-	default:
-		return 0;
-	}
-}
 
 /* The attributes of a message; false: malformed. */
 static bool attributes(struct nl_msg *msg, struct nlattr **tb, int max)
@@ -80,19 +65,19 @@ static int on_path(struct nl_msg *msg, void *arg)
 	    !address(tb[ONRAMP_A_PATH_LOCAL], p.local) ||
 	    !address(tb[ONRAMP_A_PATH_REMOTE], p.remote))
 		return NL_OK;
-	p.scope = (uint32_t)number(tb[ONRAMP_A_PATH_SCOPE]);
+	p.scope = (uint32_t)attr_number(tb[ONRAMP_A_PATH_SCOPE], 0);
 	p.known = tb[ONRAMP_A_PATH_DOMAIN];
-	p.domain = (uint8_t)number(tb[ONRAMP_A_PATH_DOMAIN]);
-	p.baseline_ns = (int64_t)number(tb[ONRAMP_A_PATH_BASELINE_NS]);
-	p.at_ns = (int64_t)number(tb[ONRAMP_A_PATH_BASELINE_AT_NS]);
-	p.slope = (int32_t)number(tb[ONRAMP_A_PATH_BASELINE_SLOPE]);
-	p.error_ns = (int64_t)number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS]);
-	p.payload = (uint32_t)number(tb[ONRAMP_A_PATH_PAYLOAD]);
-	p.state = (uint8_t)number(tb[ONRAMP_A_PATH_BASELINE]);
-	p.rate_mbit = (uint32_t)(number(tb[ONRAMP_A_PATH_LINE_RATE]) / 125000);
+	p.domain = (uint8_t)attr_number(tb[ONRAMP_A_PATH_DOMAIN], 0);
+	p.baseline_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_NS], 0);
+	p.at_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_AT_NS], 0);
+	p.slope = (int32_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_SLOPE], 0);
+	p.error_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0);
+	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);
+	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);
+	p.rate_mbit = (uint32_t)(attr_number(tb[ONRAMP_A_PATH_LINE_RATE], 0) / 125000);
 	/* The other kind ends in TCP, behind the host's own queues. */
-	if (number(tb[ONRAMP_A_PATH_EMPTY_KIND]) == ONRAMP_EMPTY_OR_ACK)
-		p.rtt_ns = (int64_t)number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS]);
+	if (attr_number(tb[ONRAMP_A_PATH_EMPTY_KIND], 0) == ONRAMP_EMPTY_OR_ACK)
+		p.rtt_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS], 0);
 	cluster_path(c, &p);
 	return NL_OK;
 }
@@ -108,8 +93,8 @@ static int on_subscriber(struct nl_msg *msg, void *arg)
 		return NL_OK;
 	cluster_host(c, remote, local);
 	if (tb[ONRAMP_A_SUB_CLOCK_NS])
-		cluster_clock(c, (uint8_t)number(tb[ONRAMP_A_SUB_DOMAIN]),
-			      (int64_t)number(tb[ONRAMP_A_SUB_CLOCK_NS]));
+		cluster_clock(c, (uint8_t)attr_number(tb[ONRAMP_A_SUB_DOMAIN], 0),
+			      (int64_t)attr_number(tb[ONRAMP_A_SUB_CLOCK_NS], 0));
 	return NL_OK;
 }
 
@@ -120,7 +105,7 @@ static int on_event(struct nl_msg *msg, void *arg)
 	bool *heard = arg;
 
 	if (hdr->cmd == ONRAMP_CMD_PATH_NTF && attributes(msg, tb, ONRAMP_A_PATH_MAX) &&
-	    number(tb[ONRAMP_A_PATH_EVENT]) == ONRAMP_EVENT_HEARD)
+	    attr_number(tb[ONRAMP_A_PATH_EVENT], 0) == ONRAMP_EVENT_HEARD)
 		*heard = true;
 	return NL_OK;
 }
