@@ -224,7 +224,7 @@ struct onramp_sched {
 	enum onramp_cuts	cuts;
 	bool			forwards;
 	u8			follows;
-	struct onramp_qdisc_shared	*shared;
+	struct onramp_qdisc_shared *shared;
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;

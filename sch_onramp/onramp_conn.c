@@ -137,7 +137,7 @@ void onramp_shared_close(struct onramp_qdisc_shared *shared)
 
 /**
  * onramp_shared_set() - replace the controller's settings
- * @shared: the shared
+ * @shared: of the qdisc
  * @settings: allocated; @shared frees them
  *
  * Context: RTNL.
@@ -153,7 +153,7 @@ void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_setting
 
 /**
  * onramp_shared_arm() - let connections schedule the qdisc, which has a flow of one
- * @shared: the shared
+ * @shared: of the qdisc
  * @sch: the qdisc
  *
  * Context: the qdisc's lock.
@@ -170,7 +170,7 @@ void onramp_shared_arm(struct onramp_qdisc_shared *shared, struct Qdisc *sch)
 
 /**
  * onramp_shared_disarm() - no longer let connections schedule the qdisc
- * @shared: the shared
+ * @shared: of the qdisc
  *
  * The qdisc is being reset or destroyed. Its caller waits for runs that were scheduled
  * before, as it does for every user of __netif_schedule().

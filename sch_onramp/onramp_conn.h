@@ -116,7 +116,7 @@ struct onramp_conn {
 	u8			stale:1;
 	spinlock_t		lock;		/* all but peer, and the fields above ring */
 	struct onramp_peer	*peer;
-	struct onramp_qdisc_shared	*shared;
+	struct onramp_qdisc_shared *shared;
 	struct onramp_fwd_meter	meter;
 
 	unsigned long		waiter;

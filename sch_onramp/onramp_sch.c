@@ -818,7 +818,7 @@ void onramp_reset(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
 
-	/* Flows hold connections that the shared may name. */
+	/* Flows hold connections that onramp_qdisc_shared may name. */
 	if (q->shared)
 		onramp_shared_disarm(q->shared);
 	if (q->peeked.skb) {

@@ -236,8 +236,9 @@ TRACE_EVENT(onramp_drain,
 );
 
 /*
- * Another program tells a baseline, at now: base, and what it was before; below: by which it falls,
- * ns, 0 if it was refused with the error. All are of the receiver's clock less the sender's.
+ * Another program told a baseline. base: that of the path until now; after: from now on, the same
+ * if the seed was refused with the error. Both are the receiver's clock less the sender's, ns, at
+ * now.
  */
 TRACE_EVENT(onramp_seed,
 

@@ -34,6 +34,14 @@ static void line(unsigned int from, unsigned int to, s64 queue_ns, bool clean)
 	};
 }
 
+/* Begin with hosts 0 and 1, which know an empty path. */
+static void empty_pair(void)
+{
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+}
+
 /* Of the path to host @to: true if it is known. */
 static bool answer(unsigned int to, struct baseline_answer *a, enum baseline_trust trust)
 {
@@ -50,9 +58,7 @@ static void core__way_back(void)
 {
 	struct baseline_answer a;
 
-	n_lines = 0;
-	line(0, 1, 0, true);
-	line(1, 0, 0, true);
+	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(2, 0, 0, true);
 	CHECK(answer(2, &a, BASELINE_ALL));
@@ -72,9 +78,7 @@ static void core__way_by_another(void)
 {
 	struct baseline_answer a;
 
-	n_lines = 0;
-	line(0, 1, 0, true);
-	line(1, 0, 0, true);
+	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(2, 1, 0, true);
 	CHECK(answer(2, &a, BASELINE_ALL));
@@ -97,9 +101,7 @@ static void core__incast(void)
 {
 	struct baseline_answer a;
 
-	n_lines = 0;
-	line(0, 1, 0, true);
-	line(1, 0, 0, true);
+	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(1, 2, 200 * US, false);
 	line(3, 2, 100 * US, false);
@@ -113,9 +115,7 @@ static void core__liars(void)
 {
 	struct baseline_answer a;
 
-	n_lines = 0;
-	line(0, 1, 0, true);
-	line(1, 0, 0, true);
+	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(2, 0, 0, true);
 	/* Host 3 says that packets to 2 take 100 us less than they do. */
@@ -142,9 +142,7 @@ static void core__pairs(void)
 {
 	struct baseline_answer a;
 
-	n_lines = 0;
-	line(0, 1, 0, true);
-	line(1, 0, 0, true);
+	empty_pair();
 	line(2, 0, -3 * US, true);
 	line(0, 2, -3 * US, false);
 	CHECK(answer(2, &a, BASELINE_ALL));

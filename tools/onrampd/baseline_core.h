@@ -103,7 +103,7 @@ struct baseline_bound {
  * @pair_ns: the same of this host and each other one, as their lines have it
  * @upper: of R - R of this host, by host
  * @lower: lower bound of the same
- * @trust: what they are by
+ * @trust: lines that these were computed from
  */
 struct baseline_solution {
 	int64_t floor_ns[BASELINE_CLASSES];
