@@ -87,11 +87,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(command, "get"))
 		return print_values(argc - 1, argv + 1);
-	if (!strcmp(command, "--version")) {
+	if (!strcmp(command, "-V") || !strcmp(command, "--version")) {
 		printf("dcload %s\n", DCLOAD_VERSION);
 		return 0;
 	}
-	if (!strcmp(command, "--help")) {
+	if (!strcmp(command, "-h") || !strcmp(command, "--help")) {
 		usage(stdout);
 		return 0;
 	}

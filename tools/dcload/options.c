@@ -338,8 +338,8 @@ static void options_read(const struct option_row *rows, size_t n, void *options,
 		};
 	longopts[n] = (struct option){ "help", no_argument, NULL, help };
 
-	while ((c = getopt_long(argc, argv, "", longopts, NULL)) != -1) {
-		if (c == help) {
+	while ((c = getopt_long(argc, argv, "h", longopts, NULL)) != -1) {
+		if (c == help || c == 'h') {
 			usage(stdout);
 			exit(0);
 		}

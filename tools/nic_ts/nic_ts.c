@@ -83,6 +83,7 @@ static __attribute__((noreturn)) void usage(int status)
 	      "                    [rate PPT] [drift PPB] [max-age NS]\n"
 	      "       nic_ts clock CLOCK feed [count N] [interval MS]\n"
 	      "       nic_ts clock CLOCK del\n"
+	      "       nic_ts --help|--version\n"
 	      "\n"
 	      "CLOCK is phcN for /dev/ptpN, raw for CLOCK_MONOTONIC_RAW or real for\n"
 	      "CLOCK_REALTIME. A map converts its times to CLOCK_MONOTONIC; feed measures\n"
@@ -295,10 +296,13 @@ static int on_error(struct sockaddr_nl *who, struct nlmsgerr *e, void *arg)
 	die("the kernel refused the request: %s", strerror(-e->error));
 }
 
+/* Once the words are right. */
 static void open_family(void)
 {
 	int one = 1;
 
+	if (sock)
+		return;
 	sock = nl_socket_alloc();
 	if (!sock || genl_connect(sock))
 		die("this kernel has no generic netlink");
@@ -315,16 +319,19 @@ static struct nl_msg *request(int cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
-	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags,
-				 cmd, NIC_TS_GENL_VERSION))
+	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, flags, cmd,
+				 NIC_TS_GENL_VERSION))
 		die("no memory");
 	return msg;
 }
 
 static void talk(struct nl_msg *msg)
 {
-	int err = nl_send_auto(sock, msg);
+	int err;
 
+	open_family();
+	nlmsg_hdr(msg)->nlmsg_type = family;
+	err = nl_send_auto(sock, msg);
 	nlmsg_free(msg);
 	if (err >= 0)
 		err = nl_recvmsgs_default(sock);
@@ -332,8 +339,11 @@ static void talk(struct nl_msg *msg)
 		die("%s", nl_geterror(err));
 }
 
-static int show(int cmd)
+static int show(int cmd, char **argv)
 {
+	if (*argv)
+		die_words("unexpected word '%s'", *argv);
+	open_family();
 	if (json)
 		putchar('[');
 	talk(request(cmd, NLM_F_DUMP));
@@ -378,14 +388,15 @@ static int device_command(char **argv)
 		die("unknown device '%s' in this namespace", *argv);
 	nla_put_u32(msg, NIC_TS_A_IFINDEX, ifindex);
 	for (argv++; *argv; argv += 2) {
-		if (!strcmp(*argv, "hw") && argv[1] &&
-		    (!strcmp(argv[1], "on") || !strcmp(argv[1], "off")))
+		if (!strcmp(*argv, "hw") && !(argv[1] && (!strcmp(argv[1], "on") ||
+							  !strcmp(argv[1], "off"))))
+			die_words("hw '%s': expected on or off", argv[1] ? argv[1] : "");
+		if (!strcmp(*argv, "hw"))
 			nla_put_u8(msg, NIC_TS_A_HW, !strcmp(argv[1], "on"));
 		else if (!strcmp(*argv, "tx-slots"))
 			nla_put_u32(msg, NIC_TS_A_TX_SLOTS, parse_u32(*argv, argv[1]));
 		else
-			die_words("unknown word '%s': expected 'hw on', 'hw off' or 'tx-slots N'",
-				  *argv);
+			die_words("unknown word '%s': expected hw or tx-slots", *argv);
 	}
 	talk(msg);
 	return 0;
@@ -546,6 +557,7 @@ static int clock_feed(uint32_t domain, char **argv)
 		die_words("interval: expected 1 to 60000 ms");
 	if (domain < NIC_TS_DOMAIN_PHC0)
 		die_words("feed: expected a clock phcN");
+	open_family();
 	snprintf(path, sizeof(path), "/dev/ptp%u", domain - NIC_TS_DOMAIN_PHC0);
 	fd = open(path, O_RDWR);
 	if (fd < 0)
@@ -573,7 +585,7 @@ static int clock_command(char **argv)
 		return clock_set(domain, argv + 2);
 	if (!strcmp(argv[1], "feed"))
 		return clock_feed(domain, argv + 2);
-	if (strcmp(argv[1], "del"))
+	if (strcmp(argv[1], "del") || argv[2])
 		usage(EXIT_USAGE);
 	msg = request(NIC_TS_CMD_CLOCK_DEL, NLM_F_ACK);
 	nla_put_u32(msg, NIC_TS_A_DOMAIN, domain);
@@ -594,21 +606,24 @@ int nic_ts_main(int argc, char **argv)
 	argv++;
 	if (*argv && (!strcmp(*argv, "-h") || !strcmp(*argv, "--help")))
 		usage(0);
+	if (*argv && (!strcmp(*argv, "-V") || !strcmp(*argv, "--version"))) {
+		puts("nic_ts " NIC_TS_VERSION);
+		return 0;
+	}
 	if (*argv && !strcmp(*argv, "-j")) {
 		json = true;
 		argv++;
 	}
 	if (!*argv)
 		usage(EXIT_USAGE);
-	open_family();
 	if (!strcmp(*argv, "devices"))
-		return show(NIC_TS_CMD_DEV_GET);
+		return show(NIC_TS_CMD_DEV_GET, argv + 1);
 	if (!strcmp(*argv, "flows"))
-		return show(NIC_TS_CMD_FLOW_GET);
+		return show(NIC_TS_CMD_FLOW_GET, argv + 1);
 	if (!strcmp(*argv, "clocks"))
-		return show(NIC_TS_CMD_CLOCK_GET);
+		return show(NIC_TS_CMD_CLOCK_GET, argv + 1);
 	if (!strcmp(*argv, "stats"))
-		return show(NIC_TS_CMD_STATS_GET);
+		return show(NIC_TS_CMD_STATS_GET, argv + 1);
 	if (!strcmp(*argv, "device"))
 		return device_command(argv + 1);
 	if (!strcmp(*argv, "clock"))
