@@ -17,8 +17,8 @@
 #define CC_FRAMING		(8 + 4 + 12)
 
 /*
- * Most memory of packets outstanding, bytes, with 2 KB for the rest of each: the window is an
- * int, and tcp_sndbuf_expand() multiplies it by twice the memory of a packet, in an int as well.
+ * Most memory of packets outstanding, bytes, with 2 KB for the rest of each. The window is an
+ * int. tcp_sndbuf_expand() multiplies it by twice the memory of a packet, in an int as well.
  */
 #define CC_MAX_MEMORY		(1U << 29)
 #define CC_PACKET_OVERHEAD	2048
@@ -132,8 +132,8 @@ static inline void cc_check_pacing_shift(struct sock *sk)
  * @shift: its pacing shift
  *
  * fq takes over the pacing with each packet that it passes on at once, so TCP hands over the next
- * ones ahead of their time. fq serves them by a timer that may be 10 us late: at 25 Gbit/s and
- * above that is several segments, which leave as a burst, and TCP's clock counts the delay as RTT.
+ * ones ahead of their time. fq serves them by a timer that may be 10 us late. At 25 Gbit/s and
+ * above that is several segments: they leave as a burst, and TCP's clock counts the delay as RTT.
  * So let one segment wait beside those that wait already, rounded up by a factor below two.
  *
  * Return: the largest one that lets the next segment leave, @shift to %CC_PACING_SHIFT_MOST.

@@ -71,9 +71,9 @@ free_stats:
 }
 
 /*
- * A socket of the kernel holds no reference on its namespace, and may be closed in an
- * exit method that comes after this one's: from here on it gets no flow, and its counts are
- * lost. The caller waits for RCU readers before it calls any exit method.
+ * A socket of the kernel holds no reference on its namespace. It may be closed in a later exit
+ * method than this one. From here on it gets no flow, and its counts are lost. The caller waits
+ * for RCU readers before it calls any exit method.
  */
 static void __net_exit nic_ts_net_pre_exit(struct net *net)
 {

@@ -27,9 +27,9 @@ static struct nic_ts_dev *nic_ts_dev_of(const struct net_device *dev)
 }
 
 /*
- * Find out whether a device below sees the same packets in the same namespace, which that below
- * a tunnel does not; and find the device whose clock stamps them: a port of a switch (DSA) has
- * its own.
+ * Find out whether a device below sees the same packets in the same namespace. The one below a
+ * tunnel does not. Also find the device whose clock stamps them: a port of a switch (DSA) has its
+ * own.
  */
 static void nic_ts_dev_lower(struct net_device *dev)
 {

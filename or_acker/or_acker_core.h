@@ -92,8 +92,8 @@
 #define OR_ACKER_GAP_MAX_NS	50000000U
 
 /*
- * The cost of an OR-ACK for this host if it goes to a sender on this host, in units of the time to
- * send it: of 17,000 instructions a third is spent on that.
+ * The cost of an OR-ACK to a sender on this host, in units of the time to send it. Sending is a
+ * third of its 17,000 instructions.
  */
 #define OR_ACKER_LOCAL_COST	3
 
@@ -101,8 +101,8 @@
 #define OR_ACKER_TIME_SHIFT	3
 
 /*
- * Drains, ns: from a new sender to the first one; from one to the next, at least; the age of the
- * newest sender up to which they may be more than that apart, and how far at most.
+ * Drains, ns: from a new sender to the first one, and from one to the next at least. Up to the
+ * age YOUNG of the newest sender they may be further apart, MAX at most.
  */
 #define OR_ACKER_DRAIN_FIRST_NS		50000000ULL
 #define OR_ACKER_DRAIN_MIN_NS		110000000ULL

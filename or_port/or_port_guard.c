@@ -3,9 +3,9 @@
  * or_port, the guard: what this host forwards does not speak the OR protocol in its name
  *
  * A host that translates addresses gives its own address to the datagrams of its containers, and
- * leaves their source port as it is where it can. So a container that sends from OR_PORT would be
- * this host to every receiver: be sent its OR-ACKs, and keep it from its own subscriptions,
- * since the translation of the answers is the container's.
+ * leaves their source port as it is where it can. So every receiver would take a container that
+ * sends from OR_PORT for this host. The answers are translated for the container: it would get
+ * this host's OR-ACKs, and this host could not subscribe.
  *
  *	datagram from OR_PORT that came in by a device and is about to leave, after all translation
  *		its source is an address of this host		-> drop

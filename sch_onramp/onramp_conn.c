@@ -243,8 +243,8 @@ u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct
 }
 
 /*
- * The same for one that has. The qdisc's device can be below a VLAN or a bridge; a socket is bound
- * to the device that a link-local address belongs to, and to that of its VRF, or one in it.
+ * The same for one that has. The qdisc's device can be below a VLAN or a bridge. A socket is bound
+ * to the device of its link-local address, and to its VRF or a device in it.
  */
 static u32 onramp_scope_of_socket(const struct sk_buff *skb, const struct sock *sk,
 				  const struct in6_addr *addr)

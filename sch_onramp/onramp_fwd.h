@@ -204,7 +204,7 @@ static inline bool onramp_fwd_is_old(u64 seen_ns, bool closed, u64 now_ns)
  * @bytes:	of those with the same hash, up to U32_MAX
  *
  * A filter with one stage, see Estan and Varghese, "New Directions in Traffic Measurement and
- * Accounting" (SIGCOMM 2002): no large connection is missed, and a small one gets state only if
+ * Accounting" (SIGCOMM 2002). It misses no large connection. A small one gets state only if
  * those with its hash are large together. At most ONRAMP_FWD_SHARE can be large at a time.
  */
 struct onramp_fwd_sizes {

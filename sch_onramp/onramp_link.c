@@ -5,9 +5,9 @@
  * All queues of a device share its wire: its rate, and the model of the queue before it, see
  * onramp_fifo.h. "The sender's own queue" of Documentation/sch_onramp.md says which devices have a
  * wire. A tunnel that reports the speed of the device below, as a VXLAN does, has that rate, but no
- * model: its packets wait again in the qdisc of that device, which may send them in another order.
- * The model begins anew when the rate changes, and is never further ahead than the time that the
- * bytes take on the wire which the driver has been given and has not completed (BQL).
+ * model. Its packets wait again in the qdisc of that device, which may send them in another order.
+ * The model begins anew when the rate changes. It is ahead by the time on the wire of the bytes
+ * that the driver has and has not completed (BQL), at most.
  *
  * A packet may pass several qdiscs: that of a VLAN, and then that of the NIC. Only one may follow
  * its connection, or each would record its data, as if it were sent twice. It is the lowest one: it

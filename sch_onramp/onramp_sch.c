@@ -186,9 +186,9 @@ static bool onramp_is_recent(const struct onramp_sched *q, const atomic64_t *ns)
 }
 
 /*
- * Does data of a flow leave packet by packet? Not if no pause has ended lately: there is no queue
- * that would gain by it, and a link that is said to be slow may be a fast one whose CPU has no time
- * for it. On links up to 10 Gbit/s it does while the path loses packets: its buffer is too small
+ * Does data of a flow leave packet by packet? Not if no pause has ended lately: no queue would
+ * gain by it. And a link that reports a low speed may be a fast one whose CPU has no time for it.
+ * On links up to 10 Gbit/s it does while the path loses packets: its buffer is too small
  * for a batch of each sender.
  */
 static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow *f)
@@ -199,10 +199,9 @@ static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow
 
 /*
  * The same for data of TCP, and for any packet of a forwarded connection, whose flow is known.
- * Only if there is no other packet, so that there is one such packet at most, and no order to
- * keep; and only if the device takes it at once, so that no pause begins before it leaves. It is
- * recorded when it leaves. As with the fast path of others it is not charged to its flow: nobody
- * waits for that.
+ * Only if the qdisc has no other packet: then there is no order to keep. And only if the device
+ * takes it at once, so that no pause begins before it leaves. It is recorded when it leaves. As
+ * with the fast path of others it is not charged to its flow: nobody waits for that.
  */
 static __always_inline bool onramp_data_is_fast(struct Qdisc *sch, struct onramp_flow *f,
 						const struct sk_buff *skb)
@@ -671,9 +670,9 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
  * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
  *
  * The first packet to a host in a drain of its path has to be alone: the rest of a batch would
- * delay the first ones of other hosts. If the flow is paused now and then all are on a slow link,
- * and on a faster one while packets are lost: however good the pauses are, the queue at the
- * receiver holds one batch of each sender. But a batch of more than 64 KB (BIG TCP) is not worth
+ * delay the first ones of other hosts. If the flow is paused now and then, all are on a slow link,
+ * and on a faster one while packets are lost. For the queue at the receiver holds one batch of
+ * each sender, however good the pauses are. But a batch of more than 64 KB (BIG TCP) is not worth
  * hundreds of packets, and no flow gets more of them than a pause may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,

@@ -95,8 +95,8 @@ static inline u32 mercury_packets(const struct mercury_window *w, u32 frame)
  * @frame: bytes of a full packet on the wire, 1 or more
  * @burst: packets that leave in one go
  *
- * The first of them is acknowledged while the others are still on their way, and the next go
- * needs room for all of its packets: two goes more than C * base RTT.
+ * The first of them is acknowledged while the others are still on their way. The next go needs
+ * room for all of its packets. So the window is two goes more than C * base RTT.
  *
  * No product exceeds 2^59.
  *

@@ -13,8 +13,8 @@
  *	    ONRAMP_STATS_FLOWS ...	u64 each, ONRAMP_STATS below
  *
  * A request with one bad value changes nothing. Attributes are only ever added, at the
- * end, and ONRAMP_UAPI_VERSION grows by one with the first setting after a release: the
- * module refuses a request that needs a newer version, which it could not carry out.
+ * end. ONRAMP_UAPI_VERSION grows by one with the first setting after a release. The module
+ * refuses a request that needs a newer version than its own.
  * Readers of dumps skip unknown attributes. Attributes are in the byte order of the host.
  *
  * Integers only, so that it builds in userspace as it is.

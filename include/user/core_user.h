@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The few kernel definitions that the pure cores use, for userspace builds (unit tests,
- * fuzzers), which have this directory in their path before that of the system: the
- * directories here have the names of the kernel's headers.
+ * fuzzers). These builds search this directory before that of the system. The directories here
+ * have the names of the kernel's headers.
  */
 #ifndef _CORE_USER_H
 #define _CORE_USER_H

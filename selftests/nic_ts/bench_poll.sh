@@ -6,10 +6,10 @@
 #
 #	WAIT FLOWS POLLS PACKETS MEDIAN P99 MOST PART
 #
-# WAIT: the NIC's rx-usecs; polls that gave GRO more than one packet, and their packets; by how many
-# ns the time at which a packet is given to GRO is later than that of the first one of its poll; and
-# the part of packets, in percent, where that is more than WAIT. This is what one reading of the
-# clock for a poll would be wrong by, at most.
+# WAIT: the NIC's rx-usecs. POLLS that gave GRO more than one packet, and their PACKETS. MEDIAN, P99,
+# MOST: ns from the first packet of a poll to a later one, as GRO gets them. PART: of the packets,
+# in percent, where that is more than WAIT. One reading of the clock for a poll would be wrong by
+# these times at most.
 #
 # Batches of 64 KB at 10 Gbit/s, 200 Mbit/s in all, which is what the CPU has time for.
 #

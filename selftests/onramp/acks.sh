@@ -133,9 +133,8 @@ challenged() {
 	expect "SUBSCRIBEs" "$(($(shown subscribes) - subscribes))" -le $((20 * SLOW))
 }
 
-# forgetful: a receiver that was started again asks for a proof, and has it, by the next
-# renewal at the latest: 20 s and a quarter; or by the next try, which is in 37 s at most.
-# Its OR-ACKs count although their counts are lower than before.
+# forgetful: a receiver that was started again asks for a proof. It has one by the next
+# renewal at the latest, 20 s and a quarter, or by the next try, in 37 s at most. Its OR-ACKs count although their counts are lower than before.
 forgetful() {
 	local challenges acks
 

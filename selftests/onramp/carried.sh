@@ -473,7 +473,7 @@ without_device() {
 }
 
 # goes_on TRACE: where a gap after a pause ends since the path is empty, a packet leaves by the rate
-# that TCP sets, not by the recent one: in 0 to 3 ms, not 1 to 25. Packets of 16 KB have gaps of more
+# that TCP sets, not by the recent one. That is in 0 to 3 ms, not 1 to 25. Packets of 16 KB have gaps of more
 # than 6 ms, so some have to end; those of few segments, as 6.1 may have, are shorter than 2 ms.
 goes_on() {
 	awk "$TRACE_AWK"'

@@ -5,9 +5,9 @@
  *	connect_helper serve NAMESPACE PORT	accept what comes, until it is killed
  *	connect_helper NAMESPACE ADDRESS PORT COUNT [EACH]
  *
- * The second one connects to COUNT addresses from ADDRESS on, EACH times (1), sends a byte on
- * each connection, writes "ready", and then a byte on all of them for each line that it is
- * given, and "sent". It keeps them until it is killed, or its input ends.
+ * The second one connects to COUNT addresses from ADDRESS on, EACH times (1). It sends a byte on
+ * each connection, and writes "ready". For each line of its input it sends a byte on all of them,
+ * and writes "sent". It keeps them until it is killed, or its input ends.
  */
 #include <arpa/inet.h>
 #include <errno.h>

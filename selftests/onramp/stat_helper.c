@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_helper NAMESPACE DEVICE NAME [KIND|OPERATOR VALUE]: a statistic of the first onramp at
- * DEVICE, or of the first qdisc of another kind, under the name that tc's JSON has for it; or, as
- * test(1) does it, whether it is such. What tc and awk say of it takes five times as many
- * instructions, and tests wait for statistics.
+ * stat_helper NAMESPACE DEVICE NAME [KIND|OPERATOR VALUE]: print a statistic of the first onramp at
+ * DEVICE, or of the first qdisc of KIND, by its name in tc's JSON. With OPERATOR compare it with
+ * VALUE as test(1) does. tc and awk take five times as many instructions for this, and tests wait
+ * for statistics.
  *
- * Exits with 1 if there is no such qdisc, or no such statistic, or if it is not such.
+ * Exits with 1 for an unknown qdisc or statistic, or if the comparison fails.
  */
 #include <linux/gen_stats.h>
 #include <linux/netlink.h>

@@ -4,9 +4,9 @@
  *
  *	or_pcap FILE
  *
- * writes a capture to FILE, one frame per message, over IPv4 and IPv6; and to stdout
- * one line per frame, what the dissector must say of it, as the fields of
- * or_dissector (the test) separated by "|".
+ * writes a capture to FILE, one frame per message, over IPv4 and IPv6. To stdout it writes the
+ * dissector's expected output: one line per frame, the fields of or_dissector (the test)
+ * separated by "|".
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1357,7 +1357,7 @@ static void timely_update__large_gradient_is_exact(void)
 
 /*
  * alpha 1: gradient = (rtt - prev) / 20000. At 100 us, with Tlow 50 us, the
- * error (rtt - Tlow) / Tlow is 1:
+ * error (rtt - Tlow) / Tlow is 1. So
  * rate = 1e8 * (1 - 0.008 * w) + 1,250,000 * (1 - w), w = 2 * gradient + 1/2.
  */
 static void timely_update__patched_weight(void)

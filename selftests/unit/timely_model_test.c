@@ -5,9 +5,9 @@
  *
  *	timely_model_test [SEED [STEPS]]
  *
- * The model runs in open loop: it never sees the rate of the core, but right
- * after the two took different branches, which is allowed only where the
- * resolution of the fixed-point numbers leaves the branch open:
+ * The model runs in open loop: it sees the rate of the core only right after the
+ * two took different branches. That is allowed only where the resolution of the
+ * fixed-point numbers leaves the branch open:
  *
  *  - RTTs and thresholds are whole nanoseconds on both sides: below Tlow and
  *    above Thigh must agree always.

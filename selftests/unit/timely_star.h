@@ -3,8 +3,8 @@
  * An ideal star, in closed loop with timely_auto.h: what the law does, and no host.
  *
  * Flows on hosts send through one port. A FIFO for each host and one for the port, packet
- * by packet; exact departures at the newest rate; no losses but those that a full buffer
- * would make, which are counted and delivered all the same.
+ * by packet, with exact departures at the newest rate. Packets that a full buffer would drop
+ * are counted, and delivered all the same.
  */
 #ifndef _TIMELY_STAR_H
 #define _TIMELY_STAR_H

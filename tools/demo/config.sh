@@ -4,7 +4,7 @@
 # The demo's network and load, for both sides: guest.sh builds it, table reads it.
 #
 # It is the star of the TIMELY paper (section 6.1), one bottleneck port twice as
-# fast as the senders' NICs, stretched in time: an emulated machine forwards a
+# fast as the senders' NICs, stretched in time. An emulated machine forwards a
 # few thousand packets a second, so NICs have NIC_MBIT instead of 10 Gbit/s. With
 # k = 10 Gbit/s / NIC_MBIT the experiment keeps its shape if everything measured
 # in bytes stays as it is, and everything measured in time is stretched by k:
@@ -14,9 +14,9 @@
 #	buffer, DCTCP's marking threshold		unchanged
 #	segment (16 KB)					two packets of 9000 bytes
 #
-# The second part has the incast of the On-Ramp paper (figures 9 and 10) on the same network:
-# the receiver asks all senders at once for a few bytes each, again and again, while a
-# long flow from each of them fills the bottleneck's buffer.
+# The second part has the incast of the On-Ramp paper (figures 9 and 10) on the same network.
+# The receiver asks all senders at once for a few bytes each, again and again. A long flow from
+# each of them fills the bottleneck's buffer meanwhile.
 #
 # One second here is 1/k of a second there. Packets have 9000 bytes to make the
 # most of those the machine can forward.

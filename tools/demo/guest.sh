@@ -103,9 +103,9 @@ join_host() {
 	ip netns exec "$1" sysctl -qw net.ipv4.tcp_no_metrics_save=1
 }
 
-# A sender's NIC, which serialises at the line rate the packets that the stack hands over in
-# one piece: where the sender's packets arrive at the switch they first pass a
-# rate limiter, without loss, that also cuts GSO packets.
+# A sender's NIC serialises at the line rate what the stack hands over in one piece. Here the
+# sender's packets pass a rate limiter where they arrive at the switch. It loses none, and cuts
+# GSO packets.
 add_nic() {
 	ip -n switch link add "$2" type ifb
 	ip -n switch link set "$2" up

@@ -2,9 +2,8 @@
 /*
  * What benchmarks of the lab measure with: CPU time and random numbers.
  *
- * The clock is the CPU time of this thread where there is one, in user-mode Linux, so that it does
- * not matter what else the machine does; else the kernel's, which counts instructions in a VM that
- * runs with icount.
+ * In user-mode Linux the clock is the CPU time of this thread, so other work of the machine does
+ * not matter. Elsewhere it is the kernel's, which counts instructions in a VM with icount.
  */
 #ifndef _BENCH_CLOCK_H
 #define _BENCH_CLOCK_H
