@@ -20,7 +20,7 @@
  * one file of a module that includes it defines before:
  *
  *	the header of cc_ecn_types.h, with the counters that the functions below count
- *	struct cc_law_sock	what the law has in a socket
+ *	struct cc_law_sock	state of the law in a socket
  *	trace_cc_echo, trace_cc_fallback, trace_cc_unpaced
  *				names of its tracepoints of the classes in cc_ecn_trace.h
  *

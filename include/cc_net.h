@@ -25,7 +25,7 @@
  *	cc_conf_refuse(old, id, value)
  *				NULL, or why a parameter cannot be set to a value in its range
  *	cc_more_init(cn), cc_more_exit(cn)
- *				optional: what the module has in a namespace beside that; init
+ *				optional: further state of the module in a namespace; init
  *				cannot fail
  */
 #ifndef _CC_NET_H

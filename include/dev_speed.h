@@ -99,7 +99,7 @@ static inline bool dev_wired(struct net_device *dev)
 }
 
 /**
- * dev_tunnels() - does a tunnel put what the device sends into other packets?
+ * dev_tunnels() - does the device put its packets into others, as a tunnel?
  * @dev: device
  *
  * The tunnel's own device, or one on top of it. A tunnel may report the speed of the device that it

@@ -42,7 +42,7 @@
  * @since:	this, 2^20 ns; wraps
  * @at:		when one of them looked last, 2^20 ns; wraps
  *
- * Written without a lock: what is lost makes the line rate rise later.
+ * Written without a lock: a lost update makes the line rate rise later.
  */
 struct line_shown {
 	u64	bytes;

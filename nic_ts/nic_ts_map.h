@@ -35,7 +35,7 @@
 #define NIC_TS_MAX_TIME_NS	(1ULL << 62)
 
 /*
- * What the arithmetic below may be off, ns: two truncations of less than 1, and
+ * Error bound of the arithmetic below, ns: two truncations of less than 1, and
  * the rate's last bit, 2^-40 times 2^42 at most.
  */
 #define NIC_TS_MAP_ROUNDING_NS	6

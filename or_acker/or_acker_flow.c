@@ -1012,7 +1012,7 @@ static __always_inline bool or_acker_train_take(struct nic_ts_receiver *receiver
 
 /* OR-ACKs ------------------------------------------------------------------ */
 
-/* What has an OR-ACK decided on. */
+/* Why an OR-ACK is sent now. */
 enum or_acker_how {
 	OR_ACKER_HOW_DUE,	/* the flow was in the list of flows that are due */
 	OR_ACKER_HOW_WAITED,	/* its time has come */

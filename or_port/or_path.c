@@ -178,7 +178,7 @@ void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifind
 EXPORT_SYMBOL_GPL(or_path_tell);
 
 /**
- * or_path_lower() - copy what is known of the RTT of a path when it is empty
+ * or_path_lower() - copy the empty RTT of a path
  * @net:	namespace
  * @addrs:	its addresses; their scope does not count
  * @ifindex:	of the device that it begins with

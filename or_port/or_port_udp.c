@@ -363,7 +363,7 @@ static void or_port_dst_put(struct dst_entry *dst)
 }
 
 /*
- * Return whether what is sent to @dev leaves by the device @ifindex: it is this one, or on top of
+ * Return whether packets sent to @dev leave by the device @ifindex: it is this one, or on top of
  * it, as a VLAN, a bond or a bridge is.
  */
 static bool or_port_leaves_by(struct net *net, struct net_device *dev, int ifindex)

@@ -195,7 +195,7 @@ struct onramp_leaving {
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
  * @part: of this queue, in the model of @link
- * @owed_max_q: what it may owe, Q8 ns
+ * @owed_max_q: most that it may owe, Q8 ns
  * @given: bytes that left this qdisc since @driver_queued last changed
  * @driver_queued: BQL's count of bytes given to the driver; it wraps
  * @delayed: throttled flows

@@ -213,7 +213,7 @@ static bool onramp_counted(u8 verdict)
 	return verdict <= ONRAMP_IS_OFF;
 }
 
-/* Add an OR-ACK that counted to what is shown of its path. */
+/* Add an OR-ACK that counted to the statistics of its path. */
 static void onramp_peer_note(struct onramp_conn *conn, const struct onramp_result *res)
 {
 	struct onramp_peer *peer = conn->peer;
@@ -282,7 +282,7 @@ static void onramp_conn_drain(struct onramp_conn *conn, const struct onramp_sett
 }
 
 /*
- * What the OR-ACK has to do with a drain. Delays of before are no part of what a pause has done,
+ * The OR-ACK's part in a drain. Delays of before are no part of what a pause has done,
  * and a pause for those would be for a queue that is gone.
  */
 static void onramp_conn_drained(struct onramp_conn *conn, const struct onramp_settings *settings,
@@ -452,7 +452,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	if (!tx || !tx->tx_ns) {
 		verdict = tx ? ONRAMP_Q_AMBIGUOUS : ONRAMP_Q_NOT_IN_FLIGHT;
 		s.now_ns = ktime_get_ns();
-		/* Its data has been ACKed, but what it says of the path is news. */
+		/* Its data has been ACKed, but its delay is news. */
 		if (unlikely(ack->drain)) {
 			spin_lock(&conn->peer->lock);
 			onramp_conn_drain(conn, settings, s.now_ns);
@@ -475,7 +475,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	if (!onramp_counted(verdict))
 		goto out;
 	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
-	/* What left last found the path empty, or nearly so. */
+	/* The data that left last found the path empty, or nearly so. */
 	if (tx->end == conn->ring.next &&
 	    res.owd_ns < max(core.empty_ns, trust.threshold_ns >> ONRAMP_EMPTY_SHIFT))
 		atomic64_set(&conn->empty_ns, s.now_ns);

@@ -418,7 +418,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdis
 			     conn->ring.sent_ns < (u64)atomic64_read(&conn->peer->drained)))
 			onramp_fwd_meter_break(&conn->meter);
 		onramp_fwd_meter_add(&conn->meter, skb->len, now);
-		/* Once in a while is enough for what has lines of its own. */
+		/* Once in a while is enough for a field with cache lines of its own. */
 		if (unlikely(conn->meter.from_ns == now))
 			onramp_conn_look(conn, seq);
 		if (conn->stale)

@@ -133,7 +133,7 @@ static int onramp_put_baseline(struct sk_buff *msg, const struct onramp_peer *pe
 	return 0;
 }
 
-/* What is known of the path; its lock. */
+/* State of the path, under its lock. */
 static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
 {
 	u64 now = ktime_get_ns();

@@ -81,7 +81,7 @@ static bool onramp_fwd_many(const struct onramp_net *onet)
 }
 
 /**
- * struct onramp_fwd_found - what a packet of a forwarded connection says
+ * struct onramp_fwd_found - result of the lookup for a packet of a forwarded connection
  * @entry: its entry; NULL: On-Ramp follows @flow
  * @key: of its flow, if there is @entry
  * @flow: its flow in this qdisc; NULL: unknown

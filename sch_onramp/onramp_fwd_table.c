@@ -203,7 +203,7 @@ bool onramp_fwd_try(struct onramp_fwd_entry *e, bool too_early, u32 *rtt_us)
 	spin_lock(&e->lock);
 	try = !too_early || e->fresh;
 	e->fresh = false;
-	/* What was sent meanwhile may not have been noted. */
+	/* Data sent meanwhile may not have been noted. */
 	if (e->followed)
 		e->track.data = false;
 	e->followed = false;
@@ -284,7 +284,7 @@ static void onramp_fwd_age(struct work_struct *work)
 }
 
 /**
- * onramp_fwd_alloc() - make what a qdisc and its namespace need to follow connections
+ * onramp_fwd_alloc() - allocate the tables with which a qdisc and its namespace follow connections
  * @shared: of the qdisc
  *
  * The qdisc does not use @shared->sizes, @shared->slots, onramp_net.present and onramp_net.timed

@@ -125,7 +125,7 @@ enum onramp_net_stat {
  * @owd: enum onramp_owd_mode
  * @clock: enum onramp_clock, owd synced
  * @inherit: new connections start with the delay of their path
- * @bound: limit delays to what the round trip allows
+ * @bound: limit delays by the round trip
  * @clock_error_ns: of that clock, owd synced
  * @rcu: to free it
  */
@@ -205,7 +205,7 @@ enum onramp_shared_flag {
 };
 
 /**
- * struct onramp_qdisc_shared - what a qdisc and its connections share; it may outlive the qdisc
+ * struct onramp_qdisc_shared - state that a qdisc and its connections share; may outlive the qdisc
  * @refs: the qdisc, and connections
  * @onet: its namespace
  * @ifindex: of its device, constant

@@ -96,7 +96,7 @@ static int onramp_parse_version(const struct nlattr *opt, struct netlink_ext_ack
 {
 	const struct nlattr *attr = nla_find_nested(opt, TCA_ONRAMP_VERSION);
 
-	/* The policy refuses what is shorter. */
+	/* The policy refuses a shorter attribute. */
 	if (!attr || nla_len(attr) < sizeof(u32) || nla_get_u32(attr) <= ONRAMP_UAPI_VERSION)
 		return 0;
 	NL_SET_ERR_MSG_ATTR(extack, attr, "tc's plugin is newer than the module sch_onramp: load the module of the same release");
@@ -276,7 +276,7 @@ static int onramp_commit(struct Qdisc *sch, const struct onramp_config *cfg,
  * onramp_change() - change settings, under traffic
  * @sch: the qdisc
  * @opt: attributes, see uapi/onramp.h
- * @extack: says what is wrong with them
+ * @extack: names the error in them
  *
  * Context: RTNL.
  * Return: 0, or an error and nothing has changed.
@@ -303,7 +303,7 @@ int onramp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack 
  * onramp_init() - make a qdisc
  * @sch: the qdisc
  * @opt: attributes, see uapi/onramp.h, or NULL for defaults
- * @extack: says what is wrong with them
+ * @extack: names the error in them
  *
  * Context: RTNL. The qdisc is destroyed if this fails.
  * Return: 0 or an error.

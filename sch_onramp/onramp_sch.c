@@ -552,7 +552,7 @@ static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 l
 	return start_q;
 }
 
-/* The rate of the link is another one: forget what waits for it. */
+/* The rate of the link has changed: forget the bytes that wait for it. */
 static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qdisc *sch,
 					 u64 line_bps)
 {
@@ -835,7 +835,7 @@ void onramp_reset(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 }
 
-/* onramp_destroy() - free what the qdisc has; RTNL */
+/* onramp_destroy() - free the state of the qdisc; RTNL */
 void onramp_destroy(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);

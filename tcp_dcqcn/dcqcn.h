@@ -137,7 +137,7 @@ struct dcqcn_kept {
 };
 
 /**
- * struct dcqcn_cnp_ops - what a connection does with its CNPs
+ * struct dcqcn_cnp_ops - how a connection handles its CNPs
  * @rcv: take the CNP of a switch and set the last argument to the limit of packets in flight, or
  *	keep it by dcqcn_cnp_keep(); bottom halves off
  * @retry: take one that was kept; false: a process still uses the connection. Process context

@@ -30,14 +30,14 @@
 /* Of the congestion control. Set before the first CNP comes. */
 static const struct dcqcn_cnp_ops *cnp_ops __read_mostly;
 
-/* Add to what is kept, under cnp_lock. The caller's reference on the socket goes with it. */
+/* Add to the kept CNPs, under cnp_lock. The caller's reference on the socket goes with it. */
 static void dcqcn_cnp_add(struct cc_net *cn, struct dcqcn_kept *kept)
 {
 	hash_add(cn->law.kept, &kept->node, (unsigned long)kept->sk);
 	cn->law.kept_many++;
 }
 
-/* What is kept of a socket, under cnp_lock. */
+/* The kept CNPs of a socket, under cnp_lock. */
 static struct dcqcn_kept *dcqcn_cnp_find(struct cc_net *cn, const struct sock *sk)
 {
 	struct dcqcn_kept *kept;
@@ -87,7 +87,7 @@ unlock:
 }
 
 /**
- * dcqcn_cnp_unkeep() - take what is kept of a connection
+ * dcqcn_cnp_unkeep() - take the kept CNPs of a connection
  * @cn: namespace
  * @sk: TCP socket, locked
  *
@@ -107,7 +107,7 @@ struct dcqcn_kept *dcqcn_cnp_unkeep(struct cc_net *cn, const struct sock *sk)
 	return kept;
 }
 
-/* dcqcn_cnp_free() - end what was kept. It may have the last reference on its socket. */
+/* dcqcn_cnp_free() - free a kept CNP. It may have the last reference on its socket. */
 void dcqcn_cnp_free(struct dcqcn_kept *kept)
 {
 	sock_put(kept->sk);

@@ -257,7 +257,7 @@ static bool dcqcn_heeds_cnps(const struct sock *sk)
 	return dcqcn_is_mercury(sk) && (cc_sk(sk)->flags & CC_F_STARTED);
 }
 
-/* Obey what was kept while a process used the connection. */
+/* Obey the CNPs that came while a process used the connection. */
 static void dcqcn_take_kept(struct sock *sk, const struct dcqcn_kept *kept)
 {
 	struct cc_net *cn = cc_sock_net(sk);

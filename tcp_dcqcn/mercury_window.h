@@ -3,7 +3,7 @@
  * Mercury, the sender: the window that a switch gives a flow. Pure functions on integers.
  *
  * A switch sends a congestion notification (CNP) with a window to a flow of a congested port. To
- * the flow it is a CNP of DCQCN, and the window limits what it may have in flight:
+ * the flow it is a CNP of DCQCN, and the window limits its bytes in flight:
  *
  *	CNP:			DCQCN's cut (dcqcn_core.h); window = that of the CNP
  *	no CNP for its hold time: window = C * base RTT, as at the beginning

@@ -192,7 +192,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_DOMAIN,		/* u8: of the receiver's clock */
 	ONRAMP_A_PATH_BASELINE_NS,	/* s64: at BASELINE_AT_NS, ns */
 	ONRAMP_A_PATH_BASELINE_AT_NS,	/* u64: CLOCK_MONOTONIC, ns */
-	ONRAMP_A_PATH_BASELINE_SLOPE,	/* s32: what it grows by in 2^32 ns, ns */
+	ONRAMP_A_PATH_BASELINE_SLOPE,	/* s32: its growth in 2^32 ns, ns */
 	ONRAMP_A_PATH_BASELINE_ERROR_NS, /* u64: it may be too low by this, ns */
 	ONRAMP_A_PATH_SUPPORT_AGE_NS,	/* u64: since it had support, ns; absent: it never had */
 	ONRAMP_A_PATH_PAYLOAD,		/* u32: of the packets that it is of, bytes */

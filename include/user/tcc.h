@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the cores' tests take from gcc and tcc has not, for "mutate". They have one thread.
+ * Builtins of gcc that the cores' tests use and tcc lacks, for "mutate". They have one thread.
  */
 #ifndef _USER_TCC_H
 #define _USER_TCC_H
