@@ -81,9 +81,9 @@ const char *show_rate(char *s, size_t size, const json_t *v)
 /* Blanks between two columns, where the line is long enough. */
 #define GAP	2
 
-/* table_widths() - how wide each column is; the sum with GAP between */
+/* table_widths() - how wide each column is; the sum with @gap blanks between */
 static size_t table_widths(const json_t *rows, const struct column *columns, size_t n,
-			   size_t *width)
+			   size_t gap, size_t *width)
 {
 	size_t i, k, sum = 0;
 	const json_t *row;
@@ -96,7 +96,7 @@ static size_t table_widths(const json_t *rows, const struct column *columns, siz
 			if (strlen(s) > width[i])
 				width[i] = strlen(s);
 		}
-		sum += width[i] + (i ? GAP : 0);
+		sum += width[i] + (i ? gap : 0);
 	}
 	return sum;
 }
@@ -107,14 +107,15 @@ static size_t table_widths(const json_t *rows, const struct column *columns, siz
  * @columns: the most important ones first
  * @n: number of columns
  * @least: this many are shown, whether they fit or not
+ * @gap: blanks between two of them, at least
  * @room: characters in a line
  */
 size_t show_fitting(const json_t *rows, const struct column *columns, size_t n, size_t least,
-		    size_t room)
+		    size_t gap, size_t room)
 {
 	size_t *width = xcalloc(n, sizeof(*width));
 
-	while (n > least && table_widths(rows, columns, n, width) > room)
+	while (n > least && table_widths(rows, columns, n, gap, width) > room)
 		n--;
 	free(width);
 	return n;
@@ -129,7 +130,7 @@ size_t show_fitting(const json_t *rows, const struct column *columns, size_t n, 
 void show_table(const json_t *rows, const struct column *columns, size_t n)
 {
 	size_t i, k, *width = xcalloc(n, sizeof(*width)), room = term_size().ws_col;
-	size_t sum = table_widths(rows, columns, n, width), gap = room && sum > room ? 1 : GAP;
+	size_t sum = table_widths(rows, columns, n, GAP, width), gap = room && sum > room ? 1 : GAP;
 	const json_t *row;
 	char s[128];
 

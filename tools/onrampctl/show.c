@@ -21,18 +21,34 @@ static void need(const json_t *facts, const char *module)
 		unknown("the module %s is not loaded: there is nothing to show", module);
 }
 
+/* On a terminal a table has the first columns, as many as fit, without -v. Return how many. */
+static size_t put_table(const struct ctl *ctl, const json_t *rows, const struct column *columns,
+			size_t n)
+{
+	size_t room = term_size().ws_col;
+
+	if (room && !ctl->verbose)
+		n = show_fitting(rows, columns, n, 1, 1, room);
+	show_table(rows, columns, n);
+	return n;
+}
+
 /* Print rows as an array, or as a table; @none: text in place of an empty table. */
 static int put(const struct ctl *ctl, json_t *rows, const struct column *columns, size_t n,
 	       const char *none)
 {
+	size_t shown = n;
+
 	if (ctl->resolve && !ctl->json)
 		names_put(rows);
 	if (ctl->json)
 		j_print(rows);
-	else if (json_array_size(rows))
-		show_table(rows, columns, n);
-	else
+	else if (!json_array_size(rows))
 		warning("%s", none);
+	else
+		shown = put_table(ctl, rows, columns, n);
+	if (shown < n)
+		warning("columns left out: %zu; -v, or a wider terminal, shows them", n - shown);
 	json_decref(rows);
 	return CTL_OK;
 }
@@ -88,9 +104,9 @@ static int show_paths(const struct ctl *ctl)
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
 		{ "QUEUE", "delay_ns", LOOK_NS }, { "P99", "delay_p99_ns", LOOK_NS },
-		{ "T", "threshold_ns", LOOK_NS }, { "BASE-ERR", "delay_error_ns", LOOK_NS },
-		{ "BASELINE", "baseline", LOOK_TEXT }, { "OR-ACK/S", "acks_per_s", LOOK_COUNT },
-		{ "PAUSED", "paused_share", LOOK_SHARE }, { "EMPTY", "empty_rtt_ns", LOOK_NS },
+		{ "T", "threshold_ns", LOOK_NS }, { "PAUSED", "paused_share", LOOK_SHARE },
+		{ "OR-ACK/S", "acks_per_s", LOOK_COUNT }, { "EMPTY", "empty_rtt_ns", LOOK_NS },
+		{ "BASE-ERR", "delay_error_ns", LOOK_NS }, { "BASELINE", "baseline", LOOK_TEXT },
 		{ "EMPTY-ERR", "empty_error_ns", LOOK_NS },
 		{ "EMPTY-AGE", "empty_age_ns", LOOK_NS }, { "BY", "empty_kind", LOOK_TEXT },
 		{ "HOW", "empty_how", LOOK_TEXT }, { "LONGER", "empty_longer", LOOK_COUNT },
@@ -264,15 +280,15 @@ static int show_flows(const struct ctl *ctl, int argc, char **argv)
 	static const struct column columns[] = {
 		{ "FLOW", "from", LOOK_TEXT }, { "TO", "to", LOOK_TEXT },
 		{ "CC", "congestion_control", LOOK_TEXT },
-		{ "DELIVERY", "delivery_bit_s", LOOK_RATE },
-		{ "PACING", "pacing_bit_s", LOOK_RATE }, { "RTT", "rtt_us", LOOK_US },
-		{ "MIN-RTT", "min_rtt_us", LOOK_US }, { "CWND", "cwnd_packets", LOOK_COUNT },
-		{ "RETRANS", "retransmitted_packets", LOOK_COUNT },
-		{ "RECEIVER", "receiver_share", LOOK_SHARE },
-		{ "BUFFER", "buffer_share", LOOK_SHARE },
+		{ "DELIVERY", "delivery_bit_s", LOOK_RATE }, { "RTT", "rtt_us", LOOK_US },
 		{ "QUEUE", "onramp/delay_ns", LOOK_NS },
 		{ "PAUSES", "onramp/pauses", LOOK_COUNT },
 		{ "PAUSED", "onramp/paused_ns", LOOK_NS },
+		{ "RETRANS", "retransmitted_packets", LOOK_COUNT },
+		{ "PACING", "pacing_bit_s", LOOK_RATE }, { "MIN-RTT", "min_rtt_us", LOOK_US },
+		{ "CWND", "cwnd_packets", LOOK_COUNT },
+		{ "RECEIVER", "receiver_share", LOOK_SHARE },
+		{ "BUFFER", "buffer_share", LOOK_SHARE },
 	};
 
 	return put(ctl, list_flows(ctl, argc, argv), columns, ARRAY_SIZE(columns),

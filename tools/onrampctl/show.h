@@ -33,7 +33,7 @@ struct column {
 void show_value(char *s, size_t size, const json_t *v, enum look_as look);
 const char *show_rate(char *s, size_t size, const json_t *v);
 size_t show_fitting(const json_t *rows, const struct column *columns, size_t n, size_t least,
-		    size_t room);
+		    size_t gap, size_t room);
 void names_put(json_t *rows);
 void show_table(const json_t *rows, const struct column *columns, size_t n);
 

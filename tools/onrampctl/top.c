@@ -266,7 +266,7 @@ static void print_flows(const json_t *rows, size_t room)
 	};
 
 	show_table(rows, columns,
-		   show_fitting(rows, columns, ARRAY_SIZE(columns), COLUMNS_LEAST, room));
+		   show_fitting(rows, columns, ARRAY_SIZE(columns), COLUMNS_LEAST, 2, room));
 }
 
 /* Rows for connections, of those of a terminal; of 0: in a pipe. */
