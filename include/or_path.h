@@ -3,7 +3,7 @@
  * or_path: what all users know of the RTTs of empty paths, kept for as long as their routes.
  *
  *	a host or a connection begins	or_path_rtt()
- *	an RTT that may be the lowest	or_path_tell()
+ *	an RTT that may be the lowest	or_path_report()
  *	all that is known of it		or_path_lower()
  *
  * A path leads from a local address by a device to a remote one. include/or_path_core.h has the
@@ -21,8 +21,8 @@
 
 u32 or_path_rtt(const struct net *net, const struct or_addrs *addrs, int ifindex,
 		enum or_path_kind kind);
-void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifindex,
-		  enum or_path_kind kind, u64 rtt_ns, enum or_path_how how);
+void or_path_report(const struct net *net, const struct or_addrs *addrs, int ifindex,
+		    enum or_path_kind kind, u64 rtt_ns, enum or_path_how how);
 bool or_path_lower(const struct net *net, const struct or_addrs *addrs, int ifindex,
 		   struct or_path_rtt *rtt, enum or_path_kind *kind);
 

@@ -703,7 +703,7 @@ static inline enum or_error or_cnp_accept(u64 *newest, u64 count)
 /**
  * struct or_replay - which counts have been seen
  * @newest:	highest count
- * @seen:	bit i: newest - i
+ * @bitmap:	bit i: the count newest - i was seen
  *
  * All 0: nothing yet. A receiver starts the counts of a flow at its time in us plus a secret
  * number of the flow, and adds one for each OR-ACK. A flow has fewer than one OR-ACK per us. So a
@@ -716,7 +716,7 @@ static inline enum or_error or_cnp_accept(u64 *newest, u64 count)
  */
 struct or_replay {
 	u32	newest;
-	u64	seen;
+	u64	bitmap;
 };
 
 /**
@@ -728,11 +728,11 @@ static inline enum or_error or_replay_check(const struct or_replay *w, u32 count
 {
 	u32 behind = w->newest - count;
 
-	if (!w->seen || (s32)(count - w->newest) > 0)
+	if (!w->bitmap || (s32)(count - w->newest) > 0)
 		return OR_OK;
 	if (behind >= 64)
 		return OR_ERR_OLD;
-	return w->seen >> behind & 1 ? OR_ERR_REPLAY : OR_OK;
+	return w->bitmap >> behind & 1 ? OR_ERR_REPLAY : OR_OK;
 }
 
 /**
@@ -747,11 +747,11 @@ static inline enum or_error or_replay_accept(struct or_replay *w, u32 count)
 
 	if (error)
 		return error;
-	if (!w->seen || (s32)ahead > 0) {
-		w->seen = !w->seen || ahead >= 64 ? 1 : w->seen << ahead | 1;
+	if (!w->bitmap || (s32)ahead > 0) {
+		w->bitmap = !w->bitmap || ahead >= 64 ? 1 : w->bitmap << ahead | 1;
 		w->newest = count;
 	} else {
-		w->seen |= 1ULL << (w->newest - count);
+		w->bitmap |= 1ULL << (w->newest - count);
 	}
 	return OR_OK;
 }

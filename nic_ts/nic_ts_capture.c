@@ -88,8 +88,8 @@ static void nic_ts_entry_seen(struct nic_ts_entry *e)
 	unsigned long now = jiffies;
 
 	/* The aging work reads it locklessly; most packets write nothing. */
-	if (READ_ONCE(e->seen) != now)
-		WRITE_ONCE(e->seen, now);
+	if (READ_ONCE(e->last_packet) != now)
+		WRITE_ONCE(e->last_packet, now);
 }
 
 /* The device that a packet belongs to when its VLAN tags are off, by one tag. */

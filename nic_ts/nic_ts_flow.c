@@ -190,7 +190,7 @@ static struct nic_ts_entry *nic_ts_entry_alloc(struct nic_ts_net *nn,
 	refcount_set(&e->ref, 1);
 	e->users = 1;
 	e->nn = nn;
-	e->seen = jiffies;
+	e->last_packet = jiffies;
 	spin_lock_init(&e->tx_lock);
 	spin_lock_init(&e->ack_lock);
 	e->tx.mask = tx_records - 1;
@@ -501,7 +501,7 @@ static void nic_ts_flow_age(struct nic_ts_net *nn, bool all)
 		/* The table is resized: some may come twice. */
 		if (IS_ERR(e))
 			continue;
-		if (!all && time_before(jiffies, READ_ONCE(e->seen) + age))
+		if (!all && time_before(jiffies, READ_ONCE(e->last_packet) + age))
 			continue;
 		spin_lock_bh(&nic_ts_flow_lock);
 		if (!e->flow.aged) {

@@ -278,7 +278,7 @@ struct nic_ts_dev {
  * @ref:	one for all users, one per TX hardware stamp under way
  * @users:	number of users attached; nic_ts_flow_lock
  * @nn:		its namespace; valid while there are users
- * @seen:	jiffies of its last packet
+ * @last_packet:	jiffies of its last packet
  * @asked:	a TX hardware stamp is under way; bit 0, atomic
  * @tx_lock:	protects @tx, and writing @sent
  * @tx:		segments
@@ -299,7 +299,7 @@ struct nic_ts_entry {
 	refcount_t		ref;
 	u32			users;
 	struct nic_ts_net	*nn;
-	unsigned long		seen;
+	unsigned long		last_packet;
 	unsigned long		asked;
 	spinlock_t		tx_lock ____cacheline_aligned_in_smp;	/* tx */
 	struct nic_ts_tx_ring	tx;

@@ -281,7 +281,7 @@ struct or_acker_sub {
  * @dead:	out of the table
  * @priority:	skb->priority of OR-ACKs
  * @wait_cpu:	CPU in whose list of waiting flows it is, if it is in one
- * @seen:	jiffies of the newest packet
+ * @last_packet:	jiffies of the newest packet
  * @link:	of the newest packet, with a reference; NULL: of this host, or none yet
  * @due_node:	under or_acker_cpu.lock
  * @wait_node:	under or_acker_cpu.lock
@@ -305,7 +305,7 @@ struct or_acker_flow {
 	bool			dead;
 	u32			priority;
 	int			wait_cpu;
-	unsigned long		seen;
+	unsigned long		last_packet;
 	struct or_acker_link	*link;
 
 	struct list_head	due_node;
@@ -441,7 +441,7 @@ struct or_acker_walk {
  * @challenge_tat_ns: CLOCK_MONOTONIC at which the token bucket of CHALLENGEs is full again
  * @drain:	when drains begin; under @lock, @until_ns of it is read locklessly
  * @drain_able:	subscribers that take OR_DRAIN, of those that @drain_work has seen in this run
- * @drain_told:	those of them that it has told
+ * @drain_notified:	those of them that it has notified
  * @devs:	struct or_acker_dev; by @sync_work
  * @ndevs:	in @devs, for /proc
  * @incomplete:	a device is missing in @devs, most likely for lack of memory; by @sync_work,
@@ -477,7 +477,7 @@ struct or_acker_net {
 	atomic64_t			challenge_tat_ns;
 	struct or_acker_drain		drain;
 	u32				drain_able;
-	u32				drain_told;
+	u32				drain_notified;
 	struct list_head		devs;
 	unsigned int			ndevs;
 	bool				incomplete;
@@ -630,7 +630,7 @@ void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
-bool or_acker_tell(struct or_acker_sub *sub);
+bool or_acker_notify(struct or_acker_sub *sub);
 bool or_acker_age(struct or_acker_net *an);
 struct or_acker_link *or_acker_link_alloc(void);
 void or_acker_link_put(struct or_acker_link *link);

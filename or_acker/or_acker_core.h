@@ -185,7 +185,7 @@ struct or_acker_rules {
 /**
  * struct or_acker_path - OR-ACKs that a sender of data has received
  * @tat_ns:	time at which its token bucket is full again
- * @told_ns:	time of the last OR-ACK to it; 0: none yet
+ * @acked_ns:	time of the last OR-ACK to it; 0: none yet
  * @learned_ns:	end of the time in which it learns the delay of the path
  * @probes:	this many more packets that follow a silence have an OR-ACK at once
  *
@@ -194,7 +194,7 @@ struct or_acker_rules {
  */
 struct or_acker_path {
 	u64	tat_ns;
-	u64	told_ns;
+	u64	acked_ns;
 	u64	learned_ns;
 	u8	probes;
 };
@@ -311,7 +311,7 @@ static inline struct or_acker_window or_acker_window_of(u32 rcv_nxt, u32 rcv_wnd
  * @w:		its window, as it was when the socket was last asked
  * @seq:	sequence number of the first byte
  *
- * Every byte that a peer may send lies below the right edge that it was told, which the
+ * Every byte that a peer may send lies below the right edge that it was notified, which the
  * window reached when it was set. So it is set anew about once in a window of data, and
  * when a sequence number is wrong.
  */
@@ -352,15 +352,15 @@ static inline u64 or_acker_bucket_take(u64 tat_ns, u64 now_ns, u32 interval_ns)
 /* Paths -------------------------------------------------------------------- */
 
 /**
- * or_acker_told() - return whether the sender had an OR-ACK lately, of any flow
+ * or_acker_acked() - return whether the sender had an OR-ACK lately, of any flow
  * @path:	of the sender
  * @r:		parameters
  * @now_ns:	current time; the OR-ACK may have been after it
  */
-static inline bool or_acker_told(const struct or_acker_path *path,
-				 const struct or_acker_rules *r, u64 now_ns)
+static inline bool or_acker_acked(const struct or_acker_path *path,
+				  const struct or_acker_rules *r, u64 now_ns)
 {
-	return READ_ONCE(path->told_ns) + r->path_interval_ns > now_ns;
+	return READ_ONCE(path->acked_ns) + r->path_interval_ns > now_ns;
 }
 
 /* After how many packets is the next OR-ACK due? */
@@ -435,7 +435,7 @@ static inline bool or_acker_track_ends(const struct or_acker_track *t,
 				       const struct or_acker_rules *r,
 				       const struct or_acker_path *path, u64 now_ns)
 {
-	return t->end && r->path_interval_ns && or_acker_told(path, r, now_ns);
+	return t->end && r->path_interval_ns && or_acker_acked(path, r, now_ns);
 }
 
 /**
@@ -477,7 +477,7 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 		t->due = true;
 		t->why = t->since >= t->limit ? OR_ACKER_WHY_PACKETS :
 						OR_ACKER_WHY_BYTES;
-	} else if (first && r->path_interval_ns && !or_acker_told(path, r, p->stamp_ns)) {
+	} else if (first && r->path_interval_ns && !or_acker_acked(path, r, p->stamp_ns)) {
 		t->due = true;
 		t->why = OR_ACKER_WHY_PATH;
 	} else if (silence && READ_ONCE(path->probes)) {
@@ -568,9 +568,9 @@ static inline enum or_acker_verdict or_acker_admit(struct or_acker_track *t,
 	t->credit -= cost;
 	path->tat_ns = or_acker_bucket_take(path->tat_ns, now_ns, r->sub_interval_ns);
 	*cpu_tat_ns = or_acker_bucket_take(*cpu_tat_ns, now_ns, cpu_interval_ns);
-	if (!path->told_ns)
+	if (!path->acked_ns)
 		WRITE_ONCE(path->learned_ns, now_ns + OR_ACKER_LEARN_NS);
-	WRITE_ONCE(path->told_ns, now_ns);
+	WRITE_ONCE(path->acked_ns, now_ns);
 	return OR_ACKER_ADMITTED;
 }
 
@@ -760,7 +760,7 @@ static inline void or_acker_drain_run(struct or_acker_drain *d, u64 now_ns, bool
  * @from_ns:	@now_ns of or_acker_drain_run()
  * @able:	number of senders that take OR_DRAIN; 0: there are no more drains until
  *		or_acker_drain_sender()
- * @told:	those of them that were told; 0: none has data, and no drain has begun
+ * @notified:	those of them that were told; 0: none has data, and no drain has begun
  *
  * While senders are new the gaps double. The longer a sender has measured the rate of its clock
  * against the receiver's, the better it knows it. With an error e in each drain it is wrong by
@@ -768,13 +768,13 @@ static inline void or_acker_drain_run(struct or_acker_drain *d, u64 now_ns, bool
  *
  * Return: as or_acker_drain_sender().
  */
-static inline bool or_acker_drain_ran(struct or_acker_drain *d, u64 from_ns, u32 able, u32 told)
+static inline bool or_acker_drain_ran(struct or_acker_drain *d, u64 from_ns, u32 able, u32 notified)
 {
 	u64 age_ns = from_ns > d->new_ns ? from_ns - d->new_ns : 0;
 	u64 gap_ns = clamp_t(u64, age_ns, OR_ACKER_DRAIN_MIN_NS, OR_ACKER_DRAIN_YOUNG_NS);
 
 	gap_ns = max_t(u64, gap_ns, age_ns >> OR_ACKER_DRAIN_AGE_SHIFT);
-	if (told) {
+	if (notified) {
 		d->last_ns = from_ns;
 		/* Of a sender that came meanwhile: too early. */
 		d->next_ns = 0;

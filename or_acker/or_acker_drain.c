@@ -30,16 +30,16 @@ static void or_acker_drain_look(struct or_acker_net *an, void *entry)
 	an->drain_able++;
 	/* Nobody would drain with those that are told later. */
 	if (or_acker_drain_on(&an->drain, ktime_get_ns()))
-		an->drain_told += or_acker_tell(sub);
+		an->drain_notified += or_acker_notify(sub);
 }
 
 /* Tell the senders, for as long as OR-ACKs say DRAIN. */
-static void or_acker_drain_tell(struct or_acker_net *an)
+static void or_acker_drain_notify(struct or_acker_net *an)
 {
 	struct or_acker_walk walk = {};
 
 	an->drain_able = 0;
-	an->drain_told = 0;
+	an->drain_notified = 0;
 	while (!or_acker_walk(&walk, &an->subs, or_acker_drain_look, an) &&
 	       or_acker_drain_on(&an->drain, ktime_get_ns()))
 		;
@@ -62,12 +62,12 @@ void or_acker_drain_work(struct work_struct *work)
 	spin_unlock_bh(&an->lock);
 	if (!on)
 		return;
-	or_acker_drain_tell(an);
-	if (an->drain_told)
+	or_acker_drain_notify(an);
+	if (an->drain_notified)
 		or_acker_count(an, OR_ACKER_DRAINS);
 	spin_lock_bh(&an->lock);
-	if (or_acker_drain_ran(&an->drain, from_ns, an->drain_able, an->drain_told))
+	if (or_acker_drain_ran(&an->drain, from_ns, an->drain_able, an->drain_notified))
 		or_acker_drain_arm(an);
-	trace_or_acker_drain(&an->drain, an->drain_able, an->drain_told, from_ns);
+	trace_or_acker_drain(&an->drain, an->drain_able, an->drain_notified, from_ns);
 	spin_unlock_bh(&an->lock);
 }

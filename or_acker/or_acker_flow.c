@@ -494,7 +494,7 @@ static struct or_acker_flow *or_acker_flow_make(struct or_acker_net *an,
 	spin_lock_init(&f->lock);
 	INIT_LIST_HEAD(&f->due_node);
 	INIT_LIST_HEAD(&f->wait_node);
-	f->seen = jiffies;
+	f->last_packet = jiffies;
 	/* See struct or_replay. The connection's secret number hides the uptime. */
 	or_acker_track_init(&f->track, &owner->window,
 			    (u32)(div_u64(ktime_get_ns(), NSEC_PER_USEC) +
@@ -778,9 +778,9 @@ static void or_acker_flow_stamp(struct or_acker_flow *f, const struct nic_ts_sta
 	f->hw_ns = stamp->hw_ns;
 	f->hw_domain = stamp->hw_domain;
 	f->hw_epoch = stamp->hw_epoch;
-	if (f->seen != now)
+	if (f->last_packet != now)
 		/* The aging reads it locklessly. */
-		WRITE_ONCE(f->seen, now);
+		WRITE_ONCE(f->last_packet, now);
 }
 
 /* The newest packet of a flow came from another device than the one before it. */
@@ -1306,7 +1306,7 @@ static bool or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, enum 
 }
 
 /**
- * or_acker_tell() - tell a sender of data that a drain has begun
+ * or_acker_notify() - tell a sender of data that a drain has begun
  * @sub:	subscriber that takes OR_DRAIN
  *
  * It has an OR-ACK about its flow that had the last one, if that had data lately.
@@ -1314,7 +1314,7 @@ static bool or_acker_ack(struct or_acker_cpu *ac, struct or_acker_flow *f, enum 
  * Context: process, RCU.
  * Return: it was sent.
  */
-bool or_acker_tell(struct or_acker_sub *sub)
+bool or_acker_notify(struct or_acker_sub *sub)
 {
 	struct or_acker_flow *f = rcu_dereference(sub->newest);
 	bool sent;
@@ -1535,7 +1535,7 @@ static void or_acker_flow_look(struct or_acker_net *an, void *entry)
 
 	if (READ_ONCE(f->sub->dead))
 		or_acker_flow_end(f, OR_ACKER_FLOW_UNSUBSCRIBED, OR_ACKER_FLOW_LOST_SUB);
-	else if (time_after(jiffies, READ_ONCE(f->seen) + age))
+	else if (time_after(jiffies, READ_ONCE(f->last_packet) + age))
 		or_acker_flow_end(f, OR_ACKER_FLOW_AGED, OR_ACKER_FLOW_HAS_AGED);
 }
 

@@ -9,23 +9,23 @@
 #include "or_acker.h"
 
 /* A consistent copy of a subscriber, for netlink. */
-struct or_acker_sub_view {
+struct or_acker_sub_snapshot {
 	u64	left_s;
-	u64	told_ns;
+	u64	acked_ns;
 	u64	acks;
 	int	ifindex;
 	u16	caps;
 	bool	lives;
 };
 
-static void or_acker_sub_view(struct or_acker_sub *sub, struct or_acker_sub_view *view)
+static void or_acker_sub_snapshot(struct or_acker_sub *sub, struct or_acker_sub_snapshot *snap)
 {
 	u64 now_s = or_acker_now_s();
 
 	spin_lock_bh(&sub->lock);
-	*view = (struct or_acker_sub_view) {
+	*snap = (struct or_acker_sub_snapshot) {
 		.lives = now_s < sub->s.until_s, .left_s = sub->s.until_s - now_s,
-		.told_ns = sub->path.told_ns, .acks = sub->acks, .ifindex = sub->ifindex,
+		.acked_ns = sub->path.acked_ns, .acks = sub->acks, .ifindex = sub->ifindex,
 		.caps = sub->caps,
 	};
 	spin_unlock_bh(&sub->lock);
@@ -49,17 +49,17 @@ static int or_acker_put_clock(struct sk_buff *msg, struct net *net, const struct
 }
 
 static int or_acker_put_sub(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub,
-			    const struct or_acker_sub_view *view)
+			    const struct or_acker_sub_snapshot *snap)
 {
-	u64 now_ns = ktime_get_ns(), told_ns = min(view->told_ns, now_ns);
+	u64 now_ns = ktime_get_ns(), acked_ns = min(snap->acked_ns, now_ns);
 
 	if (or_genl_put_name(msg, sub->key.family, sub->key.laddr, sub->key.raddr, sub->scope) ||
-	    (view->ifindex && nla_put_u32(msg, ONRAMP_A_SUB_IFINDEX, view->ifindex)) ||
-	    (view->lives && (nla_put_u16(msg, ONRAMP_A_SUB_CAPS, view->caps) ||
-			     or_acker_put_u64(msg, ONRAMP_A_SUB_LIFETIME_S, view->left_s))) ||
+	    (snap->ifindex && nla_put_u32(msg, ONRAMP_A_SUB_IFINDEX, snap->ifindex)) ||
+	    (snap->lives && (nla_put_u16(msg, ONRAMP_A_SUB_CAPS, snap->caps) ||
+			     or_acker_put_u64(msg, ONRAMP_A_SUB_LIFETIME_S, snap->left_s))) ||
 	    nla_put_u32(msg, ONRAMP_A_SUB_FLOWS, READ_ONCE(sub->nflows)) ||
-	    (told_ns && or_acker_put_u64(msg, ONRAMP_A_SUB_ACKED_NS, now_ns - told_ns)) ||
-	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, view->acks) ||
+	    (acked_ns && or_acker_put_u64(msg, ONRAMP_A_SUB_ACKED_NS, now_ns - acked_ns)) ||
+	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, snap->acks) ||
 	    or_acker_put_clock(msg, net, sub))
 		return -EMSGSIZE;
 	return 0;
@@ -84,15 +84,15 @@ static int or_acker_genl_put(struct net *net, struct sk_buff *msg, const void *o
 			     const struct or_genl_filter *filter)
 {
 	struct or_acker_sub *sub = (struct or_acker_sub *)object;
-	struct or_acker_sub_view view;
+	struct or_acker_sub_snapshot snap;
 
 	if (filter && !or_genl_matches(filter, sub->key.family, sub->key.laddr, sub->key.raddr,
 				       sub->scope))
 		return OR_GENL_SKIP;
-	or_acker_sub_view(sub, &view);
-	if (filter && filter->ifindex && filter->ifindex != view.ifindex)
+	or_acker_sub_snapshot(sub, &snap);
+	if (filter && filter->ifindex && filter->ifindex != snap.ifindex)
 		return OR_GENL_SKIP;
-	return or_acker_put_sub(msg, net, sub, &view);
+	return or_acker_put_sub(msg, net, sub, &snap);
 }
 
 static const struct or_genl_object or_acker_genl_objects[] = {

@@ -215,7 +215,7 @@ static enum or_error or_acker_sub_accept(struct or_acker_net *an,
 	if (!error) {
 		/* A sender that begins anew knows nothing. */
 		if (!renewal)
-			WRITE_ONCE(sub->path.told_ns, 0);
+			WRITE_ONCE(sub->path.acked_ns, 0);
 		WRITE_ONCE(sub->caps, s->caps);
 		sub->ifindex = ifindex;
 		/* A flow has its socket's. */

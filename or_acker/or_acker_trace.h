@@ -205,16 +205,16 @@ TRACE_EVENT(or_acker_ack,
 /* All senders of data were told to drain their paths; or none, then no drain has begun. */
 TRACE_EVENT(or_acker_drain,
 
-	TP_PROTO(const struct or_acker_drain *d, u32 able, u32 told, u64 from_ns),
+	TP_PROTO(const struct or_acker_drain *d, u32 able, u32 notified, u64 from_ns),
 
-	TP_ARGS(d, able, told, from_ns),
+	TP_ARGS(d, able, notified, from_ns),
 
 	TP_STRUCT__entry(
 		__field(u64, from_ns)
 		__field(u64, new_ns)
 		__field(u64, next_ns)
 		__field(u32, able)
-		__field(u32, told)
+		__field(u32, notified)
 	),
 
 	TP_fast_assign(
@@ -222,12 +222,12 @@ TRACE_EVENT(or_acker_drain,
 		__entry->new_ns = d->new_ns;
 		__entry->next_ns = d->next_ns;
 		__entry->able = able;
-		__entry->told = told;
+		__entry->notified = notified;
 	),
 
-	TP_printk("from=%llu new=%llu next=%llu able=%u told=%u",
+	TP_printk("from=%llu new=%llu next=%llu able=%u notified=%u",
 		  __entry->from_ns, __entry->new_ns, __entry->next_ns,
-		  __entry->able, __entry->told)
+		  __entry->able, __entry->notified)
 );
 
 #endif /* _OR_ACKER_TRACE_H */

@@ -2,7 +2,7 @@
 /*
  * or_port: the RTTs of empty paths, from all who measure some, for all who need one
  *
- *	or_path_tell()	find or create the path, which becomes the last of the list;
+ *	or_path_report()	find or create the path, which becomes the last of the list;
  *			a new one may evict the first
  *	or_path_rtt()	RCU
  *	or_path_lower()	a copy, under the lock
@@ -143,7 +143,7 @@ u32 or_path_rtt(const struct net *net, const struct or_addrs *addrs, int ifindex
 EXPORT_SYMBOL_GPL(or_path_rtt);
 
 /**
- * or_path_tell() - tell of an RTT of a path
+ * or_path_report() - tell of an RTT of a path
  * @net:	namespace
  * @addrs:	its addresses; their scope does not count
  * @ifindex:	of the device that it begins with
@@ -153,8 +153,8 @@ EXPORT_SYMBOL_GPL(or_path_rtt);
  *
  * Context: any but hard interrupts.
  */
-void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifindex,
-		  enum or_path_kind kind, u64 rtt_ns, enum or_path_how how)
+void or_path_report(const struct net *net, const struct or_addrs *addrs, int ifindex,
+		    enum or_path_kind kind, u64 rtt_ns, enum or_path_how how)
 {
 	struct or_path_net *pn = net_generic(net, or_path_net_id);
 	struct or_path *path;
@@ -175,7 +175,7 @@ void or_path_tell(const struct net *net, const struct or_addrs *addrs, int ifind
 	spin_unlock_bh(&pn->lock);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(or_path_tell);
+EXPORT_SYMBOL_GPL(or_path_report);
 
 /**
  * or_path_lower() - copy the empty RTT of a path

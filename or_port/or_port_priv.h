@@ -66,13 +66,13 @@ struct or_port_stats {
 /**
  * struct or_port_net - the port in one namespace
  * @net:	back pointer
- * @lock:	of @users, @v4, @v6 and @told
+ * @lock:	of @users, @v4, @v6 and @warned
  * @users:	or_port_open() without or_port_close()
  * @v4:		holds the port for IPv4, while @users
  * @v6:		for IPv6; NULL if this kernel runs without it
  * @has_v4:	@v4 is there; read locklessly by senders
  * @has_v6:	@v6 is there, likewise
- * @told:	that the port is in use has been logged since it was last free
+ * @warned:	that the port is in use has been logged since it was last free
  * @key_lock:	of @key and @fabric
  * @key:	the pre-shared key; all 0: there is none
  * @fabric:	the key of CNPs, likewise
@@ -93,7 +93,7 @@ struct or_port_net {
 	struct socket			*v6;
 	bool				has_v4;
 	bool				has_v6;
-	bool				told;
+	bool				warned;
 	seqlock_t			key_lock;	/* key, fabric */
 	u8				key[OR_KEY_LEN];
 	u8				fabric[OR_KEY_LEN];

@@ -786,8 +786,8 @@ static int or_port_socket(struct net *net, int family, struct socket **sockp)
 
 release:
 	/* Users try again and again. */
-	if (err == -EADDRINUSE && !or_port_net(net)->told) {
-		or_port_net(net)->told = true;
+	if (err == -EADDRINUSE && !or_port_net(net)->warned) {
+		or_port_net(net)->warned = true;
 		pr_notice("UDP port %d over IPv%c is in use by a program: On-Ramp stays off in network namespace %u until the program ends\n",
 			  OR_PORT, family == AF_INET ? '4' : '6', net->ns.inum);
 	}
@@ -839,7 +839,7 @@ int or_port_open(struct net *net)
 		or_port_release(pn);
 		goto unguard;
 	}
-	pn->told = false;
+	pn->warned = false;
 	WRITE_ONCE(pn->has_v4, true);
 	WRITE_ONCE(pn->has_v6, !!pn->v6);
 opened:

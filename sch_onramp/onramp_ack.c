@@ -100,7 +100,7 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 	/* Also while the baseline is learned, when no other round trip counts. */
 	if (proof) {
 		rtt_ns = onramp_path_trip(&peer->path, &d->trip);
-		onramp_peer_tell_rtt(peer, rtt_ns, OR_PATH_PROOF);
+		onramp_peer_report_rtt(peer, rtt_ns, OR_PATH_PROOF);
 	}
 	onramp_drain_end(&peer->drain, (u64)rtt_ns);
 	onramp_drain_note(conn, d->trip.now_ns, proof ? ONRAMP_DRAIN_PROOF : ONRAMP_DRAIN_VOID,
@@ -131,7 +131,7 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	if (conn->epoch != peer->epoch) {
 		conn->epoch = peer->epoch;
 		onramp_ctrl_forget(&conn->ctrl);
-		onramp_view_forget(&conn->view);
+		onramp_conn_path_forget(&conn->path);
 	}
 	if (unlikely(d->proof))
 		onramp_conn_proof(conn, d, d_ns, payload);
@@ -315,7 +315,7 @@ static void onramp_conn_drained(struct onramp_conn *conn, const struct onramp_se
 static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_settings *settings,
 			   const struct or_ack *ack, u32 payload, struct onramp_ctrl_params *core,
 			   struct onramp_sample *s, struct onramp_delay *d,
-			   struct onramp_trust *trust, struct onramp_result *res)
+			   struct onramp_path_result *path_res, struct onramp_result *res)
 {
 	struct onramp_peer *peer = conn->peer;
 	u8 verdict;
@@ -339,15 +339,15 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		onramp_delay_learned(conn, ack, payload, d);
 	d->proven = peer->drain.voids < ONRAMP_DRAIN_VOIDS &&
 		    onramp_owd_proven(&peer->owd, s->tx_ns);
-	onramp_path_update(&peer->path, &conn->view, &conn->ctrl, core, s, d, trust, res);
-	if (unlikely(trust->raise_ns)) {
-		onramp_owd_raise(&peer->owd, trust->raise_ns);
-		onramp_peer_tell_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
+	onramp_path_update(&peer->path, &conn->path, &conn->ctrl, core, s, d, path_res, res);
+	if (unlikely(path_res->raise_ns)) {
+		onramp_owd_raise(&peer->owd, path_res->raise_ns);
+		onramp_peer_report_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
 	}
 	verdict = res->verdict;
 	if (onramp_counted(verdict)) {
 		onramp_peer_note(conn, res);
-		onramp_conn_window(conn, d, s, res->owd_ns > trust->threshold_ns);
+		onramp_conn_window(conn, d, s, res->owd_ns > path_res->threshold_ns);
 	}
 	/* New connections inherit the newest delay. */
 	if ((s64)(s->tx_ns - peer->last_owd_tx_ns) > 0) {
@@ -355,33 +355,34 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		peer->last_owd_tx_ns = s->tx_ns;
 		peer->last_owd_at_ns = s->now_ns;
 		peer->last_error_ns = d->error_ns;
-		peer->last_threshold_ns = trust->threshold_ns;
-		peer->last_swing_ns = trust->swing_ns;
+		peer->last_threshold_ns = path_res->threshold_ns;
+		peer->last_swing_ns = path_res->swing_ns;
 		peer->last_baseline_ns = d->baseline_ns;
 		peer->last_absolute = d->absolute;
 	}
 	WRITE_ONCE(conn->shared->last_slack_ns, peer->path.slack_ns);
-	WRITE_ONCE(conn->shared->last_swing_ns, trust->swing_ns);
+	WRITE_ONCE(conn->shared->last_swing_ns, path_res->swing_ns);
 	return verdict;
 }
 
 /* Add an OR-ACK that counted to the statistics. */
 static void onramp_conn_note(struct onramp_conn *conn, const struct onramp_delay *d,
-			     const struct onramp_trust *trust, const struct onramp_result *res)
+			     const struct onramp_path_result *path_res,
+			     const struct onramp_result *res)
 {
 	struct onramp_qdisc_shared *shared = conn->shared;
 
 	WRITE_ONCE(shared->last_owd_ns, res->owd_ns);
 	WRITE_ONCE(shared->last_baseline_ns, d->baseline_ns);
 	WRITE_ONCE(shared->last_error_ns, d->error_ns);
-	WRITE_ONCE(shared->last_threshold_ns, trust->threshold_ns);
+	WRITE_ONCE(shared->last_threshold_ns, path_res->threshold_ns);
 	WRITE_ONCE(shared->last_beta, conn->ctrl.beta);
 	atomic64_inc(&shared->stats.owd[onramp_owd_class(res->owd_ns)]);
-	onramp_shared_add(shared, ONRAMP_Q_LIMITED, trust->limited);
-	onramp_shared_add(shared, ONRAMP_Q_COEXIST, trust->coexist_share > 0);
-	onramp_shared_add(shared, ONRAMP_Q_LONGER, trust->longer_ns > 0);
-	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS, trust->returned);
-	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS_EMPTY, trust->empty);
+	onramp_shared_add(shared, ONRAMP_Q_LIMITED, path_res->limited);
+	onramp_shared_add(shared, ONRAMP_Q_COEXIST, path_res->coexist_share > 0);
+	onramp_shared_add(shared, ONRAMP_Q_LONGER, path_res->stretch_ns > 0);
+	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS, path_res->returned);
+	onramp_shared_add(shared, ONRAMP_Q_PAUSE_ENDS_EMPTY, path_res->empty);
 }
 
 /*
@@ -440,7 +441,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	};
 	struct onramp_sample s = { .seq = ack->seq };
 	const struct onramp_settings *settings;
-	struct onramp_trust trust = {};
+	struct onramp_path_result path_res = {};
 	struct onramp_result res = {};
 	struct onramp_ctrl_params core;
 	const struct onramp_tx *tx;
@@ -467,7 +468,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_measure(conn, ack, tx, &s, &d);
 	onramp_conn_account(conn, s.now_ns);
 	verdict = onramp_conn_path(conn, settings, ack, onramp_conn_payload(conn, tx, ack->seq),
-				   &core, &s, &d, &trust, &res);
+				   &core, &s, &d, &path_res, &res);
 	spin_unlock(&conn->peer->lock);
 	if (READ_ONCE(conn->forwarded) && verdict != ONRAMP_IMPLAUSIBLE)
 		conn->una = ack->seq;
@@ -477,14 +478,14 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
 	/* The data that left last found the path empty, or nearly so. */
 	if (tx->end == conn->ring.next &&
-	    res.owd_ns < max(core.empty_ns, trust.threshold_ns >> ONRAMP_EMPTY_SHIFT))
+	    res.owd_ns < max(core.empty_ns, path_res.threshold_ns >> ONRAMP_EMPTY_SHIFT))
 		atomic64_set(&conn->empty_ns, s.now_ns);
-	onramp_conn_note(conn, &d, &trust, &res);
-	if (trust.returned)
-		trace_onramp_pause_end(conn, s.now_ns, trust.empty, res.owd_ns,
+	onramp_conn_note(conn, &d, &path_res, &res);
+	if (path_res.returned)
+		trace_onramp_pause_end(conn, s.now_ns, path_res.empty, res.owd_ns,
 				       READ_ONCE(conn->shared->last_slack_ns));
 out:
-	trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
+	trace_onramp_ack(conn, ack, &s, &d, &path_res, &res, verdict);
 	return verdict;
 }
 
@@ -511,12 +512,12 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 	error = or_replay_accept(&conn->replay, ack->count);
 	if (error) {
 		struct onramp_sample s = { .now_ns = ktime_get_ns() };
-		struct onramp_trust trust = {};
+		struct onramp_path_result path_res = {};
 		struct onramp_delay d = {};
 		struct onramp_result res = {};
 
 		verdict = error == OR_ERR_REPLAY ? ONRAMP_Q_REPLAY : ONRAMP_Q_OLD;
-		trace_onramp_ack(conn, ack, &s, &d, &trust, &res, verdict);
+		trace_onramp_ack(conn, ack, &s, &d, &path_res, &res, verdict);
 	} else {
 		conn->acked = jiffies;
 		conn->stale = false;
@@ -542,7 +543,7 @@ static void onramp_conn_ack(struct onramp_conn *conn, const struct or_ack *ack)
 	if (recheck)
 		onramp_shared_recheck(recheck, conn);
 	if (unlikely(test_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags)))
-		__onramp_shared_tell(shared);
+		__onramp_shared_notify(shared);
 }
 
 /**
@@ -579,7 +580,7 @@ bool onramp_conn_take(struct onramp_net *onet, const struct or_addrs *addrs, con
 		onramp_conn_ack(conn, &ack);
 	else
 		onramp_peer_unwanted(peer);
-	onramp_peer_tell(peer);
+	onramp_peer_notify(peer);
 	if (!conn)
 		goto reject;
 	return true;

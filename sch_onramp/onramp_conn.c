@@ -105,7 +105,7 @@ static void onramp_shared_free(struct rcu_head *rcu)
 
 	kfree(rcu_dereference_protected(shared->settings, true));
 	kvfree(shared->sizes);
-	kvfree(shared->slots);
+	kvfree(shared->fwd_lines);
 	kfree(shared);
 }
 

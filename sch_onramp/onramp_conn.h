@@ -132,7 +132,7 @@ struct onramp_conn {
 	u32			trip_ns;
 	atomic64_t		empty_ns;
 	struct onramp_ctrl	ctrl;
-	struct onramp_view	view;
+	struct onramp_conn_path	path;
 	struct onramp_burst	burst;
 	struct or_replay	replay;
 	u32			anew;

@@ -187,8 +187,8 @@ static int onramp_put_path_event(struct sk_buff *msg, const void *arg)
 	return 0;
 }
 
-/* __onramp_peer_tell() - call onramp_peer_tell() for a peer with events */
-void __onramp_peer_tell(struct onramp_peer *peer)
+/* __onramp_peer_notify() - call onramp_peer_notify() for a peer with events */
+void __onramp_peer_notify(struct onramp_peer *peer)
 {
 	struct onramp_path_event e = { .peer = peer, .time_ns = ktime_get_ns() };
 	unsigned long events;
@@ -215,12 +215,12 @@ static int onramp_put_map_lost(struct sk_buff *msg, const void *arg)
 }
 
 /**
- * __onramp_shared_tell() - tell that the map of the NIC's clock was lost, once
+ * __onramp_shared_notify() - tell that the map of the NIC's clock was lost, once
  * @shared: of a qdisc on the device, with ONRAMP_SHARED_MAP_LOST
  *
  * Context: any but hard interrupts.
  */
-void __onramp_shared_tell(struct onramp_qdisc_shared *shared)
+void __onramp_shared_notify(struct onramp_qdisc_shared *shared)
 {
 	if (test_and_clear_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags))
 		or_genl_notify(shared->onet->net, ONRAMP_CMD_DEV_NTF, onramp_put_map_lost, shared);

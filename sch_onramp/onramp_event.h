@@ -12,27 +12,27 @@ u32 onramp_ppm(u32 fraction);
 int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs);
 u8 onramp_path_state(const struct onramp_peer *peer);
 int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer);
-void __onramp_peer_tell(struct onramp_peer *peer);
-void __onramp_shared_tell(struct onramp_qdisc_shared *shared);
+void __onramp_peer_notify(struct onramp_peer *peer);
+void __onramp_shared_notify(struct onramp_qdisc_shared *shared);
 
 /**
- * onramp_peer_tell() - tell of the events of a peer, if there are any
+ * onramp_peer_notify() - tell of the events of a peer, if there are any
  * @peer: the peer
  *
  * Context: any but hard interrupts, without the peer's lock.
  */
-static inline void onramp_peer_tell(struct onramp_peer *peer)
+static inline void onramp_peer_notify(struct onramp_peer *peer)
 {
 	if (unlikely(READ_ONCE(peer->events)))
-		__onramp_peer_tell(peer);
+		__onramp_peer_notify(peer);
 }
 
-/* onramp_peer_tell_rtt() - tell of a round trip of the path, ns; its lock */
-static inline void onramp_peer_tell_rtt(const struct onramp_peer *peer, s64 rtt_ns,
-					enum or_path_how how)
+/* onramp_peer_report_rtt() - tell of a round trip of the path, ns; its lock */
+static inline void onramp_peer_report_rtt(const struct onramp_peer *peer, s64 rtt_ns,
+					  enum or_path_how how)
 {
-	or_path_tell(peer->onet->net, &peer->addrs, peer->via.ifindex, OR_PATH_ACK, (u64)rtt_ns,
-		     how);
+	or_path_report(peer->onet->net, &peer->addrs, peer->via.ifindex, OR_PATH_ACK, (u64)rtt_ns,
+		       how);
 }
 
 #endif /* _SCH_ONRAMP_EVENT_H */

@@ -141,7 +141,7 @@ static inline bool onramp_fifo_owe(struct onramp_fifo_part *part, u64 time_q, u3
  * already, or some of them.
  *
  * Return: Q8 ns. The caller adds the packet's time on the wire, for the next @end_q, and calls
- * onramp_fifo_told().
+ * onramp_fifo_settle().
  */
 static inline u64 onramp_fifo_part_start(const struct onramp_fifo_part *part, u64 end_q,
 					 u64 now_ns)
@@ -153,8 +153,8 @@ static inline u64 onramp_fifo_part_start(const struct onramp_fifo_part *part, u6
 	return start_q + part->owed_q;
 }
 
-/* onramp_fifo_told() - a queue has written the end, @end_q: it owes nothing */
-static inline void onramp_fifo_told(struct onramp_fifo_part *part, u64 end_q)
+/* onramp_fifo_settle() - a queue has written the end, @end_q: it owes nothing */
+static inline void onramp_fifo_settle(struct onramp_fifo_part *part, u64 end_q)
 {
 	part->own_q = end_q;
 	part->owed_q = 0;

@@ -41,16 +41,16 @@ static void onramp_fwd_vlan(const struct sk_buff *skb, struct or_egress *egress)
 bool onramp_fwd_egress(const struct sk_buff *skb, struct net_device *dev, struct or_egress *egress)
 {
 	const struct ethhdr *eth = (const struct ethhdr *)skb->data;
-	bool away = onramp_skb_sk(skb);
+	bool has_sk = onramp_skb_sk(skb);
 
 	memset(egress, 0, sizeof(*egress));
 	if (dev->type != ARPHRD_ETHER)
-		return !away;
+		return !has_sk;
 	ether_addr_copy(egress->src, eth->h_source);
 	ether_addr_copy(egress->dst, eth->h_dest);
 	onramp_fwd_vlan(skb, egress);
 	rcu_read_lock();
-	if (away || onramp_fwd_is_other(dev, egress->src))
+	if (has_sk || onramp_fwd_is_other(dev, egress->src))
 		egress->ifindex = dev->ifindex;
 	rcu_read_unlock();
 	/* No other header between Ethernet's and IP's. */

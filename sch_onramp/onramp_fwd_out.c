@@ -196,7 +196,7 @@ static noinline bool onramp_fwd_enter(struct onramp_qdisc_shared *shared, const 
 				      const struct onramp_fwd_packet *p, u64 hash,
 				      u64 now, struct onramp_fwd_found *found)
 {
-	struct onramp_fwd_slots *slots = onramp_fwd_slots(shared, hash);
+	struct onramp_fwd_line *line = onramp_fwd_line(shared, hash);
 	struct onramp_net *onet = shared->onet;
 	struct onramp_fwd_entry *e = NULL;
 
@@ -212,9 +212,9 @@ static noinline bool onramp_fwd_enter(struct onramp_qdisc_shared *shared, const 
 	if (!e)
 		return false;
 	if (found->flow && found->flow->conn && found->keeps)
-		onramp_fwd_keep(slots, found->flow, onramp_fwd_tag(hash, now));
+		onramp_fwd_keep(line, found->flow, onramp_fwd_tag(hash, now));
 	else if (found->flow)
-		onramp_fwd_drop(slots, found->flow);
+		onramp_fwd_drop(line, found->flow);
 	return true;
 }
 
@@ -270,7 +270,7 @@ onramp_fwd_short(struct onramp_qdisc_shared *shared, const struct net_device *de
 		       ONRAMP_FWD_OTHER : ONRAMP_FWD_NONE;
 	if (skb->len == headers)
 		headers = 0;
-	f = onramp_fwd_kept(onramp_fwd_slots(shared, hash),
+	f = onramp_fwd_kept(onramp_fwd_line(shared, hash),
 			    onramp_fwd_tag(hash, now));
 	if (!f)
 		return ONRAMP_FWD_OTHER;
@@ -312,7 +312,7 @@ static noinline bool onramp_fwd_long(struct onramp_qdisc_shared *shared, struct 
 			return false;
 		f = NULL;
 	} else {
-		f = onramp_fwd_kept(onramp_fwd_slots(shared, hash),
+		f = onramp_fwd_kept(onramp_fwd_line(shared, hash),
 				    onramp_fwd_tag(hash, now));
 	}
 	found->headers = p.payload ? skb->len - p.payload : 0;

@@ -151,7 +151,7 @@ void onramp_fwd_unbind(const struct onramp_qdisc_shared *shared, const struct on
 {
 	struct onramp_fwd_entry *e = onramp_fwd_of(f);
 
-	onramp_fwd_drop(onramp_fwd_slots(shared, onramp_fwd_hash64(&e->key)), f);
+	onramp_fwd_drop(onramp_fwd_line(shared, onramp_fwd_hash64(&e->key)), f);
 
 	spin_lock_bh(&e->lock);
 	/* It may have one in another qdisc by now. */
@@ -287,8 +287,8 @@ static void onramp_fwd_age(struct work_struct *work)
  * onramp_fwd_alloc() - allocate the tables with which a qdisc and its namespace follow connections
  * @shared: of the qdisc
  *
- * The qdisc does not use @shared->sizes, @shared->slots, onramp_net.present and onramp_net.timed
- * before.
+ * The qdisc does not use @shared->sizes, @shared->fwd_lines, onramp_net.present and
+ * onramp_net.timed before.
  *
  * Context: RTNL.
  * Return: 0 or -ENOMEM.
@@ -297,14 +297,15 @@ int onramp_fwd_alloc(struct onramp_qdisc_shared *shared)
 {
 	if (!shared->sizes)
 		shared->sizes = kvzalloc(sizeof(*shared->sizes), GFP_KERNEL);
-	if (!shared->slots)
-		shared->slots = kvcalloc(ONRAMP_FWD_LINES, sizeof(*shared->slots), GFP_KERNEL);
+	if (!shared->fwd_lines)
+		shared->fwd_lines = kvcalloc(ONRAMP_FWD_LINES, sizeof(*shared->fwd_lines),
+					     GFP_KERNEL);
 	if (!shared->onet->present)
 		shared->onet->present = kvzalloc(1 << ONRAMP_PRESENT_BITS, GFP_KERNEL);
 	if (!shared->onet->timed)
 		shared->onet->timed = kvcalloc(1 << ONRAMP_TIMED_BITS, sizeof(*shared->onet->timed),
 					       GFP_KERNEL);
-	if (!shared->sizes || !shared->slots || !shared->onet->present || !shared->onet->timed)
+	if (!shared->sizes || !shared->fwd_lines || !shared->onet->present || !shared->onet->timed)
 		return -ENOMEM;
 	return 0;
 }

@@ -150,23 +150,23 @@ static inline struct onramp_fwd_entry *onramp_fwd_of(const struct onramp_flow *f
 #define ONRAMP_FWD_WAYS	4
 
 /*
- * struct onramp_fwd_slots - a short way from keys to their flows in a qdisc
+ * struct onramp_fwd_line - a cache line: a short way from keys to their flows in a qdisc
  * @tag: hash of a key, with the time of onramp_tick() in the lowest bits; 0: none
  * @flow: its flow; it leaves the slot before it is freed
  *
  * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
  * in a tick. So neither the table nor the entry need be in the caches for each packet.
  */
-struct onramp_fwd_slots {
+struct onramp_fwd_line {
 	u64			tag[ONRAMP_FWD_WAYS];
 	struct onramp_flow	*flow[ONRAMP_FWD_WAYS];
 };
 
 /* Those for keys with this hash. */
-static inline struct onramp_fwd_slots *
-onramp_fwd_slots(const struct onramp_qdisc_shared *shared, u64 hash)
+static inline struct onramp_fwd_line *
+onramp_fwd_line(const struct onramp_qdisc_shared *shared, u64 hash)
 {
-	return &shared->slots[hash % ONRAMP_FWD_LINES];
+	return &shared->fwd_lines[hash % ONRAMP_FWD_LINES];
 }
 
 /* All tags of a line have the same lowest bits of the hash: there is room for the time. */
@@ -176,7 +176,7 @@ static inline u64 onramp_fwd_tag(u64 hash, u64 now)
 }
 
 /* Give a flow a slot, but no one's of this tick, unless there are more flows than slots. */
-static inline void onramp_fwd_keep(struct onramp_fwd_slots *s, struct onramp_flow *f,
+static inline void onramp_fwd_keep(struct onramp_fwd_line *s, struct onramp_flow *f,
 				   u64 tag)
 {
 	unsigned int i, way = f->next_record % ONRAMP_FWD_WAYS;
@@ -194,7 +194,7 @@ static inline void onramp_fwd_keep(struct onramp_fwd_slots *s, struct onramp_flo
 }
 
 /* Take its slot from a flow, if it has one. */
-static inline void onramp_fwd_drop(struct onramp_fwd_slots *s,
+static inline void onramp_fwd_drop(struct onramp_fwd_line *s,
 				   const struct onramp_flow *f)
 {
 	unsigned int i;
@@ -211,7 +211,7 @@ static inline void onramp_fwd_drop(struct onramp_fwd_slots *s,
  * can predict, so there is no branch for each.
  */
 static __always_inline struct onramp_flow *
-onramp_fwd_kept(const struct onramp_fwd_slots *s, u64 tag)
+onramp_fwd_kept(const struct onramp_fwd_line *s, u64 tag)
 {
 	unsigned int found;
 	struct onramp_flow *f;

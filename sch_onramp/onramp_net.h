@@ -217,7 +217,7 @@ enum onramp_shared_flag {
  * @recheck: connections whose pause has become shorter
  * @sizes: of connections without a socket or an entry, for the qdisc alone; NULL: it never had
  *	"forward on"
- * @slots: of flows that are forwarded connections, likewise
+ * @fwd_lines: cache of flows that are forwarded connections, likewise
  * @settings: replaced as a whole
  * @last_owd_ns: of the last OR-ACK that counted. This and the next fields are statistics,
  *		 written without a lock
@@ -241,7 +241,7 @@ struct onramp_qdisc_shared {
 	struct Qdisc		*sch;
 	struct llist_head	recheck;
 	struct onramp_fwd_sizes	*sizes;
-	struct onramp_fwd_slots *slots;
+	struct onramp_fwd_line *fwd_lines;
 	struct onramp_settings __rcu	*settings;
 	u64			last_owd_ns;
 	s64			last_baseline_ns;

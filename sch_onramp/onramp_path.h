@@ -160,9 +160,9 @@
  * certain after this time, ns, 0.54 s, and so many OR-ACKs. onramp_owd.h knows it within half of
  * that, if timestamps have no noise.
  */
-#define ONRAMP_LONGER_SHIFT	3
-#define ONRAMP_LONGER_NS	(1ULL << 29)
-#define ONRAMP_LONGER_ACKS	16
+#define ONRAMP_STRETCH_SHIFT	3
+#define ONRAMP_STRETCH_NS	(1ULL << 29)
+#define ONRAMP_STRETCH_ACKS	16
 
 /*
  * While others fill the queue pauses become shorter, and longer again when they no longer do:
@@ -289,9 +289,9 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @lost_at_ns: when that was; 0: never
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
- * @longer_ns: by how much each way has become longer, 0: not so
- * @longer_at_ns: since when
- * @longer_acks: OR-ACKs since then, counted up to ONRAMP_LONGER_ACKS
+ * @stretch_ns: by how much each way has become longer, 0: not so
+ * @stretch_at_ns: since when
+ * @stretch_acks: OR-ACKs since then, counted up to ONRAMP_STRETCH_ACKS
  * @coexist_share: share by which pauses are shortened, Q30, <= 1
  * @coexist_at_ns: when that was last changed
  */
@@ -310,15 +310,15 @@ struct onramp_path {
 	u64			last_tx_ns;
 	u64			slack_ns;
 	u64			slack_at_ns;
-	u64			longer_ns;
-	u64			longer_at_ns;
+	u64			stretch_ns;
+	u64			stretch_at_ns;
 	u64			coexist_at_ns;
 	u32			coexist_share;
-	u32			longer_acks;
+	u32			stretch_acks;
 };
 
 /**
- * struct onramp_view - measurements of a path by one connection
+ * struct onramp_conn_path - measurements of a path by one connection
  * @owd: its O
  * @since_ns: when the first of them came, 0: none yet
  * @step_ns: mean step from one O to the next, if there was no pause between them
@@ -331,7 +331,7 @@ struct onramp_path {
  * @returned: there were ONRAMP_RETURNS_MIN
  * @level: how many O in a row have been near the one before, <= ONRAMP_LEVEL_MIN
  */
-struct onramp_view {
+struct onramp_conn_path {
 	struct onramp_low	owd;
 	u64			since_ns;
 	u64			step_ns;
@@ -385,27 +385,27 @@ struct onramp_delay {
 };
 
 /**
- * struct onramp_trust - how far a delay was believed, and T for it
+ * struct onramp_path_result - how far a delay was believed, and T for it
  * @limit_ns: longest delay that the round trip allows
  * @detour_ns: extra delay of the connection's route, against others of the path
  * @swing_ns: swing of the path
  * @threshold_ns: T
  * @back_ns: delay of the way back, above the lowest one; 0: not known
- * @longer_ns: what the path has become longer by, each way, which O is without
- * @raise_ns: the baseline has to be raised by this, which is now certain; <= @longer_ns
+ * @stretch_ns: what the path has become longer by, each way, which O is without
+ * @raise_ns: the baseline has to be raised by this, which is now certain; <= @stretch_ns
  * @over_ns: the delay was above the limit by this
  * @limited: by more than its error
  * @returned: the packet was the first one after a pause
  * @empty: it found an empty queue
  * @coexist_share: share by which the pause was shortened, Q30, <= 1; 0 if the delay is not above T
  */
-struct onramp_trust {
+struct onramp_path_result {
 	u64	limit_ns;
 	u64	detour_ns;
 	u64	swing_ns;
 	u64	threshold_ns;
 	u64	back_ns;
-	u64	longer_ns;
+	u64	stretch_ns;
 	u64	raise_ns;
 	u64	over_ns;
 	bool	limited;
@@ -492,46 +492,47 @@ static inline void onramp_path_raise(struct onramp_path *p, u64 ns)
  * The way there is longer than the empty path by @there_ns, the way back by @back_ns. Return by
  * how much the path itself has become longer.
  */
-static inline u64 onramp_path_longer(struct onramp_path *p, const struct onramp_delay *d,
-				     u64 there_ns, u64 back_ns, struct onramp_trust *trust)
+static inline u64 onramp_path_stretch(struct onramp_path *p, const struct onramp_delay *d,
+				      u64 there_ns, u64 back_ns,
+				      struct onramp_path_result *path_res)
 {
 	u64 now_ns = d->trip.now_ns, both_ns = min_t(u64, there_ns, back_ns);
 	u64 much_ns = (onramp_auto_unit(d->byte_ns, ONRAMP_AUTO_BATCH) +
-		       (u64)onramp_low(&p->rtt)) << ONRAMP_LONGER_SHIFT;
+		       (u64)onramp_low(&p->rtt)) << ONRAMP_STRETCH_SHIFT;
 	bool sudden = p->both.from_ns &&
 		      onramp_since_ns(now_ns, p->both.from_ns) < 2 * ONRAMP_ROUTE_LOW_NS &&
 		      (u64)onramp_low(&p->both) <= both_ns / 4;
 
 	onramp_low_add(&p->both, ONRAMP_ROUTE_LOW_NS, now_ns, (s64)both_ns);
-	if (!p->longer_ns) {
+	if (!p->stretch_ns) {
 		if (!sudden || both_ns < much_ns)
 			return 0;
-		p->longer_ns = both_ns;
-		p->longer_at_ns = now_ns;
-		p->longer_acks = 0;
+		p->stretch_ns = both_ns;
+		p->stretch_at_ns = now_ns;
+		p->stretch_acks = 0;
 		return both_ns;
 	}
-	if (both_ns >= p->longer_ns / 4 * 3) {
-		p->longer_ns = min_t(u64, p->longer_ns, both_ns);
-		p->longer_acks += p->longer_acks < ONRAMP_LONGER_ACKS;
-		if (onramp_since_ns(now_ns, p->longer_at_ns) < ONRAMP_LONGER_NS)
-			return p->longer_ns;
-		if (p->longer_acks == ONRAMP_LONGER_ACKS) {
-			trust->raise_ns = p->longer_ns;
-			onramp_path_raise(p, p->longer_ns);
+	if (both_ns >= p->stretch_ns / 4 * 3) {
+		p->stretch_ns = min_t(u64, p->stretch_ns, both_ns);
+		p->stretch_acks += p->stretch_acks < ONRAMP_STRETCH_ACKS;
+		if (onramp_since_ns(now_ns, p->stretch_at_ns) < ONRAMP_STRETCH_NS)
+			return p->stretch_ns;
+		if (p->stretch_acks == ONRAMP_STRETCH_ACKS) {
+			path_res->raise_ns = p->stretch_ns;
+			onramp_path_raise(p, p->stretch_ns);
 			if (d->absolute)
-				onramp_low_raise(&p->synced, p->longer_ns);
+				onramp_low_raise(&p->synced, p->stretch_ns);
 		}
-	} else if (back_ns / 2 >= p->longer_ns / 8 * 7) {
+	} else if (back_ns / 2 >= p->stretch_ns / 8 * 7) {
 		/* The baseline of the way there is that of the new path. */
-		onramp_path_raise(p, p->longer_ns);
+		onramp_path_raise(p, p->stretch_ns);
 	}
 	/* Or it has become shorter again, or it was a queue: not twice the same. */
-	both_ns = trust->raise_ns ? both_ns - trust->raise_ns : both_ns;
+	both_ns = path_res->raise_ns ? both_ns - path_res->raise_ns : both_ns;
 	p->both.now = (s64)both_ns;
 	p->both.before = (s64)both_ns;
-	p->longer_ns = 0;
-	return trust->raise_ns;
+	p->stretch_ns = 0;
+	return path_res->raise_ns;
 }
 
 /**
@@ -552,8 +553,9 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
 }
 
 /* Limit the delay to what the round trip allows, and subtract the detour. */
-static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view *v,
-				      const struct onramp_delay *d, struct onramp_trust *trust)
+static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_conn_path *v,
+				      const struct onramp_delay *d,
+				      struct onramp_path_result *path_res)
 {
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = onramp_path_trip(p, &d->trip);
@@ -573,16 +575,17 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	if (d->bound)
 		limit_ns = min_t(s64, rtt_ns - onramp_low(&p->rtt),
 				 wire_ns - onramp_low(&p->wire) + (s64)d->error_ns) + stood_ns;
-	trust->limit_ns = (u64)limit_ns;
+	path_res->limit_ns = (u64)limit_ns;
 	if (owd_ns > limit_ns)
-		trust->over_ns = (u64)(owd_ns - limit_ns);
-	trust->limited = trust->over_ns > d->error_ns;
+		path_res->over_ns = (u64)(owd_ns - limit_ns);
+	path_res->limited = path_res->over_ns > d->error_ns;
 	owd_ns = clamp_t(s64, owd_ns, 0, limit_ns);
 	if (d->bound) {
 		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) + stood_ns - owd_ns, 0);
-		trust->back_ns = (u64)back_ns;
-		trust->longer_ns = onramp_path_longer(p, d, (u64)owd_ns, (u64)back_ns, trust);
-		owd_ns -= (s64)trust->longer_ns;
+		path_res->back_ns = (u64)back_ns;
+		path_res->stretch_ns = onramp_path_stretch(p, d, (u64)owd_ns, (u64)back_ns,
+							   path_res);
+		owd_ns -= (s64)path_res->stretch_ns;
 	}
 
 	if (!v->since_ns)
@@ -591,8 +594,8 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_view 
 	onramp_low_add(&p->owd, ONRAMP_ROUTE_LOW_NS, now_ns, owd_ns);
 	/* Both have to cover the same time. */
 	if (onramp_since_ns(now_ns, v->since_ns) >= ONRAMP_ROUTE_LOW_NS)
-		trust->detour_ns = (u64)max_t(s64, onramp_low(&v->owd) - onramp_low(&p->owd), 0);
-	return owd_ns - (s64)trust->detour_ns;
+		path_res->detour_ns = (u64)max_t(s64, onramp_low(&v->owd) - onramp_low(&p->owd), 0);
+	return owd_ns - (s64)path_res->detour_ns;
 }
 
 static inline bool onramp_near(u64 a_ns, u64 b_ns, u64 near_ns)
@@ -601,7 +604,7 @@ static inline bool onramp_near(u64 a_ns, u64 b_ns, u64 near_ns)
 }
 
 /* Add O at the end of a pause. Was it near the lowest of those before? */
-static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 near_ns)
+static inline bool onramp_conn_path_return(struct onramp_conn_path *v, u64 owd_ns, u64 near_ns)
 {
 	u64 low_ns = min_t(u64, v->return_now, v->return_before);
 	bool near = v->returned && onramp_near(owd_ns, low_ns, near_ns);
@@ -620,7 +623,7 @@ static inline bool onramp_view_return(struct onramp_view *v, u64 owd_ns, u64 nea
 }
 
 /* Has O been level for a while? @near: it is near the one before. */
-static inline bool onramp_view_level(struct onramp_view *v, bool near)
+static inline bool onramp_conn_path_level(struct onramp_conn_path *v, bool near)
 {
 	bool level = near && v->level == ONRAMP_LEVEL_MIN;
 
@@ -646,7 +649,7 @@ static inline void onramp_path_return(struct onramp_path *p, u64 took_ns, bool e
 }
 
 /* If a packet of the connection has overtaken another one, add its lateness, at most its O. */
-static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *v,
+static inline void onramp_path_order(struct onramp_path *p, struct onramp_conn_path *v,
 				     const struct onramp_delay *d, u64 owd_ns)
 {
 	u64 tx_ns = d->trip.tx_ns, late_ns = 0, late_owd_ns = 0;
@@ -671,10 +674,10 @@ static inline void onramp_path_order(struct onramp_path *p, struct onramp_view *
 }
 
 /**
- * onramp_view_forget() - forget delays by a clock that the receiver no longer uses
+ * onramp_conn_path_forget() - forget delays by a clock that the receiver no longer uses
  * @v: connection
  */
-static inline void onramp_view_forget(struct onramp_view *v)
+static inline void onramp_conn_path_forget(struct onramp_conn_path *v)
 {
 	v->tx_ns = 0;
 }
@@ -742,46 +745,47 @@ static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64
  * @core: parameters; those of T are written
  * @s: measurements; owd_ns is written
  * @d: its delay
- * @trust: how far the delay was believed
+ * @path_res: how far the delay was believed
  * @res: the decision
  *
  * The caller serialises updates of a path.
  */
-static inline void onramp_path_update(struct onramp_path *p, struct onramp_view *v,
+static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_path *v,
 				      struct onramp_ctrl *f, struct onramp_ctrl_params *core,
 				      struct onramp_sample *s, const struct onramp_delay *d,
-				      struct onramp_trust *trust, struct onramp_result *res)
+				      struct onramp_path_result *path_res,
+				      struct onramp_result *res)
 {
 	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
 	bool acked = f->acked, level, near, refuted;
 
-	*trust = (struct onramp_trust) { .limit_ns = 0 };
+	*path_res = (struct onramp_path_result) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
 	onramp_path_others(p, s->now_ns, d->others);
 	core->coexist_share = p->coexist_share;
-	s->owd_ns = onramp_path_believe(p, v, d, trust);
+	s->owd_ns = onramp_path_believe(p, v, d, path_res);
 	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
-	trust->swing_ns = (u64)-onramp_low(&p->swing);
+	path_res->swing_ns = (u64)-onramp_low(&p->swing);
 	if (d->is_auto) {
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
 		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
-				     onramp_auto_trip(p) + trust->swing_ns + p->slack_ns +
-				     2 * (trust->longer_ns - trust->raise_ns);
+				     onramp_auto_trip(p) + path_res->swing_ns + p->slack_ns +
+				     2 * (path_res->stretch_ns - path_res->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
 	core->empty_ns = unit_ns / 2 + d->error_ns;
 	core->threshold_ns = onramp_threshold_ns(core->threshold_ns, d->error_ns);
-	trust->threshold_ns = core->threshold_ns;
+	path_res->threshold_ns = core->threshold_ns;
 	paused_ns = s->tx_cum_ns - f->last_cum_ns;
 	onramp_ctrl_update(f, core, s, res);
 	if (res->verdict <= ONRAMP_PROGRESS && res->owd_ns > core->threshold_ns)
-		trust->coexist_share = p->coexist_share;
+		path_res->coexist_share = p->coexist_share;
 	if (res->verdict > ONRAMP_IS_OFF || !acked)
 		goto out;
 
-	level = onramp_view_level(v, onramp_near(res->owd_ns, last_owd_ns, unit_ns / 8));
+	level = onramp_conn_path_level(v, onramp_near(res->owd_ns, last_owd_ns, unit_ns / 8));
 	if (!paused_ns) {
 		step_ns = res->owd_ns > last_owd_ns ? res->owd_ns - last_owd_ns :
 						      last_owd_ns - res->owd_ns;
@@ -791,17 +795,17 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_view 
 			v->step_ns -= (v->step_ns - step_ns) >> ONRAMP_STEP_SHIFT;
 	} else if (res->p_bg_ns && s->tx_ns > p->last_tx_ns &&
 		   s->tx_ns - p->last_tx_ns >= paused_ns / 2) {
-		trust->returned = true;
-		near = onramp_view_return(v, res->owd_ns, unit_ns / 8) || level;
+		path_res->returned = true;
+		near = onramp_conn_path_return(v, res->owd_ns, unit_ns / 8) || level;
 		/* No queue: neither it nor beta says what the pause has taken. */
-		refuted = trust->over_ns > core->empty_ns ||
+		refuted = path_res->over_ns > core->empty_ns ||
 			  (level && f->beta < ONRAMP_ONE >> ONRAMP_MOVED_SHIFT);
-		near = near && (!d->proven || refuted || trust->back_ns >= res->owd_ns / 2 ||
+		near = near && (!d->proven || refuted || path_res->back_ns >= res->owd_ns / 2 ||
 				res->owd_ns + p->slack_ns < core->threshold_ns);
-		trust->empty = near || res->owd_ns < core->empty_ns;
+		path_res->empty = near || res->owd_ns < core->empty_ns;
 		onramp_path_return(p, min_t(u64, q30_mul(paused_ns,
 							 refuted ? ONRAMP_ONE : f->beta),
-					    4 * core->threshold_ns), trust->empty, level);
+					    4 * core->threshold_ns), path_res->empty, level);
 	}
 out:
 	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);

@@ -197,7 +197,7 @@ static void onramp_peer_set_silent(struct onramp_peer *peer, bool silent)
 	spin_lock_bh(&peer->lock);
 	WRITE_ONCE(peer->events, peer->events | BIT(ONRAMP_EVENT_SILENT));
 	spin_unlock_bh(&peer->lock);
-	onramp_peer_tell(peer);
+	onramp_peer_notify(peer);
 }
 
 /* Open the port, once for each peer: it is counted. */
@@ -385,7 +385,7 @@ static bool onramp_peer_is_old(struct onramp_peer *peer)
 static void onramp_peer_keep_rtt(struct onramp_peer *peer)
 {
 	spin_lock_bh(&peer->lock);
-	onramp_peer_tell_rtt(peer, peer->path.rtt.now, OR_PATH_SEEN);
+	onramp_peer_report_rtt(peer, peer->path.rtt.now, OR_PATH_SEEN);
 	spin_unlock_bh(&peer->lock);
 }
 
@@ -559,8 +559,8 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 		goto unlock;
 	}
 	if (rtt_us != U32_MAX)
-		or_path_tell(onet->net, addrs, via->ifindex, OR_PATH_TCP,
-			     (u64)rtt_us * NSEC_PER_USEC, OR_PATH_SEEN);
+		or_path_report(onet->net, addrs, via->ifindex, OR_PATH_TCP,
+			       (u64)rtt_us * NSEC_PER_USEC, OR_PATH_SEEN);
 	if (!peer)
 		peer = onramp_peer_create(onet, addrs, egress, via, sk, rtt_us);
 	else if (!refcount_inc_not_zero(&peer->refs))

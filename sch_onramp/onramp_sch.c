@@ -548,7 +548,7 @@ static u64 onramp_to_wire(struct onramp_sched *q, const struct Qdisc *sch, u32 l
 	do {
 		start_q = onramp_fifo_part_start(&q->part, end_q, now);
 	} while (!atomic64_try_cmpxchg(fifo_q, &end_q, start_q + time_q));
-	onramp_fifo_told(&q->part, start_q + time_q);
+	onramp_fifo_settle(&q->part, start_q + time_q);
 	return start_q;
 }
 
@@ -562,7 +562,7 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 	/* For who says line_rate, that is the rate at which packets leave in turn. */
 	q->byte_ns = q->cfg.line_rate || !READ_ONCE(q->link->tunnel) ?
 		     onramp_byte_time(line_bps, 1, 1) : 0;
-	onramp_fifo_told(&q->part, 0);
+	onramp_fifo_settle(&q->part, 0);
 	/* Of a device with some queues that are not in use, each may owe less. */
 	q->owed_max_q = onramp_fifo_owed_max(qdisc_dev(sch)->num_tx_queues);
 	onramp_link_restart(q->link);

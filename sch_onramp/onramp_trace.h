@@ -98,10 +98,10 @@ TRACE_EVENT(onramp_ack,
 
 	TP_PROTO(const struct onramp_conn *conn, const struct or_ack *ack,
 		 const struct onramp_sample *s, const struct onramp_delay *d,
-		 const struct onramp_trust *trust, const struct onramp_result *res,
+		 const struct onramp_path_result *path_res, const struct onramp_result *res,
 		 u8 verdict),
 
-	TP_ARGS(conn, ack, s, d, trust, res, verdict),
+	TP_ARGS(conn, ack, s, d, path_res, res, verdict),
 
 	TP_STRUCT__entry(
 		trace_ends(src, dest)
@@ -114,7 +114,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u64, limit_ns)
 		__field(u64, detour_ns)
 		__field(u64, swing_ns)
-		__field(u64, longer_ns)
+		__field(u64, stretch_ns)
 		__field(u64, p_bg_ns)
 		__field(u64, p_rtt_ns)
 		__field(u64, pause_ns)
@@ -122,7 +122,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u32, beta)
 		__field(u32, seq)
 		__field(u32, hold_ns)
-		__field(u32, let_go)
+		__field(u32, coexist_share)
 		__field(u8, packets)
 		__field(u8, nic)
 		__field(u8, verdict)
@@ -130,17 +130,17 @@ TRACE_EVENT(onramp_ack,
 
 	TP_fast_assign(
 		onramp_trace_conn(__entry->src, __entry->dest, conn);
-		__entry->let_go = onramp_trace_ppm(trust->coexist_share);
+		__entry->coexist_share = onramp_trace_ppm(path_res->coexist_share);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
 		__entry->owd_ns = d->owd_ns;
 		__entry->baseline_ns = d->baseline_ns;
-		__entry->threshold_ns = trust->threshold_ns;
-		__entry->limit_ns = trust->limit_ns;
-		__entry->detour_ns = trust->detour_ns;
-		__entry->swing_ns = trust->swing_ns;
-		__entry->longer_ns = trust->longer_ns;
+		__entry->threshold_ns = path_res->threshold_ns;
+		__entry->limit_ns = path_res->limit_ns;
+		__entry->detour_ns = path_res->detour_ns;
+		__entry->swing_ns = path_res->swing_ns;
+		__entry->stretch_ns = path_res->stretch_ns;
 		__entry->p_bg_ns = res->p_bg_ns;
 		__entry->p_rtt_ns = res->p_rtt_ns;
 		__entry->pause_ns = res->pause_ns;
@@ -153,7 +153,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu let_go=%u longer=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu coexist=%u stretch=%llu",
 		  __entry->src, __entry->dest,
 		  __print_symbolic(__entry->verdict, onramp_trace_verdicts),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
@@ -161,8 +161,8 @@ TRACE_EVENT(onramp_ack,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
 		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
-		  __entry->detour_ns, __entry->swing_ns, __entry->let_go,
-		  __entry->longer_ns)
+		  __entry->detour_ns, __entry->swing_ns, __entry->coexist_share,
+		  __entry->stretch_ns)
 );
 
 /* The first packet of a path after a pause: did it find the queue empty? */

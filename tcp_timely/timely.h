@@ -209,7 +209,7 @@ int timely_net_register(void);
 void timely_net_unregister(void);
 
 /**
- * struct timely_view - state of a socket, for netlink
+ * struct timely_snapshot - state of a socket, for netlink
  * @rate_bps:	target rate, bytes/s of payload
  * @rtt_ns:	newest RTT, profile auto: their mean; 0: none since it started over
  * @min_rtt_ns:	lowest RTT; 0: none
@@ -220,7 +220,7 @@ void timely_net_unregister(void);
  * @by_rule:	profile auto
  * @app_limited: it sends less than its rate
  */
-struct timely_view {
+struct timely_snapshot {
 	u64	rate_bps;
 	u64	rtt_ns;
 	u64	min_rtt_ns;
@@ -236,7 +236,7 @@ struct timely_view {
 int timely_tcp_register(void);
 void timely_tcp_unregister(void);
 bool timely_runs(const struct sock *sk);
-bool timely_sock_view(struct sock *sk, struct timely_view *view);
+bool timely_sock_snapshot(struct sock *sk, struct timely_snapshot *snap);
 
 /* timely_genl.c */
 int timely_genl_register(void);

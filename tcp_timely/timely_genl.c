@@ -149,7 +149,7 @@ static int timely_put_name(struct sk_buff *msg, struct sock *sk)
 	       timely_put_u64(msg, TIMELY_A_SOCK_COOKIE, timely_cookie(sk));
 }
 
-static int timely_put_view(struct sk_buff *msg, const struct timely_view *v)
+static int timely_put_snapshot(struct sk_buff *msg, const struct timely_snapshot *v)
 {
 	if (timely_put_u64(msg, TIMELY_A_SOCK_RATE, v->rate_bps) ||
 	    (v->rtt_ns && timely_put_u64(msg, TIMELY_A_SOCK_RTT_NS, v->rtt_ns)) ||
@@ -168,7 +168,7 @@ static int timely_put_view(struct sk_buff *msg, const struct timely_view *v)
 static int timely_genl_put(struct sk_buff *skb, struct netlink_callback *cb, struct sock *sk)
 {
 	const struct timely_walk *w = timely_walk_of(cb);
-	struct timely_view view;
+	struct timely_snapshot snap;
 	bool runs;
 	void *hdr;
 
@@ -176,7 +176,7 @@ static int timely_genl_put(struct sk_buff *skb, struct netlink_callback *cb, str
 	if (w->cookie && w->cookie != timely_cookie(sk))
 		return 0;
 	lock_sock(sk);
-	runs = timely_sock_view(sk, &view);
+	runs = timely_sock_snapshot(sk, &snap);
 	release_sock(sk);
 	if (!runs)
 		return 0;
@@ -184,7 +184,7 @@ static int timely_genl_put(struct sk_buff *skb, struct netlink_callback *cb, str
 			  &timely_genl_family, NLM_F_MULTI, TIMELY_CMD_SOCK_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (timely_put_name(skb, sk) || timely_put_view(skb, &view)) {
+	if (timely_put_name(skb, sk) || timely_put_snapshot(skb, &snap)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -529,7 +529,7 @@ static u32 timely_path_ns(struct sock *sk)
 
 	own_ns = us <= U32_MAX / NSEC_PER_USEC ? us * NSEC_PER_USEC : 0;
 	or_path_addrs(sk, &addrs);
-	or_path_tell(sock_net(sk), &addrs, ifindex, OR_PATH_TCP, own_ns, OR_PATH_SEEN);
+	or_path_report(sock_net(sk), &addrs, ifindex, OR_PATH_TCP, own_ns, OR_PATH_SEEN);
 	lowest_ns = or_path_rtt(sock_net(sk), &addrs, ifindex, OR_PATH_TCP);
 	if (!lowest_ns || (own_ns && or_path_near(own_ns, lowest_ns)))
 		return own_ns;
@@ -537,7 +537,7 @@ static u32 timely_path_ns(struct sock *sk)
 }
 
 /* The flow takes another RTT for that of the path than before: tell of it. */
-static void timely_tell_path(struct sock *sk, u32 before_ns, u8 source)
+static void timely_report_path(struct sock *sk, u32 before_ns, u8 source)
 {
 	u32 base_ns = timely_sk(sk)->flow.base_ns;
 	struct or_addrs addrs;
@@ -546,8 +546,8 @@ static void timely_tell_path(struct sock *sk, u32 before_ns, u8 source)
 	if (base_ns == before_ns || source != TIMELY_SOURCE_TCP)
 		return;
 	or_path_addrs(sk, &addrs);
-	or_path_tell(sock_net(sk), &addrs, cc_egress(sk), OR_PATH_TCP, base_ns,
-		     before_ns && base_ns > before_ns ? OR_PATH_CHANGED : OR_PATH_SEEN);
+	or_path_report(sock_net(sk), &addrs, cc_egress(sk), OR_PATH_TCP, base_ns,
+		       before_ns && base_ns > before_ns ? OR_PATH_CHANGED : OR_PATH_SEEN);
 }
 
 /* Set what the profile auto takes from the device. */
@@ -1101,7 +1101,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		path_ns = ts->flow.base_ns;
 		prev_rtt_ns = ts->flow.mean_ns;
 		timely_complete_auto(sk, tn, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
-		timely_tell_path(sk, path_ns, done->source);
+		timely_report_path(sk, path_ns, done->source);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
 		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);
@@ -1396,14 +1396,14 @@ static s32 timely_gradient_ppm(const struct timely_flow *f, const struct timely_
 }
 
 /**
- * timely_sock_view() - copy the state of a socket, for netlink
+ * timely_sock_snapshot() - copy the state of a socket, for netlink
  * @sk: a full TCP socket
- * @view: written
+ * @snap: written
  *
  * Context: the socket lock.
  * Return: false if it does not use this module, or not any more.
  */
-bool timely_sock_view(struct sock *sk, struct timely_view *view)
+bool timely_sock_snapshot(struct sock *sk, struct timely_snapshot *snap)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	const struct timely_flow *f = &ts->flow;
@@ -1413,7 +1413,7 @@ bool timely_sock_view(struct sock *sk, struct timely_view *view)
 		return false;
 	rcu_read_lock();
 	conf = rcu_dereference(timely_sock_net(sk)->conf);
-	*view = (struct timely_view) {
+	*snap = (struct timely_snapshot) {
 		.rate_bps = timely_rate_bps(f),
 		.rtt_ns = f->by_rule ? f->mean_ns : f->prev_rtt_ns,
 		.min_rtt_ns = f->base_ns, .line_bps = timely_line_rate(ts, conf),

@@ -99,7 +99,7 @@ void labnic_credit_give(struct labnic_priv *priv, u8 prio, u64 free_ns)
 }
 
 /* Slots may have become free: the other end sends on. */
-static void labnic_credit_tell(struct labnic_priv *priv)
+static void labnic_credit_notify(struct labnic_priv *priv)
 {
 	struct net_device *peer;
 
@@ -120,7 +120,7 @@ static enum hrtimer_restart labnic_credit_timer(struct hrtimer *timer)
 	spin_lock(&priv->credit.lock);
 	priv->credit.waiting = false;
 	spin_unlock(&priv->credit.lock);
-	labnic_credit_tell(priv);
+	labnic_credit_notify(priv);
 	return HRTIMER_NORESTART;
 }
 
@@ -168,7 +168,7 @@ void labnic_credit_set(struct net_device *dev, u32 slots)
 	for (prio = 0; prio < LABNIC_PRIOS; prio++)
 		priv->credit.prios[prio].slots = slots;
 	spin_unlock(&priv->credit.lock);
-	labnic_credit_tell(priv);
+	labnic_credit_notify(priv);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(labnic_credit_set);

@@ -173,8 +173,8 @@ static bool labq_mercury_table(struct labq_port *port, struct labq_queue *q)
 }
 
 /* A flow of a congested port is to have a window: a CNP waits to be sent. */
-static void labq_mercury_tell(struct labq_port *port, struct labq_queue *q, u8 prio,
-			      const struct labq_flow *flow, u16 place, u64 rate)
+static void labq_mercury_notify(struct labq_port *port, struct labq_queue *q, u8 prio,
+				const struct labq_flow *flow, u16 place, u64 rate)
 {
 	const struct labq_config *cfg = &port->cfg;
 	struct labq_switch *sw = port->sw;
@@ -248,7 +248,7 @@ void labq_signal_arrive(struct labq_port *port, struct sk_buff *skb, struct labq
 		return;
 	if (mercury_congested(&q->mercury, &p, q->length.bytes) &&
 	    mercury_flow_due(&q->table, cb->flow, now, p.period_ns))
-		labq_mercury_tell(port, q, cb->prio, &flow, cb->flow, p.rate);
+		labq_mercury_notify(port, q, cb->prio, &flow, cb->flow, p.rate);
 }
 
 /**

@@ -64,7 +64,7 @@ static void packet(struct flow *f, u32 a, u32 b)
 	REQUIRE((next == OR_ACKER_NEXT_WAIT) == (!waiting && f->t.waiting));
 	if (next == OR_ACKER_NEXT_QUIET)
 		REQUIRE(p.end && !f->t.due && !f->t.waiting && rules.path_interval_ns &&
-			path.told_ns);
+			path.acked_ns);
 	f->end = p.seq + p.payload;
 	f->in += p.payload + p.headers;
 	f->packets += p.segs;
@@ -88,7 +88,7 @@ static void due(struct flow *f, u32 cost)
 		REQUIRE(f->t.credit == credit && path.tat_ns == tat && cpu_tat == cpu);
 		return;
 	}
-	REQUIRE(path.told_ns == now && path.learned_ns);
+	REQUIRE(path.acked_ns == now && path.learned_ns);
 	f->out += cost;
 	admitted++;
 	/* One more than the depth allows: the one that fills it up. */
@@ -121,7 +121,7 @@ static void waited(struct flow *f)
 		due(f, 64);
 		break;
 	case OR_ACKER_NEXT_QUIET:
-		REQUIRE(f->t.end && rules.path_interval_ns && path.told_ns);
+		REQUIRE(f->t.end && rules.path_interval_ns && path.acked_ns);
 		f->quiet = true;
 		break;
 	case OR_ACKER_NEXT_NOTHING:

@@ -186,10 +186,10 @@ static void owed__by_queues(void)
 		CHECK(onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(1), n * 1000000));
 	CHECK(!onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(1), n * 1000000));
 	CHECK_EQ(part.owed_q, 28 * ack_q);
-	onramp_fifo_told(&part, 0);
+	onramp_fifo_settle(&part, 0);
 	CHECK(onramp_fifo_owe(&part, Q(2000), onramp_fifo_owed_max(1), 1));
 	/* Of 64 queues each at once, and each owes 31 ns at most. */
-	onramp_fifo_told(&part, 0);
+	onramp_fifo_settle(&part, 0);
 	CHECK(!onramp_fifo_owe(&part, ack_q, onramp_fifo_owed_max(64), 1));
 }
 
@@ -199,7 +199,7 @@ static u64 queue_leaves(struct onramp_fifo_part *part, u64 now, u64 time_q)
 	u64 start_q = onramp_fifo_part_start(part, end_q, now);
 
 	end_q = start_q + time_q;
-	onramp_fifo_told(part, end_q);
+	onramp_fifo_settle(part, end_q);
 	return onramp_fifo_ns(start_q, now);
 }
 

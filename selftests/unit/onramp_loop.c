@@ -22,7 +22,7 @@ struct flow {
 	struct onramp_ctrl ctrl;
 	struct onramp_txring ring;
 	struct onramp_tx rec[RECORDS];
-	struct onramp_view view;
+	struct onramp_conn_path path;
 };
 
 struct host {
@@ -338,7 +338,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	};
 	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;
-	struct onramp_trust trust;
+	struct onramp_path_result path_res;
 	bool known;
 	int i;
 	u8 says;
@@ -383,15 +383,15 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 		d.error_ns = onramp_owd_error(&h->owd, s.tx_ns);
 	}
 	d.proven = h->drain.voids < ONRAMP_DRAIN_VOIDS && onramp_owd_proven(&h->owd, s.tx_ns);
-	onramp_path_update(&h->path, &f->view, &f->ctrl, &core, &s, &d, &trust, &r);
-	if (trust.raise_ns)
-		onramp_owd_raise(&h->owd, trust.raise_ns);
+	onramp_path_update(&h->path, &f->path, &f->ctrl, &core, &s, &d, &path_res, &r);
+	if (path_res.raise_ns)
+		onramp_owd_raise(&h->owd, path_res.raise_ns);
 	l->res->paused += r.pause_ns > 0;
-	l->res->limited += trust.limited;
-	l->res->longer += trust.longer_ns > 0;
+	l->res->limited += path_res.limited;
+	l->res->longer += path_res.stretch_ns > 0;
 	l->res->slack = fmax(l->res->slack, h->path.slack_ns);
-	l->res->returns += trust.returned;
-	l->res->empty += trust.empty;
+	l->res->returns += path_res.returned;
+	l->res->empty += path_res.empty;
 }
 
 /* The receiver has all senders drain the path: 50 ms after the start, and then as or_acker does. */

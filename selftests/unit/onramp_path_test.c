@@ -10,10 +10,10 @@
 #define SEC	1000000000ULL
 
 static struct onramp_path p;
-static struct onramp_view v;
+static struct onramp_conn_path v;
 static struct onramp_ctrl f;
 static struct onramp_ctrl_params core;
-static struct onramp_trust trust;
+static struct onramp_path_result path_res;
 static struct onramp_result res;
 static u64 now;
 static u32 seq;
@@ -30,14 +30,14 @@ static void setup(void)
 }
 
 /* Another connection of the same path. */
-static void setup_view(struct onramp_view *view, struct onramp_ctrl *ctrl)
+static void setup_view(struct onramp_conn_path *view, struct onramp_ctrl *ctrl)
 {
 	memset(view, 0, sizeof(*view));
 	onramp_ctrl_init(ctrl);
 }
 
 /* An OR-ACK now, for a packet that left rtt_ns ago; delays in ns. */
-static void ack_to(struct onramp_view *view, struct onramp_ctrl *ctrl,
+static void ack_to(struct onramp_conn_path *view, struct onramp_ctrl *ctrl,
 		   const struct onramp_delay *set, u64 rtt_ns, s64 owd_ns, u64 cum_ns)
 {
 	struct onramp_delay d = *set;
@@ -55,7 +55,7 @@ static void ack_to(struct onramp_view *view, struct onramp_ctrl *ctrl,
 	d.trip.now_ns = now;
 	d.trip.out_ns = s.tx_ns;
 	d.trip.tx_ns = s.tx_ns;
-	onramp_path_update(&p, view, ctrl, &core, &s, &d, &trust, &res);
+	onramp_path_update(&p, view, ctrl, &core, &s, &d, &path_res, &res);
 }
 
 static const struct onramp_delay by_hand = { .bound = true };
@@ -139,16 +139,16 @@ static void limit__by_the_round_trip(void)
 {
 	setup();
 	ack(&by_hand, 20 * US, 0);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 	now += MS;
 	ack(&by_hand, 120 * US, 20 * MS);
-	CHECK_EQ(trust.limit_ns, 100 * US);
-	CHECK(trust.limited);
+	CHECK_EQ(path_res.limit_ns, 100 * US);
+	CHECK(path_res.limited);
 	CHECK_EQ(res.owd_ns, 100 * US);
 	CHECK_EQ(res.pause_ns, 50 * US);
 	now += MS;
 	ack(&by_hand, 120 * US, 80 * US);
-	CHECK(!trust.limited);
+	CHECK(!path_res.limited);
 	CHECK_EQ(res.owd_ns, 80 * US);
 	now += MS;
 	ack(&by_hand, 120 * US, -80 * (s64)US);
@@ -167,31 +167,31 @@ static void limit__without_the_queue_that_stood(void)
 
 	setup();
 	ack(&automatic, 320 * US, 0);
-	CHECK_EQ(trust.limit_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 150 * US + 160 * US);
+	CHECK_EQ(path_res.limit_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, 150 * US + 160 * US);
 	seeded.seeded = true;
 	onramp_path_seeded(&p, now, 300 * US);
 	now += MS;
 	ack(&seeded, 420 * US, 400 * US);
-	CHECK_EQ(trust.limit_ns, 400 * US);
-	CHECK(!trust.limited);
+	CHECK_EQ(path_res.limit_ns, 400 * US);
+	CHECK(!path_res.limited);
 	CHECK_EQ(res.owd_ns, 400 * US);
-	CHECK_EQ(trust.back_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 150 * US + 20 * US);
+	CHECK_EQ(path_res.back_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, 150 * US + 20 * US);
 	now += MS;
 	ack(&seeded, 470 * US, 400 * US);
-	CHECK_EQ(trust.back_ns, 50 * US);
+	CHECK_EQ(path_res.back_ns, 50 * US);
 	/* The queue falls, and with it what the lowest round trip contains. */
 	now += MS;
 	ack(&seeded, 120 * US, 100 * US);
-	CHECK_EQ(trust.limit_ns, 100 * US);
+	CHECK_EQ(path_res.limit_ns, 100 * US);
 	now += MS;
 	ack(&seeded, 420 * US, 400 * US);
-	CHECK_EQ(trust.limit_ns, 400 * US);
+	CHECK_EQ(path_res.limit_ns, 400 * US);
 	now += MS;
 	ack(&seeded, 20 * US, 0);
 	CHECK_EQ(onramp_path_stood(&p), 0);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 	/* A round trip of before the queue is no longer than that. */
 	setup();
 	ack(&automatic, 20 * US, 0);
@@ -199,14 +199,14 @@ static void limit__without_the_queue_that_stood(void)
 	now += MS;
 	ack(&seeded, 320 * US, 400 * US);
 	CHECK_EQ(onramp_path_stood(&p), 0);
-	CHECK_EQ(trust.limit_ns, 300 * US);
+	CHECK_EQ(path_res.limit_ns, 300 * US);
 	/* Without the seed all is as before. */
 	setup();
 	ack(&automatic, 320 * US, 0);
 	onramp_path_seeded(&p, now, 300 * US);
 	now += MS;
 	ack(&automatic, 420 * US, 400 * US);
-	CHECK_EQ(trust.limit_ns, 100 * US);
+	CHECK_EQ(path_res.limit_ns, 100 * US);
 }
 
 static void limit__without_the_hold_time(void)
@@ -218,14 +218,14 @@ static void limit__without_the_hold_time(void)
 	now += MS;
 	d.trip.hold_ns = 512 * US;
 	ack(&d, 632 * US, MS);
-	CHECK_EQ(trust.limit_ns, 101 * US);
+	CHECK_EQ(path_res.limit_ns, 101 * US);
 	now += MS;
 	/* Cut by less than its error. */
 	d.error_ns = 2 * US;
 	ack(&d, 632 * US, 103 * US);
-	CHECK(!trust.limited);
+	CHECK(!path_res.limited);
 	ack(&d, 632 * US, 104 * US);
-	CHECK(trust.limited);
+	CHECK(path_res.limited);
 }
 
 /* An OR-ACK, sooner after the packet was on the wire than after the qdisc let go of it. */
@@ -239,7 +239,7 @@ static void ack_after(u64 out_ns, u64 wire_ns, s64 owd_ns, u64 error_ns)
 
 	core = (struct onramp_ctrl_params) { .threshold_ns = 50 * US, .stale_ns = SEC,
 					.max_pause_ns = MS };
-	onramp_path_update(&p, &v, &f, &core, &s, &d, &trust, &res);
+	onramp_path_update(&p, &v, &f, &core, &s, &d, &path_res, &res);
 }
 
 /* The wait for the own link is in no one-way delay, and allows none. */
@@ -249,14 +249,14 @@ static void limit__without_the_own_link(void)
 	ack(&by_hand, 20 * US, 0);
 	now += MS;
 	ack_after(1100 * US, 50 * US, MS, 0);
-	CHECK_EQ(trust.limit_ns, 30 * US);
+	CHECK_EQ(path_res.limit_ns, 30 * US);
 	CHECK_EQ(res.owd_ns, 30 * US);
-	CHECK(trust.limited);
+	CHECK(path_res.limited);
 	/* Within the error of the baseline it changes nothing. */
 	now += MS;
 	ack_after(1100 * US, 50 * US, 32 * US, 2 * US);
 	CHECK_EQ(res.owd_ns, 32 * US);
-	CHECK(!trust.limited);
+	CHECK(!path_res.limited);
 	now += MS;
 	ack_after(1100 * US, 50 * US, 35 * US, 2 * US);
 	CHECK_EQ(res.owd_ns, 32 * US);
@@ -265,7 +265,7 @@ static void limit__without_the_own_link(void)
 	ack_after(60 * US, 50 * US, 0, 0);
 	now += MS;
 	ack_after(1100 * US, 50 * US, MS, 0);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 }
 
 /* The round trip is from the qdisc: a model that was slow leaves it as the limit. */
@@ -277,10 +277,10 @@ static void limit__without_the_model(void)
 	ack_after(20 * US, 3 * US, 0, 0);
 	now += MS;
 	ack(&by_hand, 100 * US, MS);
-	CHECK_EQ(trust.limit_ns, 80 * US);
+	CHECK_EQ(path_res.limit_ns, 80 * US);
 	now += MS;
 	ack(&by_hand, 20 * US, MS);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 }
 
 /* Whoever knows that clocks and links are right may do without. */
@@ -293,7 +293,7 @@ static void limit__may_be_left_out(void)
 	now += MS;
 	ack(&d, 20 * US, 5 * MS);
 	CHECK_EQ(res.owd_ns, 5 * MS);
-	CHECK(!trust.limited);
+	CHECK(!path_res.limited);
 }
 
 /* A lowest round trip is forgotten after 60 s at most. */
@@ -305,16 +305,16 @@ static void limit__forgets(void)
 	ack(&by_hand, 120 * US, 0);
 	now += SEC;
 	ack(&by_hand, 120 * US, MS);
-	CHECK_EQ(trust.limit_ns, 100 * US);
+	CHECK_EQ(path_res.limit_ns, 100 * US);
 	now += 30 * SEC;
 	ack(&by_hand, 120 * US, MS);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 	/* So it is where the model was slow. */
 	now += MS;
 	ack_after(120 * US, 3 * US, 0, 0);
 	now += MS;
 	ack(&by_hand, 120 * US, MS);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 }
 
 /* With nobound and T by hand, T is one of the whole delay. */
@@ -350,7 +350,7 @@ static void absolute__above_the_lowest(bool is_auto)
 	now += MS;
 	ack(&d, 820 * US, 5 * SEC);
 	CHECK_EQ(res.owd_ns, 200 * US);
-	CHECK_EQ(trust.limit_ns, 200 * US);
+	CHECK_EQ(path_res.limit_ns, 200 * US);
 }
 
 /* The baseline knows that the route has become longer; it never raises a delay. */
@@ -415,18 +415,18 @@ static void auto__longest_batch(void)
 	d.byte_ns = onramp_byte_time(12500000ULL, 1, 1);
 	d.batch = 50000;
 	ack(&d, 20 * US, 0);
-	CHECK_NEAR(trust.threshold_ns, 4020 * US, 100);
+	CHECK_NEAR(path_res.threshold_ns, 4020 * US, 100);
 	d.batch = 15000;
 	for (i = 0; i < 3; i++) {
 		now += 100 * MS;
 		ack(&d, 20 * US, 0);
-		CHECK_NEAR(trust.threshold_ns, 4020 * US, 100);
+		CHECK_NEAR(path_res.threshold_ns, 4020 * US, 100);
 	}
 	for (i = 0; i < 10; i++) {
 		now += 100 * MS;
 		ack(&d, 20 * US, 0);
 	}
-	CHECK_NEAR(trust.threshold_ns, 1220 * US, 100);
+	CHECK_NEAR(path_res.threshold_ns, 1220 * US, 100);
 }
 
 /* Half of the delay at which packets were lost, for round trip and unit: 20 of 150 us. */
@@ -435,28 +435,28 @@ static void lost__limits_the_unit(void)
 	setup();
 	CHECK(!onramp_path_lost(&p, now));
 	ack(&automatic, 20 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 170 * US);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
 	/* No queue explains it. */
 	CHECK(!onramp_path_lost(&p, now));
 	now += 10 * US;
 	ack(&automatic, 120 * US, 80 * US);
 	now += 10 * US;
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 170 * US);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
 	CHECK(onramp_path_lost(&p, now));
 	/* The slack stays. */
 	p.slack_ns = 7 * US;
 	p.slack_at_ns = now;
 	now += 10 * US;
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 47 * US);
+	CHECK_EQ(path_res.threshold_ns, 47 * US);
 	p.slack_ns = 0;
 	now += ONRAMP_LOST_NS - 20 * US;
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 40 * US);
+	CHECK_EQ(path_res.threshold_ns, 40 * US);
 	now += 10 * US;
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 170 * US);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
 }
 
 /* Less than the round trip: a pause that has begun later would be too late. */
@@ -468,13 +468,13 @@ static void lost__leaves_the_round_trip(void)
 	ack(&automatic, 40 * US, 20 * US);
 	CHECK(onramp_path_lost(&p, now));
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 20 * US);
+	CHECK_EQ(path_res.threshold_ns, 20 * US);
 	/* A much deeper buffer is no limit. */
 	now += 2 * MS;
 	ack(&automatic, 920 * US, 900 * US);
 	CHECK(onramp_path_lost(&p, now));
 	ack(&automatic, 30 * US, 10 * US);
-	CHECK_EQ(trust.threshold_ns, 170 * US);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
 }
 
 /* A delay of long ago explains nothing. */
@@ -503,10 +503,10 @@ static void auto__adds_the_round_trip(void)
 	d.byte_ns = onramp_byte_time(12500000000ULL, 1, 1);
 	d.error_ns = 3 * US;
 	ack(&d, 20 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 43 * US);
+	CHECK_EQ(path_res.threshold_ns, 43 * US);
 	now += MS;
 	ack(&d, 500 * US, 200 * US);
-	CHECK_EQ(trust.threshold_ns, 43 * US);
+	CHECK_EQ(path_res.threshold_ns, 43 * US);
 	CHECK_EQ(res.pause_ns, 157 * US);
 	/* Empty is half a unit and the error. */
 	CHECK_EQ(core.empty_ns, 13 * US);
@@ -514,19 +514,19 @@ static void auto__adds_the_round_trip(void)
 	/* All of a round trip up to 20 us, half of one from 40 us on. */
 	setup();
 	ack(&d, 15 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 38 * US);
+	CHECK_EQ(path_res.threshold_ns, 38 * US);
 	setup();
 	ack(&d, 30 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 43 * US);
+	CHECK_EQ(path_res.threshold_ns, 43 * US);
 	setup();
 	ack(&d, 200 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 123 * US);
+	CHECK_EQ(path_res.threshold_ns, 123 * US);
 }
 
 /* Of two connections one has a route that is 100 longer. */
 static void route__is_no_queue(void)
 {
-	struct onramp_view w;
+	struct onramp_conn_path w;
 	struct onramp_ctrl g;
 	int i;
 
@@ -538,9 +538,9 @@ static void route__is_no_queue(void)
 		ack_to(&w, &g, &by_hand, 220 * US, 105 * US,
 		       onramp_ctrl_cum_pause(&g, now - 220 * US));
 		if (i < 60)
-			CHECK_EQ(trust.detour_ns, 0);
+			CHECK_EQ(path_res.detour_ns, 0);
 	}
-	CHECK_EQ(trust.detour_ns, 105 * US);
+	CHECK_EQ(path_res.detour_ns, 105 * US);
 	CHECK_EQ(res.owd_ns, 0);
 	/* The queue of 60 is one on both. */
 	now += MS;
@@ -548,7 +548,7 @@ static void route__is_no_queue(void)
 	CHECK_EQ(res.owd_ns, 60 * US);
 	now += MS;
 	ack(&by_hand, 80 * US, 60 * US);
-	CHECK_EQ(trust.detour_ns, 0);
+	CHECK_EQ(path_res.detour_ns, 0);
 	CHECK_EQ(res.owd_ns, 60 * US);
 }
 
@@ -562,7 +562,7 @@ static void route__of_one_connection(void)
 	for (i = 0; i < 300; i++) {
 		now += MS;
 		ack(&by_hand, 120 * US, 100 * US);
-		CHECK_EQ(trust.detour_ns, 0);
+		CHECK_EQ(path_res.detour_ns, 0);
 	}
 }
 
@@ -595,16 +595,16 @@ static void slack__rises_if_queues_run_empty(void)
 	setup();
 	ack(&automatic, 20 * US, 0);
 	pause_of(unit, 10 * US);
-	CHECK(trust.returned);
-	CHECK(trust.empty);
+	CHECK(path_res.returned);
+	CHECK(path_res.empty);
 	CHECK_EQ(p.slack_ns, unit / 4);
 	pause_of(unit, 10 * US);
 	CHECK_EQ(p.slack_ns, unit / 2);
-	CHECK_EQ(trust.threshold_ns, unit + 20 * US + unit / 4);
+	CHECK_EQ(path_res.threshold_ns, unit + 20 * US + unit / 4);
 	/* A queue that has not: it falls by a third of that. */
 	pause_of(unit, 110 * US);
-	CHECK(trust.returned);
-	CHECK(!trust.empty);
+	CHECK(path_res.returned);
+	CHECK(!path_res.empty);
 	CHECK_EQ(p.slack_ns, unit / 2 - unit / 12);
 	/* A longer pause counts for more, */
 	setup();
@@ -634,8 +634,8 @@ static void slack__rises_if_the_lowest_delay_is_wrong(void)
 	ack(&automatic, 20 * US, 0);
 	for (i = 0; i < 40; i++) {
 		pause_of(5 * MS, 100 * US + i % 3 * US);
-		CHECK(trust.returned || trust.threshold_ns > 10 * MS);
-		CHECK_EQ(trust.empty, trust.returned && i >= ONRAMP_RETURNS_MIN);
+		CHECK(path_res.returned || path_res.threshold_ns > 10 * MS);
+		CHECK_EQ(path_res.empty, path_res.returned && i >= ONRAMP_RETURNS_MIN);
 	}
 	/* Until such a pause does not come about any more. */
 	CHECK(p.slack_ns > 9 * MS);
@@ -691,7 +691,7 @@ static void slack__stays_where_the_path_is_proven(void)
 			f.beta = 0;
 			now += 10 * MS;
 			ack(&proven, 320 * US, (s64)(370 + k * 10 + i % 3) * US);
-			CHECK_EQ(trust.over_ns, (70 + k * 10 + i % 3) * US);
+			CHECK_EQ(path_res.over_ns, (70 + k * 10 + i % 3) * US);
 		}
 		CHECK_EQ(p.slack_ns > MS, k);
 	}
@@ -727,8 +727,8 @@ static void slack__rises_where_pauses_move_nothing(void)
 		f.cum_ns += 5 * MS;
 		now += 10 * MS;
 		ack(&proven, 10 * MS, 9 * MS);
-		CHECK(trust.returned);
-		CHECK_EQ(trust.empty, rows[k].rises);
+		CHECK(path_res.returned);
+		CHECK_EQ(path_res.empty, rows[k].rises);
 		CHECK_EQ(p.slack_ns, rows[k].rises ? 2 * 170 * US : 0);
 	}
 }
@@ -754,8 +754,8 @@ static void slack__rises_where_delays_stay(void)
 		f.cum_ns += 5 * MS;
 		now += 10 * MS;
 		ack(&automatic, 10 * MS, 9 * MS + unit / 8);
-		CHECK(trust.returned);
-		CHECK_EQ(trust.empty, before >= ONRAMP_LEVEL_MIN);
+		CHECK(path_res.returned);
+		CHECK_EQ(path_res.empty, before >= ONRAMP_LEVEL_MIN);
 		CHECK_EQ(p.slack_ns, before >= ONRAMP_LEVEL_MIN ? 2 * (unit + 20 * US) : 0);
 	}
 	/* One that is another one in between begins anew. */
@@ -770,8 +770,8 @@ static void slack__rises_where_delays_stay(void)
 	f.cum_ns += 5 * MS;
 	now += 10 * MS;
 	ack(&automatic, 10 * MS, 9 * MS);
-	CHECK(trust.returned);
-	CHECK(!trust.empty);
+	CHECK(path_res.returned);
+	CHECK(!path_res.empty);
 }
 
 /* Queues that differ are queues. */
@@ -789,7 +789,7 @@ static void slack__stays_where_queues_do_not_run_empty(void)
 /* Others of the path have sent meanwhile: the queue is not what the pause has left. */
 static void slack__by_the_first_packet_of_the_path(void)
 {
-	struct onramp_view w;
+	struct onramp_conn_path w;
 	struct onramp_ctrl g;
 
 	setup();
@@ -801,7 +801,7 @@ static void slack__by_the_first_packet_of_the_path(void)
 	now += MS;
 	ack_to(&w, &g, &automatic, 20 * US + 100, 0, 0);
 	ack(&automatic, 20 * US, 0);
-	CHECK(!trust.returned);
+	CHECK(!path_res.returned);
 	CHECK_EQ(p.slack_ns, 0);
 }
 
@@ -845,11 +845,11 @@ static void swing__by_packets_that_are_overtaken(void)
 	now += 20 * MS;
 	left = now - 10 * MS;
 	packet(&automatic, left, 9 * MS);
-	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(path_res.swing_ns, 0);
 	now += US;
 	packet(&automatic, left + 2 * MS, MS);
-	CHECK_EQ(trust.swing_ns, 6 * MS);
-	CHECK_EQ(trust.threshold_ns, unit + 20 * US + 6 * MS);
+	CHECK_EQ(path_res.swing_ns, 6 * MS);
+	CHECK_EQ(path_res.threshold_ns, unit + 20 * US + 6 * MS);
 
 	setup();
 	packet(&automatic, now - 20 * US, 0);
@@ -859,29 +859,29 @@ static void swing__by_packets_that_are_overtaken(void)
 	now += US;
 	packet(&automatic, left, 9 * MS);
 	CHECK_EQ(res.verdict, ONRAMP_STALE);
-	CHECK_EQ(trust.swing_ns, 6 * MS);
+	CHECK_EQ(path_res.swing_ns, 6 * MS);
 
 	/* It is the longest one, and is forgotten after a minute at most. */
 	now += MS;
 	packet(&automatic, now - 5 * MS, 4 * MS);
 	now += US;
 	packet(&automatic, now - 4 * MS, 0);
-	CHECK_EQ(trust.swing_ns, 6 * MS);
+	CHECK_EQ(path_res.swing_ns, 6 * MS);
 	now += 20 * SEC;
 	packet(&automatic, now - 20 * US, 0);
-	CHECK_EQ(trust.swing_ns, 6 * MS);
+	CHECK_EQ(path_res.swing_ns, 6 * MS);
 	now += 20 * SEC;
 	packet(&automatic, now - 20 * US, 0);
 	now += 40 * SEC;
 	packet(&automatic, now - 20 * US, 0);
-	CHECK_EQ(trust.swing_ns, 0);
-	CHECK_EQ(trust.threshold_ns, unit + 20 * US);
+	CHECK_EQ(path_res.swing_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, unit + 20 * US);
 }
 
 static void swing__of_nothing_else(void)
 {
 	struct onramp_delay d = automatic;
-	struct onramp_view w;
+	struct onramp_conn_path w;
 	struct onramp_ctrl g;
 	u64 left;
 
@@ -893,24 +893,24 @@ static void swing__of_nothing_else(void)
 	packet(&automatic, left, 9 * MS);
 	now += US;
 	packet(&automatic, left + 8 * MS, MS);
-	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(path_res.swing_ns, 0);
 	/* A clock that is set back by more than the round trip allows. */
 	now += 10 * MS;
 	d.rx_ns = 16 * SEC;
 	ack(&d, 3 * MS, 2 * MS);
-	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(path_res.swing_ns, 0);
 	/* Another clock. */
 	now += 10 * MS;
 	packet(&automatic, now - 10 * MS, 9 * MS);
 	now += MS;
-	onramp_view_forget(&v);
+	onramp_conn_path_forget(&v);
 	packet(&automatic, now - 3 * MS, 0);
-	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(path_res.swing_ns, 0);
 	/* A connection with another route. */
 	setup_view(&w, &g);
 	d.rx_ns = 0;
 	ack_to(&w, &g, &d, 20 * US, 0, 0);
-	CHECK_EQ(trust.swing_ns, 0);
+	CHECK_EQ(path_res.swing_ns, 0);
 	/* More than the longest pause. */
 	setup();
 	packet(&automatic, now - 20 * US, 0);
@@ -919,11 +919,11 @@ static void swing__of_nothing_else(void)
 	packet(&automatic, left, 490 * MS);
 	now += US;
 	packet(&automatic, left + MS, MS);
-	CHECK_EQ(trust.swing_ns, ONRAMP_SLACK_MAX_NS);
+	CHECK_EQ(path_res.swing_ns, ONRAMP_SLACK_MAX_NS);
 	/* A threshold by hand is as it was set. */
 	now += MS;
 	packet(&by_hand, now - 20 * US, 0);
-	CHECK_EQ(trust.threshold_ns, 50 * US);
+	CHECK_EQ(path_res.threshold_ns, 50 * US);
 }
 
 /* By hand: the threshold is as it was set. */
@@ -934,7 +934,7 @@ static void slack__is_for_auto(void)
 	p.slack_ns = MS;
 	now += MS;
 	ack(&by_hand, 220 * US, 150 * US);
-	CHECK_EQ(trust.threshold_ns, 50 * US);
+	CHECK_EQ(path_res.threshold_ns, 50 * US);
 	CHECK_EQ(res.pause_ns, 100 * US);
 }
 
@@ -981,17 +981,17 @@ static void let_go__while_others_fill_the_queue(void)
 	setup();
 	ack(&by_hand, 20 * US, 0);
 	CHECK_EQ(pause_after(1, false), 100 * US);
-	CHECK_EQ(trust.coexist_share, 0);
+	CHECK_EQ(path_res.coexist_share, 0);
 	/* 2^25 ns from all to nothing. */
 	CHECK_NEAR(pause_after(10, true), 70 * US, US);
-	CHECK_NEAR(trust.coexist_share, 0.298 * ONRAMP_ONE, ONRAMP_ONE / 1000);
+	CHECK_NEAR(path_res.coexist_share, 0.298 * ONRAMP_ONE, ONRAMP_ONE / 1000);
 	CHECK_EQ(pause_after(30, true), 0);
 	CHECK_EQ(res.verdict, ONRAMP_BELOW);
-	CHECK_EQ(trust.coexist_share, ONRAMP_ONE);
+	CHECK_EQ(path_res.coexist_share, ONRAMP_ONE);
 	CHECK_EQ(pause_after(100, true), 0);
 	CHECK_NEAR(pause_after(10, false), 30 * US, US);
 	CHECK_EQ(pause_after(30, false), 100 * US);
-	CHECK_EQ(trust.coexist_share, 0);
+	CHECK_EQ(path_res.coexist_share, 0);
 	/* A long silence is one step. */
 	CHECK_EQ(pause_after(40, true), 0);
 	now += 10 * MS;
@@ -1012,7 +1012,7 @@ static void let_go__counts_above_the_threshold(void)
 	now += MS;
 	ack(&d, 60 * US, 40 * US);
 	CHECK_EQ(p.coexist_share, ONRAMP_ONE);
-	CHECK_EQ(trust.coexist_share, 0);
+	CHECK_EQ(path_res.coexist_share, 0);
 }
 
 /*
@@ -1045,21 +1045,21 @@ static void longer__is_no_queue(void)
 {
 	setup_short();
 	ack_longer(&automatic, 13 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS);
 	CHECK_EQ(res.owd_ns, 3 * MS);
-	CHECK_EQ(trust.threshold_ns, 170 * US + 20 * MS);
+	CHECK_EQ(path_res.threshold_ns, 170 * US + 20 * MS);
 	CHECK_EQ(res.pause_ns, 0);
 	ack_longer(&automatic, 10 * MS - 7, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS - 7);
 	CHECK_EQ(res.owd_ns, 0);
 	/* The lowest. */
 	ack_longer(&automatic, 12 * MS, 11 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS - 7);
 	CHECK_EQ(res.owd_ns, 2 * MS + 7);
 	/* By hand T stays. */
 	ack_longer(&by_hand, 11 * MS, 11 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS - 7);
-	CHECK_EQ(trust.threshold_ns, 50 * US);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS - 7);
+	CHECK_EQ(path_res.threshold_ns, 50 * US);
 	CHECK_EQ(res.owd_ns, MS + 7);
 	CHECK(res.pause_ns > 0);
 }
@@ -1072,36 +1072,36 @@ static void longer__by_much_both_ways_at_once(void)
 
 	setup_short();
 	ack_longer(&automatic, 10 * MS, MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
 	ack_longer(&automatic, MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
 	ack_longer(&automatic, 1359 * US, 1359 * US);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
 	ack_longer(&automatic, 1360 * US, 1360 * US);
-	CHECK_EQ(trust.longer_ns, 1360 * US);
+	CHECK_EQ(path_res.stretch_ns, 1360 * US);
 	setup_short();
 	d.bound = false;
 	ack_longer(&d, 10 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	/* Both queues have been there for a while, and grow to less than four times that. */
 	setup_short();
 	for (i = 0; i < 140; i++)
 		ack_longer(&automatic, MS, MS);
 	ack_longer(&automatic, 4 * MS - 4, 4 * MS - 4);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	ack_longer(&automatic, 4 * MS, 4 * MS);
-	CHECK_EQ(trust.longer_ns, 4 * MS);
+	CHECK_EQ(path_res.stretch_ns, 4 * MS);
 	/* Of a path that was silent, nothing is known. */
 	setup_short();
 	now += 134 * MS;
 	ack_longer(&automatic, 10 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	setup();
 	ack_longer(&automatic, 10 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 }
 
 /* Then pauses are for the whole delay again. */
@@ -1111,32 +1111,32 @@ static void longer__ends(void)
 	setup_short();
 	ack_longer(&automatic, 12 * MS, 12 * MS);
 	ack_longer(&automatic, 9 * MS, 15 * MS);
-	CHECK_EQ(trust.longer_ns, 9 * MS);
+	CHECK_EQ(path_res.stretch_ns, 9 * MS);
 	ack_longer(&automatic, 15 * MS, 6 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	CHECK_EQ(res.owd_ns, 15 * MS);
 	CHECK(res.pause_ns > 0);
 	ack_longer(&automatic, 15 * MS, 6 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	/* or the filter knows the new path: the round trip is longer for T, too. */
 	setup_short();
 	ack_longer(&automatic, 10 * MS, 10 * MS);
 	now = max_t(u64, now, p.last_tx_ns + 20 * MS) + MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
-	CHECK_EQ(trust.longer_ns, 0);
-	CHECK_EQ(trust.raise_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
-	CHECK_EQ(trust.limit_ns, 20 * MS);
+	CHECK_EQ(path_res.stretch_ns, 0);
+	CHECK_EQ(path_res.raise_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
+	CHECK_EQ(path_res.limit_ns, 20 * MS);
 	now += MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
-	CHECK_EQ(trust.limit_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
 	/* Where the route changes back and again, it counts again. */
 	setup_short();
 	ack_longer(&automatic, 10 * MS, 10 * MS);
 	ack_longer(&automatic, 0, 0);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	ack_longer(&automatic, 10 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS);
 }
 
 /* OR-ACKs of a path that has become longer for 2^29 ns and more, @step_ns apart. */
@@ -1149,8 +1149,8 @@ static void stay_longer(const struct onramp_delay *set, u64 step_ns)
 	while (now - from_ns + step_ns < 1ULL << 29) {
 		now += step_ns - MS;
 		ack_longer(set, 10 * MS + (u64)seq % 2, 10 * MS);
-		CHECK_EQ(trust.longer_ns, 10 * MS);
-		CHECK_EQ(trust.raise_ns, 0);
+		CHECK_EQ(path_res.stretch_ns, 10 * MS);
+		CHECK_EQ(path_res.raise_ns, 0);
 	}
 	now += step_ns - MS;
 	ack_longer(set, 10 * MS + 5, 10 * MS);
@@ -1163,46 +1163,46 @@ static void longer__is_certain_then(void)
 
 	setup_short();
 	stay_longer(&automatic, MS);
-	CHECK_EQ(trust.raise_ns, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(path_res.raise_ns, 10 * MS);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS);
 	CHECK_EQ(res.owd_ns, 5);
-	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
+	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
 	/* The caller has raised the baseline. */
 	now += MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
-	CHECK_EQ(trust.raise_ns, 0);
-	CHECK_EQ(trust.longer_ns, 0);
-	CHECK_EQ(trust.limit_ns, 0);
-	CHECK_EQ(trust.threshold_ns, 160 * US + 10 * MS);
+	CHECK_EQ(path_res.raise_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
+	CHECK_EQ(path_res.limit_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
 	/* Now it can become longer again. */
 	now += 50 * MS;
 	ack(&automatic, 20 * US + 20 * MS + 800 * MS, 400 * MS);
-	CHECK_EQ(trust.longer_ns, 400 * MS);
+	CHECK_EQ(path_res.stretch_ns, 400 * MS);
 	/* 15 OR-ACKs after the first are too few: not longer, and not at once. */
 	setup_short();
 	stay_longer(&automatic, 38 * MS);
-	CHECK_EQ(trust.raise_ns, 0);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.raise_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	CHECK_EQ(res.owd_ns, 10 * MS + 5);
 	ack_longer(&automatic, 10 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 0);
 	/* They do not count for the next time. */
 	ack_longer(&automatic, 0, 0);
 	stay_longer(&automatic, 38 * MS);
-	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(path_res.raise_ns, 0);
 	setup_short();
 	stay_longer(&automatic, 35 * MS);
-	CHECK_EQ(trust.raise_ns, 10 * MS);
+	CHECK_EQ(path_res.raise_ns, 10 * MS);
 	/* By synchronised clocks the lowest delay is here. */
 	setup();
 	d.absolute = true;
 	ack(&d, 20 * US, 0);
 	now += MS;
 	stay_longer(&d, MS);
-	CHECK_EQ(trust.raise_ns, 10 * MS);
+	CHECK_EQ(path_res.raise_ns, 10 * MS);
 	CHECK_EQ(res.owd_ns, 5);
 	ack_longer(&d, 10 * MS + 7, 10 * MS);
-	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(path_res.raise_ns, 0);
 	CHECK_EQ(res.owd_ns, 7);
 }
 
@@ -1256,26 +1256,26 @@ static void back__becomes_longer(void)
 	ack(&automatic, 20 * US, 0);
 	now--;
 	ack(&automatic, 20 * US + 20 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS);
 	now--;
 	ack(&automatic, 20 * US + 20 * MS, 10 * MS);
-	CHECK_EQ(trust.longer_ns, 10 * MS);
-	CHECK_EQ(trust.raise_ns, 0);
+	CHECK_EQ(path_res.stretch_ns, 10 * MS);
+	CHECK_EQ(path_res.raise_ns, 0);
 }
 
 static void back__is_no_detour(void)
 {
 	struct onramp_ctrl other;
-	struct onramp_view view;
+	struct onramp_conn_path view;
 
 	setup();
 	ack(&by_hand, 200 * US, 0);
 	setup_view(&view, &other);
 	ack_to(&view, &other, &by_hand, 300 * US, 100 * US, 0);
-	CHECK_EQ(trust.detour_ns, 0);
+	CHECK_EQ(path_res.detour_ns, 0);
 	now--;
 	ack_to(&view, &other, &by_hand, 300 * US, 100 * US, 0);
-	CHECK_EQ(trust.detour_ns, 0);
+	CHECK_EQ(path_res.detour_ns, 0);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static void start(void)
 	struct or_acker_window any = { 0, ~0U };
 
 	or_acker_track_init(&track, &any, 7);
-	path = (struct or_acker_path) { .told_ns = NOW };
+	path = (struct or_acker_path) { .acked_ns = NOW };
 	cpu_tat = 0;
 }
 
@@ -120,7 +120,7 @@ static void track__ten_packets_while_the_path_is_learned(void)
 	CHECK_EQ(packet_at(NOW + 10, 100, false), OR_ACKER_NEXT_SEND);
 	track.due = false;
 	CHECK(or_acker_track_take(&track));
-	path.told_ns = NOW + 250 * MS - 1;
+	path.acked_ns = NOW + 250 * MS - 1;
 	packet_at(NOW + 250 * MS - 1, 100, false);
 	CHECK_EQ(track.limit, 10);
 	CHECK(or_acker_track_take(&track));
@@ -169,14 +169,14 @@ static void track__quiet_at_the_end(void)
 	start();
 	packet_at(NOW, 100, false);
 	packet_at(NOW, 100, true);
-	path.told_ns = NOW + 50001;
+	path.acked_ns = NOW + 50001;
 	CHECK_EQ(or_acker_track_waited(&track, &each, &path, NOW + 50000),
 		 OR_ACKER_NEXT_SEND);
 	/* Its sender does not know the path. */
 	start();
 	packet_at(NOW, 100, false);
 	packet_at(NOW, 100, true);
-	path.told_ns = NOW - 10 * MS;
+	path.acked_ns = NOW - 10 * MS;
 	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
 		 OR_ACKER_NEXT_SEND);
 }
@@ -213,7 +213,7 @@ static void track__quiet_at_once(void)
 	CHECK_EQ(packet_at(NOW + 10 * MS, 100, true), OR_ACKER_NEXT_SEND);
 	start();
 	/* The clock of a driver may be a little behind. */
-	path.told_ns = NOW + 1;
+	path.acked_ns = NOW + 1;
 	each.path_interval_ns = 0;
 	CHECK_EQ(or_acker_track_packet(&track, &each, &path, &p), OR_ACKER_NEXT_WAIT);
 }
@@ -271,7 +271,7 @@ static void admit__takes_all_or_nothing(void)
 	cpu_tat = NOW + 2 * MS;
 	CHECK_EQ(admit(NOW), OR_ACKER_HELD_CPU);
 	CHECK_EQ(path.tat_ns, 0);
-	CHECK_EQ(path.told_ns, NOW);
+	CHECK_EQ(path.acked_ns, NOW);
 	CHECK_EQ(track.credit, 4096);
 	CHECK_EQ(cpu_tat, NOW + 2 * MS);
 	cpu_tat = 0;

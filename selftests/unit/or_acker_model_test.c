@@ -238,7 +238,7 @@ static void run_all(void)
 		/* A sender begins anew: it has been told nothing. */
 		if (chance(0.0005)) {
 			i = random_u64() % HOSTS;
-			run.path[i].told_ns = 0;
+			run.path[i].acked_ns = 0;
 			run.host[i].told = -1;
 		}
 		i = random_u64() % FLOWS;

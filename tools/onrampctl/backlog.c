@@ -39,7 +39,7 @@ uint32_t route_device(const struct route *r)
 	uint32_t ifindex = 0;
 
 	if (!msg)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	nlmsg_append(msg, &route, sizeof(route), NLMSG_ALIGNTO);
 	nla_put(msg, RTA_DST, len, r->remote);
 	if (r->local)

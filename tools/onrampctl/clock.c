@@ -118,7 +118,7 @@ static int clock_status(const struct ctl *ctl)
 	size_t i;
 
 	if (result == CTL_UNKNOWN)
-		unknown("the kernel does not tell about its clock");
+		die_unknown("the kernel does not tell about its clock");
 	o = json_pack("{s:s, s:O, s:O}", "status", result ? "warning" : "ok", "clocks", rows,
 		      "problems", problems);
 	if (j_get(found, "promised_error_ns"))
@@ -156,7 +156,7 @@ static int show_sources(const struct ctl *ctl)
 	add(found, "ptp", ptp());
 	hint();
 	if (!json_object_size(found))
-		unknown("neither chronyd nor ptp4l answers: no daemon runs, or chronyc and pmc are not installed");
+		die_unknown("neither chronyd nor ptp4l answers: no daemon runs, or chronyc and pmc are not installed");
 	rows = clock_source_rows(found);
 	json_array_foreach(rows, i, row)
 		if (j_is(row, "state", "selected") || j_is(row, "state", "slave"))

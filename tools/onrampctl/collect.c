@@ -538,10 +538,10 @@ json_t *facts_twice(const struct ctl *ctl)
 	if (ctl->facts) {
 		facts = json_load_file(ctl->facts, 0, &error);
 		if (!facts)
-			unknown("%s, line %d: %s", ctl->facts, error.line, error.text);
+			die_unknown("%s, line %d: %s", ctl->facts, error.line, error.text);
 		if (!json_is_object(json_object_get(facts, "now")))
-			unknown("%s has no facts: expected the output of 'onrampctl facts'",
-				ctl->facts);
+			die_unknown("%s has no facts: expected the output of 'onrampctl facts'",
+				    ctl->facts);
 		return facts;
 	}
 	if (ctl->interval_ns) {
@@ -558,6 +558,6 @@ json_t *facts_twice(const struct ctl *ctl)
 	package_read(ctl, now);
 	facts = json_pack("{s:o?, s:o}", "before", before, "now", now);
 	if (!facts)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	return facts;
 }

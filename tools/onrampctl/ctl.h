@@ -67,7 +67,7 @@ struct ctl {
 };
 
 /* die() with status 3: it is not known how this host is. */
-_Noreturn void __printf(1, 2) unknown(const char *fmt, ...);
+_Noreturn void __printf(1, 2) die_unknown(const char *fmt, ...);
 size_t word_among(const char *what, const char *word, const char * const *names, size_t n);
 
 /* term.c: colours and size of a terminal. */

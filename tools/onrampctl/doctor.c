@@ -166,7 +166,7 @@ void found(struct doctor *d, const struct found *f)
 		      "why", f->why, "do", f->action, "evidence",
 		      f->evidence ? f->evidence : json_object());
 	if (!o)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	d->found++;
 	j_int(d->muted, d->code, &until);
 	if (until > d->now_s) {
@@ -1864,7 +1864,7 @@ json_t *doctor_run(const json_t *facts, const json_t *muted, int64_t now_s)
 			     "modules", j_get(d.now, "modules"), "findings", "muted", "skipped",
 			     "ok", "hidden", j_get(d.now, "hidden"));
 	if (!d.report)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
 		d.code = checks[i].code;
 		d.severity = checks[i].severity;

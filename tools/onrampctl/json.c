@@ -82,7 +82,7 @@ void j_set(json_t *o, const char *key, json_t *value)
 	if (!value)
 		value = json_null();
 	if (json_object_set_new(o, key, value))
-		unknown("out of memory");
+		die_unknown("out of memory");
 }
 
 /* jansson has no larger integers; no counter comes near. */
@@ -95,7 +95,7 @@ void j_print(const json_t *o)
 {
 	if (json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) || putchar('\n') == EOF ||
 	    fflush(stdout))
-		unknown("cannot write to stdout");
+		die_unknown("cannot write to stdout");
 }
 
 /**

@@ -60,10 +60,10 @@ struct look look_first(const struct ctl *ctl, int argc, char **argv)
 		die_usage("%s", error);
 	found.filter = filter;
 	if (sockets_each(on_match, &found))
-		unknown("the kernel does not tell about connections: modprobe tcp_diag");
+		die_unknown("the kernel does not tell about connections: modprobe tcp_diag");
 	filter_free(filter);
 	if (!found.n)
-		unknown("unknown connection: 'onrampctl show flows' lists all");
+		die_unknown("unknown connection: 'onrampctl show flows' lists all");
 	if (found.n > 1)
 		warning("%u connections match: this is the busiest one", found.n);
 	l.time_ns = now_ns();

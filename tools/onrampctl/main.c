@@ -27,10 +27,10 @@
 #define STATE_FILE	"/var/lib/onramp/muted.json"
 
 /**
- * unknown() - print an error, one sentence, and exit with status 3
+ * die_unknown() - print an error, one sentence, and exit with status 3
  * @fmt: printf format, without trailing newline
  */
-void unknown(const char *fmt, ...)
+void die_unknown(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -330,13 +330,13 @@ static void join_netns(const char *name)
 		die_usage("network namespace '%s': expected a name of 'ip netns list'", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		unknown("unknown network namespace '%s': 'ip netns list' shows all",
-			name);
+		die_unknown("unknown network namespace '%s': 'ip netns list' shows all",
+			    name);
 	if (setns(fd, CLONE_NEWNET))
-		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
+		die_unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
 	close(fd);
 	if (unshare(CLONE_NEWNS) || mount("", "/", "none", MS_SLAVE | MS_REC, NULL))
-		unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
+		die_unknown("cannot enter the network namespace '%s': %s", name, strerror(errno));
 	/* If it cannot be mounted, facts that only /sys has are left out. */
 	if (!umount2("/sys", MNT_DETACH))
 		mount(name, "/sys", "sysfs", 0, NULL);

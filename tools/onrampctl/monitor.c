@@ -74,7 +74,7 @@ static void put(const struct monitor *m, const json_t *event)
 	else
 		monitor_line(stdout, event);
 	if (fflush(stdout))
-		unknown("cannot write to stdout");
+		die_unknown("cannot write to stdout");
 }
 
 static void on_event(json_t *event, void *arg)
@@ -97,7 +97,7 @@ static void on_overrun(struct monitor *m)
 
 	warning("events were lost: this host was too slow to read them; the state of all paths follows");
 	if (family_dump(FAMILY_PATHS, rows))
-		unknown("the list of paths cannot be read any more");
+		die_unknown("the list of paths cannot be read any more");
 	json_array_foreach(rows, i, row) {
 		j_set(row, "event", json_string("now"));
 		j_set(row, "time_ms", json_integer((json_int_t)(clock_ns(CLOCK_REALTIME) /
@@ -130,9 +130,9 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 		die_usage("events are not among the facts: use monitor without --facts and --root");
 	err = family_listen(&sk);
 	if (err == -EPERM)
-		unknown("events of other users' connections take CAP_NET_ADMIN: run it as root");
+		die_unknown("events of other users' connections take CAP_NET_ADMIN: run it as root");
 	if (err || !module_there())
-		unknown("no events: sch_onramp is not loaded, or this release of it has none");
+		die_unknown("no events: sch_onramp is not loaded, or this release of it has none");
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -144,14 +144,14 @@ int cmd_monitor(const struct ctl *ctl, int argc, char **argv)
 	while (!ctl->count || m.seen < ctl->count) {
 		err = poll(fds, ARRAY_SIZE(fds), MODULE_LOOK_MS);
 		if (!err && !module_there())
-			unknown("the module was unloaded: no more events");
+			die_unknown("the module was unloaded: no more events");
 		if (err <= 0)
 			continue;
 		if (fds[1].revents)
 			break;
 		err = family_event(sk, on_event, &m);
 		if (err == -EOPNOTSUPP)
-			unknown("the module was unloaded: no more events");
+			die_unknown("the module was unloaded: no more events");
 		lost |= err == -ENOBUFS;
 		/* Events that still wait are older than a list of now: they come before it. */
 		if (lost && poll(fds, 1, 0) <= 0) {

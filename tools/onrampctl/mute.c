@@ -117,7 +117,7 @@ void mute_write(const char *path, const json_t *muted)
 	make_dirs(dirname(dir));
 	free(dir);
 	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	fd = mkstemp(tmp);
 	if (fd < 0 || fchmod(fd, 0644) ||
 	    json_dumpfd(file, fd, JSON_INDENT(2) | JSON_SORT_KEYS) || write(fd, "\n", 1) != 1 ||
@@ -126,7 +126,7 @@ void mute_write(const char *path, const json_t *muted)
 
 		if (fd >= 0)
 			unlink(tmp);
-		unknown("cannot write %s: %s", path, strerror(err));
+		die_unknown("cannot write %s: %s", path, strerror(err));
 	}
 	free(tmp);
 	json_decref(file);

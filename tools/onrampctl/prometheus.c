@@ -19,17 +19,17 @@ static void write_whole(const char *path, const json_t *facts, const json_t *rep
 
 	/* Collectors read names that end in .prom, not in this. */
 	if (asprintf(&tmp, "%s.XXXXXX", path) < 0)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	fd = mkstemp(tmp);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f)
-		unknown("cannot write %s: %s", path, strerror(errno));
+		die_unknown("cannot write %s: %s", path, strerror(errno));
 	prom_write(f, facts, report);
 	if (ferror(f) || fchmod(fd, 0644) || fclose(f) || rename(tmp, path)) {
 		int err = errno;
 
 		unlink(tmp);
-		unknown("cannot write %s: %s", path, strerror(err));
+		die_unknown("cannot write %s: %s", path, strerror(err));
 	}
 	free(tmp);
 }
@@ -107,10 +107,10 @@ static int serve(const struct ctl *ctl)
 		report = doctor_run(facts, muted, now_s);
 		f = open_memstream(&body, &size);
 		if (!f)
-			unknown("out of memory");
+			die_unknown("out of memory");
 		prom_write(f, facts, report);
 		if (fclose(f))
-			unknown("out of memory");
+			die_unknown("out of memory");
 		put_response(200, "text/plain; version=0.0.4; charset=utf-8", body, size);
 		free(body);
 		json_decref(report);
@@ -121,7 +121,7 @@ static int serve(const struct ctl *ctl)
 	}
 	json_decref(facts);
 	if (fflush(stdout) || ferror(stdout))
-		unknown("cannot write the response");
+		die_unknown("cannot write the response");
 	return CTL_OK;
 }
 
@@ -140,7 +140,7 @@ int cmd_prometheus(const struct ctl *ctl, int argc, char **argv)
 		return serve(ctl);
 	facts = facts_twice(ctl);
 	if (!json_object_size(j_get(facts, "now/modules")))
-		unknown("no module of onramp is loaded: there is nothing to write");
+		die_unknown("no module of onramp is loaded: there is nothing to write");
 	muted = mute_read(ctl->state, now_s);
 	report = doctor_run(facts, muted, now_s);
 	if (ctl->output)
@@ -148,7 +148,7 @@ int cmd_prometheus(const struct ctl *ctl, int argc, char **argv)
 	else
 		prom_write(stdout, facts, report);
 	if (fflush(stdout) || ferror(stdout))
-		unknown("cannot write to stdout");
+		die_unknown("cannot write to stdout");
 	json_decref(report);
 	json_decref(muted);
 	json_decref(facts);

@@ -18,7 +18,7 @@ static bool loaded(const json_t *facts, const char *module)
 static void need(const json_t *facts, const char *module)
 {
 	if (!loaded(facts, module))
-		unknown("the module %s is not loaded: there is nothing to show", module);
+		die_unknown("the module %s is not loaded: there is nothing to show", module);
 }
 
 /* On a terminal a table has the first columns, as many as fit, without -v. Return how many. */
@@ -67,9 +67,9 @@ static int show_devices(const struct ctl *ctl)
 	json_t *facts = facts_twice(ctl), *rows;
 
 	if (!json_object_size(j_get(facts, "now/modules")))
-		unknown("no module of onramp is loaded: there is nothing to show");
+		die_unknown("no module of onramp is loaded: there is nothing to show");
 	if (!j_get(facts, "now/devices"))
-		unknown("the kernel does not tell about devices");
+		die_unknown("the kernel does not tell about devices");
 	rows = rows_devices(j_get(facts, "now"), ctl->verbose);
 	json_decref(facts);
 	return put(ctl, rows, columns, ARRAY_SIZE(columns),
@@ -87,8 +87,8 @@ static void ignore(json_t *row, void *arg)
 static _Noreturn void refused(int err, const char *module, const char *what)
 {
 	if (err == -EPERM)
-		unknown("cannot list %s without CAP_NET_ADMIN: run it as root", what);
-	unknown("cannot list %s: %s is not loaded, or of another release", what, module);
+		die_unknown("cannot list %s without CAP_NET_ADMIN: run it as root", what);
+	die_unknown("cannot list %s: %s is not loaded, or of another release", what, module);
 }
 
 /* The error of netlink for a list. */
@@ -265,7 +265,7 @@ static json_t *list_flows(const struct ctl *ctl, int argc, char **argv)
 	}
 	l.filter = filter;
 	if (sockets_each(on_flow, &l))
-		unknown("the kernel does not tell about connections: modprobe tcp_diag");
+		die_unknown("the kernel does not tell about connections: modprobe tcp_diag");
 	filter_free(filter);
 	if (json_array_size(l.rows)) {
 		join(&l, FAMILY_FLOWS, "onramp");

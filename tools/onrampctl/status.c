@@ -286,7 +286,7 @@ json_t *status_run(const json_t *facts, const json_t *report)
 			j_str(now, "kernel"), "status", !any ? "unknown" : critical ? "critical" :
 			inactive ? "warning" : "ok", "parts", all);
 	if (!out)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	return out;
 }
 

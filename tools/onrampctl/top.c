@@ -159,7 +159,7 @@ static void read_table(struct table *t, const struct filter *filter)
 	t->n = 0;
 	t->time_ns = now_ns();
 	if (sockets_each(on_flow, &r))
-		unknown("the kernel does not tell about connections: modprobe tcp_diag");
+		die_unknown("the kernel does not tell about connections: modprobe tcp_diag");
 	r.by_name = xcalloc(t->n, sizeof(*r.by_name));
 	for (i = 0; i < t->n; i++)
 		r.by_name[i] = &t->looks[i];
@@ -314,7 +314,7 @@ static void put_screen(const struct ctl *ctl, const struct table *before, const 
 	}
 	json_decref(rows);
 	if (fflush(stdout) || ferror(stdout))
-		unknown("cannot write to stdout");
+		die_unknown("cannot write to stdout");
 }
 
 int cmd_top(const struct ctl *ctl, int argc, char **argv)

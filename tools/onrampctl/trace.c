@@ -121,13 +121,13 @@ static void write_plot(const char *csv)
 	FILE *f;
 
 	if (asprintf(&path, "%s.gp", csv) < 0)
-		unknown("out of memory");
+		die_unknown("out of memory");
 	f = fopen(path, "we");
 	if (!f)
-		unknown("cannot write %s: %s", path, strerror(errno));
+		die_unknown("cannot write %s: %s", path, strerror(errno));
 	trace_plot(f, csv);
 	if (ferror(f) || fclose(f))
-		unknown("cannot write %s: %s", path, strerror(errno));
+		die_unknown("cannot write %s: %s", path, strerror(errno));
 	warning("plot: gnuplot %s makes %s.png", path, csv);
 	free(path);
 }
@@ -149,7 +149,7 @@ int cmd_trace(const struct ctl *ctl, int argc, char **argv)
 	if (ctl->output)
 		f = fopen(ctl->output, "we");
 	if (!f)
-		unknown("cannot write %s: %s", ctl->output, strerror(errno));
+		die_unknown("cannot write %s: %s", ctl->output, strerror(errno));
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	trace_head(f);
@@ -165,11 +165,11 @@ int cmd_trace(const struct ctl *ctl, int argc, char **argv)
 		}
 		trace_line(f, first.time_ns, &a, &b);
 		if (fflush(f))
-			unknown("cannot write the trace: %s", strerror(errno));
+			die_unknown("cannot write the trace: %s", strerror(errno));
 		a = b;
 	}
 	if (ctl->output && fclose(f))
-		unknown("cannot write %s: %s", ctl->output, strerror(errno));
+		die_unknown("cannot write %s: %s", ctl->output, strerror(errno));
 	if (ctl->output)
 		write_plot(ctl->output);
 	return CTL_OK;

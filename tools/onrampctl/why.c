@@ -177,7 +177,7 @@ int cmd_why(const struct ctl *ctl, int argc, char **argv)
 	do {
 		look_sleep(step);
 		if (!look_again(&b))
-			unknown("the connection was closed");
+			die_unknown("the connection was closed");
 		why_sample(&samples, &b, backlog_now(ifindex));
 	} while (b.time_ns < end);
 	if (b.onramp)

@@ -72,7 +72,7 @@ static void to_wire(struct thread *t, u64 *word, u64 time_q, u64 now)
 		start_q = onramp_fifo_part_start(&t->part, end_q, now);
 	} while (!__atomic_compare_exchange_n(word, &end_q, start_q + time_q, false,
 					      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-	onramp_fifo_told(&t->part, start_q + time_q);
+	onramp_fifo_settle(&t->part, start_q + time_q);
 	t->steps++;
 }
 

@@ -20,7 +20,7 @@
 #undef ARRAY_SIZE
 #include "ktap.h"
 
-void unknown(const char *fmt, ...)
+void die_unknown(const char *fmt, ...)
 {
 	printf("Bail out! it would have ended: %s\n", fmt);
 	abort();

@@ -18,7 +18,7 @@
 #define NOW_S	1800000000
 
 /* Only main() ends the program; here nothing has a reason to. */
-void unknown(const char *fmt, ...)
+void die_unknown(const char *fmt, ...)
 {
 	printf("Bail out! it would have ended: %s\n", fmt);
 	abort();
