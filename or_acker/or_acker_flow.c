@@ -439,7 +439,7 @@ static int or_acker_owner_above(struct net_device *dev, struct netdev_nested_pri
 
 /*
  * A link-local address belongs to @dev, or to a VLAN, bridge, bond or macvlan on top of it; any
- * other may belong to a VRF of one of these. It is that which has both a subscriber and a socket.
+ * other may belong to a VRF of one of these. It is the one with both a subscriber and a socket.
  */
 static bool or_acker_owner_find(struct or_acker_owner *o, struct net_device *dev)
 {

@@ -40,7 +40,7 @@
 
 /*
  * The path has no lowest round trip of its own, as for its first minute after a rest of another:
- * begin with that which is kept. It is told to nobody again, as nobody has seen it here.
+ * begin with the kept RTT. It is told to nobody again, as nobody has seen it here.
  */
 static void onramp_peer_recall(struct onramp_peer *peer, u64 now_ns)
 {

@@ -357,7 +357,7 @@ enum onramp_peer_flag {
  * @acks: OR-ACKs with the right tag
  * @acks_counted: OR-ACKs with a delay that a decision used
  * @egress: of those connections: how their packets leave
- * @conns: its connections, that which began last first
+ * @conns: its connections, the newest first
  * @via: way of the data of the first of them, as of the last SUBSCRIBE
  * @paused_ns: sum of the pauses of its connections
  * @owds: delays of those by class, the last ones

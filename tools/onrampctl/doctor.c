@@ -1070,7 +1070,7 @@ static void check_speed_unknown(struct doctor *d)
 			       "timely begins with 10 Gbit/s; with profile paper no flow has more" :
 			       is_virtual(dev) ?
 			       "a hypervisor's NIC does not have the rate of a wire" :
-			       "OR-ACKs can not be checked against the rate of the link",
+			       "OR-ACKs cannot be checked against the rate of the link",
 			.action = timely ? "sysctl net.ipv4.timely.line_rate_mbit=MBIT" :
 				  text("%sonramp-qdisc %s line_rate RATE", is_virtual(dev) ?
 				       "if the rate of this VM is known: " : "", name).s,
