@@ -464,6 +464,15 @@ load() {
 		--json "$KSFT_TMP/load.json" "$@"
 }
 
+# spawn_load NAME OPTION...: dcload client in the background; sets SPAWNED. A sample of the RTT each
+# millisecond would cost more than the data of a slow flow.
+spawn_load() {
+	local name=$1
+	shift
+
+	spawn dcload client --netns "$name" --rtt-sample-us 0 "$@"
+}
+
 # loaded PATH: a value of that result.
 loaded() {
 	dcload get "$KSFT_TMP/load.json" "$1"

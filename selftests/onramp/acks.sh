@@ -139,8 +139,7 @@ forgetful() {
 	local challenges acks
 
 	# Often enough that the old counts do not age.
-	spawn dcload client --netns "$A" --rtt-sample-us 0 --to "$B4" --flows 1 \
-		--rate-limit 10mbit --duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 10mbit --duration 600
 	challenges=$(acked challenges)
 	acker forget
 	wait_for 60 challenges_are $((challenges + 1))

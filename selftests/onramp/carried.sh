@@ -661,7 +661,7 @@ goes() {
 	# What sockets still have to send does not keep the namespaces for minutes.
 	ns_set "$B" ipv4/tcp_orphan_retries 1
 	ns_set "$C" ipv4/tcp_orphan_retries 1
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 --duration 600
+	spawn_load "$C" --to $B4 --flows 4 --duration 600
 	for i in 1 2 3 4 5; do
 		fresh forward on $unpaused peers all
 		wait_for 20 stats_reach acks 1

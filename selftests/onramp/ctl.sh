@@ -174,8 +174,7 @@ subscribers() {
 	wait_for 20 no_connections
 	need_module or_acker
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 10mbit \
-		--duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 10mbit --duration 600
 	LOAD=$SPAWNED
 	wait_for 30 stats_reach acks 20
 	onrampctl -n "$B" -j -i 0.5 show subscribers >"$KSFT_TMP/out"

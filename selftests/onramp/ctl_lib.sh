@@ -35,7 +35,7 @@ sentence() {
 load_slow() {
 	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
 	acker delay 2000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 600 --cc timely "$@"
+	spawn_load "$A" --to "$B4" --flows 1 --duration 600 --cc timely "$@"
 	echo "$SPAWNED" >"$KSFT_TMP/load"
 }
 

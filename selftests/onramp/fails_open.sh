@@ -5,7 +5,7 @@
 . "$(dirname "$0")/onramp_lib.sh"
 
 # Data all the time, of which acker_helper can see each packet.
-rate='--rate-limit 1mbit --chunk 4K --rtt-sample-us 0'
+rate='--rate-limit 1mbit --chunk 4K'
 
 # OR-ACKs are late on a busy machine.
 synced='owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s'
@@ -35,7 +35,7 @@ receiver_dies() {
 	acker_start
 	acker delay 3000000
 	# shellcheck disable=SC2086
-	spawn dcload client --netns "$A" --to "$B4" --flows 4 $rate --duration 600
+	spawn_load "$A" --to "$B4" --flows 4 $rate --duration 600
 	wait_for 60 stats_reach pauses 5
 	stop "$ACKER" KILL
 	# Nothing is paused any more, though data flows.
@@ -80,7 +80,7 @@ paused_load() {
 	# shellcheck disable=SC2086
 	fresh $synced max_pause 5ms "$@"
 	# shellcheck disable=SC2086
-	spawn dcload client --netns "$A" --to "$B4" --flows 20 $rate --duration 600
+	spawn_load "$A" --to "$B4" --flows 20 $rate --duration 600
 	LOAD=$SPAWNED
 	wait_for 60 stats_reach pauses 20
 }

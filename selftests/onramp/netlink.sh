@@ -183,8 +183,7 @@ flows() {
 
 	fresh owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s max_pause 2ms
 	acker delay 2000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit \
-		--duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 600
 	LOAD=$SPAWNED
 	wait_for 60 stats_reach pauses 5
 	acker answer 0
@@ -325,8 +324,7 @@ events() {
 	spawn listener
 	LISTENER=$SPAWNED
 	wait_for 10 grep -q listening "$KSFT_TMP/events"
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit \
-		--duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 600
 	LOAD=$SPAWNED
 	# After six SUBSCRIBEs.
 	wait_for 30 event 1

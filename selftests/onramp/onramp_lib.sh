@@ -243,7 +243,7 @@ load_in_until() {
 	local namespace=$1 name=$2 min=$3
 	shift 3
 
-	spawn dcload client --netns "$namespace" --rtt-sample-us 0 --duration 600 "$@"
+	spawn_load "$namespace" --duration 600 "$@"
 	wait_for 60 stats_reach "$name" "$min" || {
 		stop "$SPAWNED" KILL
 		return 1

@@ -64,7 +64,7 @@ resumes() {
 	fresh $quiet max_pause 10s noinherit
 	acker delay 1500000
 	before=$(acked data)
-	spawn dcload client --netns "$A" --to "$B4" --flow-churn 1 --size 2M --duration 30
+	spawn_load "$A" --to "$B4" --flow-churn 1 --size 2M --duration 30
 	wait_for 20 stats_reach pauses 1
 	wait_for 20 stats_reach flows_throttled 1
 	expect acks_paused "$(stat acks_paused)" -ge 1
@@ -87,7 +87,7 @@ changed() {
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10s
 	acker delay 9000000
-	spawn dcload client --netns "$A" --to "$B4" --flow-churn 1 --size 2M --duration 60
+	spawn_load "$A" --to "$B4" --flow-churn 1 --size 2M --duration 60
 	wait_for 20 stats_reach flows_throttled 1
 	was=$(now_ms)
 	change mode off
@@ -107,7 +107,7 @@ alone() {
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10s
 	acker delay 9000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 60
 	wait_for 20 stats_reach flows_throttled 1
 	expect pauses "$(stat pauses)" -ge 1
 	acker delay 0
@@ -192,7 +192,7 @@ pure_acks() {
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10s
 	acker delay 9000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --duration 60
 	wait_for 20 stats_reach flows_throttled 1
 	load "$B" --to $V4_A --flows 1 --duration 0.3
 	expect goodput "$(loaded goodput_bit_s)" -gt 1000000
@@ -208,7 +208,7 @@ acks_pass() {
 	# shellcheck disable=SC2086
 	fresh $quiet max_pause 10s noinherit
 	acker delay 9000000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --duration 60
 	wait_for 20 stats_reach flows_throttled 1
 	held=$(stat qlen)
 	packets=$(stat packets)
@@ -230,7 +230,7 @@ acks_are_limited() {
 	tc -n "$A" qdisc add dev a0 root handle 2: tbf rate 100kbit burst 5000 limit 10000000
 	# shellcheck disable=SC2086
 	tc -n "$A" qdisc add dev a0 parent 2:1 handle 1: onramp $PEERS $quiet flow_limit 20 limit 400
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --duration 60
 	wait_for 20 stats_reach connections 1
 	before=$(acked data)
 	wait_for 20 data_is $((before + 1))
@@ -306,7 +306,7 @@ let_go() {
 # the receiver's clock adds, and the rest on the way back. What tc says then is in $KSFT_TMP/shot.
 longer_by() {
 	fresh owd synced threshold 5ms max_pause 10ms ack_timeout 10s noinherit
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
 	wait_for 20 stats_reach acks 100
 	expect pauses "$(stat pauses)" -eq 0
 	expect acks_longer "$(stat acks_longer)" -eq 0
@@ -353,7 +353,7 @@ never_empty() {
 	ip -n "$A" link set vlan6 gso_max_size 16384
 	tc -n "$A" qdisc replace dev a0 root netem delay 1us rate 200mbit limit 20
 	b_drains 0
-	spawn dcload client --netns "$A" --to 10.77.6.2 --flows 4 --duration 600
+	spawn_load "$A" --to 10.77.6.2 --flows 4 --duration 600
 	sleep 1
 	tc -n "$A" qdisc add dev vlan6 root handle 2: tbf rate 1gbit burst 100000 limit 1000000
 	tc -n "$A" qdisc add dev vlan6 parent 2:1 handle 1: onramp peers all
@@ -392,7 +392,7 @@ always_drained() {
 	fresh nobound threshold 100ms
 	acker delay 0
 	acker drain 1
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 200mbit --duration 60
+	spawn_load "$A" --to "$B4" --flows 2 --rate-limit 200mbit --duration 60
 	wait_for 20 stats_reach drains 1
 	drains=$(stat drains)
 	sleep 2
@@ -511,7 +511,7 @@ recalls() {
 	echo 1 >"$KSFT_TRACE/events/or_port/or_path/enable"
 	b_drains 1
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 5mbit --duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 5mbit --duration 600
 	wait_for 60 paths
 	# A module that goes may take the trace with it.
 	low=$(paths | awk "$TRACE_AWK"'{ rtt = v("rtt") } END { print rtt }')
@@ -522,7 +522,7 @@ recalls() {
 	modprobe sch_onramp
 	tc -n "$B" qdisc add dev b0 root netem delay 40ms
 	fresh
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 1mbit --duration 600
 	wait_for 20 stats_reach acks_below 5
 	expect "threshold by the path of before" "$(stat threshold_ns)" -lt 20000000
 	wait_for 60 stats_reach threshold_ns 20000000

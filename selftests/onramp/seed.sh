@@ -45,7 +45,7 @@ cold() {
 	acker domain "$1"
 	acker delay $((QUEUE_NS / 1000))
 	acker wander 4000
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
+	spawn_load "$A" --to "$B4" --flows 1 --rate-limit 20mbit --duration 60
 	wait_for 20 stats_reach acks 50
 }
 

@@ -34,8 +34,7 @@ hosts() {
 # by_forgery: a connection of C that stays open, and the receiver that the test has.
 by_forgery() {
 	fresh forward on owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 1 \
-		--rate-limit 10mbit --duration 600
+	spawn_load "$C" --to $B4 --flows 1 --rate-limit 10mbit --duration 600
 	wait_for 60 stats_reach acks 20
 	asked $B4 $C4
 	# SUBSCRIBEs were believed, and CHALLENGEs taken at the host.
@@ -78,7 +77,7 @@ forged() {
 
 # four OPTION...: four connections of C to B that On-Ramp follows; sets SPAWNED.
 four() {
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 4 --duration 600 "$@"
+	spawn_load "$C" --to $B4 --flows 4 --duration 600 "$@"
 	wait_for 60 forwarded_are 4
 	wait_for 20 connections_are 4
 }
@@ -116,8 +115,7 @@ full() {
 	wait_for 40 forwarded_are 0
 	echo 3 >$of
 	# An entry goes when its connection ends.
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 8 --rate-limit 250kbit \
-		--duration 600
+	spawn_load "$C" --to $B4 --flows 8 --rate-limit 250kbit --duration 600
 	wait_for 20 stats_reach forward_full 5
 	# It is one more while a packet finds that there is no room.
 	wait_for 5 forwarded_are 3
@@ -138,8 +136,7 @@ many() {
 	wait_for 40 forwarded_are 0
 	full=$(stat forward_full)
 	# 7 KB of each in the time that counts are of; 64 KB are large.
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 8 \
-		--rate-limit 200kbit --duration 600
+	spawn_load "$C" --to $B4 --flows 8 --rate-limit 200kbit --duration 600
 	small=$SPAWNED
 	wait_for 60 stats_reach forward_small 100
 	shot
@@ -209,8 +206,7 @@ timed() {
 	wait_for 40 forwarded_are 0
 	# Most of the time one RTT is being measured: that of a host that is far, with little data.
 	tc -n "$B" qdisc replace dev h1 root netem delay 600ms limit 10000
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $D4 --flows 1 \
-		--rate-limit 20kbit --duration 600
+	spawn_load "$C" --to $D4 --flows 1 --rate-limit 20kbit --duration 600
 	far=$SPAWNED
 	wait_for 20 forwarded_are 1
 	sleep 3
@@ -280,7 +276,7 @@ pauses() {
 late() {
 	fresh forward on owd synced nobound line_rate 400gbit threshold 500ms ack_timeout 10s
 	acker answer 0
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 1 --duration 600
+	spawn_load "$C" --to $B4 --flows 1 --duration 600
 	sleep 2
 	acker answer 1
 	wait_for 20 stats_reach acks 100

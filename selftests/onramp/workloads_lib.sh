@@ -126,8 +126,7 @@ own_qdisc() {
 	fresh forward on $unpaused peers all
 	# shellcheck disable=SC2086
 	tc -n "$C" qdisc replace dev c0 root onramp $unpaused peers all
-	spawn dcload client --netns "$C" --rtt-sample-us 0 --to $B4 --flows 2 \
-		--rate-limit 1mbit --duration 600
+	spawn_load "$C" --to $B4 --flows 2 --rate-limit 1mbit --duration 600
 	wait_for 60 stats_reach forward_yields 1
 	wait_for 60 c_has 40
 	stop "$SPAWNED" KILL

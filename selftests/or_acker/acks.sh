@@ -17,19 +17,19 @@ several() {
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	listen "$A" "$V4_A" "$V4_B"
 	mark "$B"
-send "$A" "$V4_A" "$V4_B" 1000000 flows=20
+	send "$A" "$V4_A" "$V4_B" 1000000 flows=20
 	wait_for 10 acked_bytes "$B" -ge 20000000
 	heard
 	all_good
 	expect "flows" "$(said flows)" -eq 20
-		unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
 dscp() {
 	subscribed "$A" "$V4_A" "$V4_B" "$B"
 	listen "$A" "$V4_A" "$V4_B"
 	mark "$B"
-send "$A" "$V4_A" "$V4_B" 100000 tos=0x48
+	send "$A" "$V4_A" "$V4_B" 100000 tos=0x48
 	wait_for 10 acked_bytes "$B" -ge 100000
 	heard
 	all_good
@@ -142,7 +142,7 @@ routes() {
 	acker_set "$B" ack_delay_ns 50000
 	subscribed "$A" "$1" "$2" "$B"
 	mark "$B"
-	spawn send "$A" "$1" "$2" $((10000 * BYTES))
+	spawn send "$A" "$1" "$2" $((10000 * BYTES)) rate=2000000
 	wait_for 10 since_is "$B" AckSent -ge 5
 	# shellcheck disable=SC2086
 	ip -n "$B" $3 rule add $rule prohibit
@@ -357,10 +357,11 @@ share() {
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
-# spawn_others NAMESPACE FROM TO [OPTION...]: much data of an address that did not subscribe.
+# spawn_others NAMESPACE FROM TO [OPTION...]: much data of an address that did not subscribe, and more
+# than what one that did sends meanwhile.
 spawn_others() {
 	mark "$B"
-	spawn send "$1" "$2" "$3" $((1000 * BYTES)) "${@:4}"
+	spawn send "$1" "$2" "$3" $((1000 * BYTES)) rate=8000000 "${@:4}"
 	wait_for 10 since_is "$B" DataBytesNotSubscribed -gt 1000000
 }
 

@@ -29,7 +29,8 @@
  * cookie=N (0) answer=0|1 (1) psk=N (0: none) as=ADDRESS (FROM), that tags are for,
  * sport=N (299) opts=0|1 (0), an IPv6 header of options before UDP's. A nonce is named by a number,
  * and so is a pre-shared key: its last byte, all others are 0. For send: chunk=BYTES (65536)
- * tos=N (0) flows=N (1) wait=0|1 (0), for each chunk to be acknowledged before the next.
+ * tos=N (0) flows=N (1) wait=0|1 (0), for each chunk to be acknowledged before the next; rate=N
+ * (none), bytes/s of a flow.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,7 +60,7 @@ static socklen_t addrlen;
 static int sock;
 static unsigned long lifetime = 60, count = 1, caps = 1, nonce = 1, key = -1UL;
 static unsigned long cookie, answer = 1, psk, source = OR_PORT, opts;
-static unsigned long chunk = 65536, tos_field, send_flows = 1, wait_each;
+static unsigned long chunk = 65536, tos_field, send_flows = 1, wait_each, rate = -1UL;
 
 static void die(const char *what)
 {
@@ -103,6 +104,7 @@ static void parse_options(char **argv)
 		{ "tos=", &tos_field }, { "flows=", &send_flows },
 		{ "wait=", &wait_each }, { "cookie=", &cookie }, { "answer=", &answer },
 		{ "psk=", &psk }, { "sport=", &source }, { "opts=", &opts },
+		{ "rate=", &rate },
 	};
 	size_t i;
 
@@ -527,6 +529,7 @@ static void send_tcp(int port, long bytes)
 		    setsockopt(fd[i], to.ss_family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
 			       to.ss_family == AF_INET ? IP_TOS : IPV6_TCLASS, &tos,
 			       sizeof(tos)) ||
+		    setsockopt(fd[i], SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate)) ||
 		    bind(fd[i], (struct sockaddr *)&from, addrlen) ||
 		    connect(fd[i], (struct sockaddr *)&to, addrlen))
 			die("connect");

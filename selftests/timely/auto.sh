@@ -74,10 +74,10 @@ later_flow() {
 	tc -n "$A" qdisc replace dev a0 root fq
 	ack_delay 5
 	throughput timely "$V4_B" 0.2 0.3 >/dev/null
-	spawn dcload client --netns "$A" --to "$V4_B" --cc cubic --flows 1 --duration 600
+	spawn_load "$A" --to "$V4_B" --cc cubic --flows 1 --duration 600
 	filler=$SPAWNED
 	sleep 3
-	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
+	spawn_load "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
 	wait_for 20 lowest
 	stop "$SPAWNED" KILL
 	stop "$filler" KILL

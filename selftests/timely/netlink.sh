@@ -32,11 +32,9 @@ has_sockets() {
 as_ss() {
 	local line port
 
-	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 3 --rate-limit 5mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$V4_B" --cc timely --flows 3 --rate-limit 5mbit --duration 600
 	wait_for 20 has_sockets 3
-	spawn dcload client --netns "$A" --to "$V4_B" --cc cubic --flows 2 --rate-limit 5mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$V4_B" --cc cubic --flows 2 --rate-limit 5mbit --duration 600
 	sleep 0.5
 	genl dump sock >"$KSFT_TMP/all"
 	expect "sockets, those of cubic left out" "$(wc -l <"$KSFT_TMP/all")" -eq 3
@@ -71,8 +69,7 @@ mistakes() {
 
 # In many parts, each socket once.
 parts() {
-	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 60 --rate-limit 1mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$V4_B" --cc timely --flows 60 --rate-limit 1mbit --duration 600
 	wait_for 20 at_least 63
 	genl -r 4096 dump sock >"$KSFT_TMP/parts"
 	expect "sockets" "$(field lport <"$KSFT_TMP/parts" | sort -u | wc -l)" -eq 63

@@ -56,8 +56,7 @@ sum() {
 }
 
 flows() {
-	spawn dcload client --netns "$A" --to "$B4" --cc timely --flows 2 \
-		--rtt-sample-us 0 --rate-limit 20mbit --duration 100
+	spawn_load "$A" --to "$B4" --cc timely --flows 2 --rate-limit 20mbit --duration 100
 	FLOWS=$SPAWNED
 }
 
@@ -259,8 +258,7 @@ refused_bursts() {
 	local full
 
 	echo 1 >$BUS/max_flows
-	spawn dcload client --netns "$A" --to "$B4" --cc timely --flows 1 \
-		--rtt-sample-us 0 --rate-limit 1mbit --duration 100
+	spawn_load "$A" --to "$B4" --cc timely --flows 1 --rate-limit 1mbit --duration 100
 	wait_for 20 flows_are 1
 	full=$(bus_stat FlowsRefusedFull)
 	in_ns "$A" "$KSFT_DIR/timely_helper" bursts $B4 5001 timely 3000 1 200

@@ -60,7 +60,7 @@ rise() {
 	completions=$(timely_count "$A" Completions)
 	trace_on timely_loss timely_update
 	echo 1 >"$KSFT_TRACE/events/tcp/tcp_retransmit_skb/enable"
-	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --rtt-sample-us 0 --duration 100
+	spawn_load "$A" --to "$V4_B" --cc timely --duration 100
 	wait_for 20 completions $((completions + 100))
 	path loss 20%
 	wait_for 20 cuts "$cuts"

@@ -99,7 +99,7 @@ tc -n "$A" qdisc replace dev a0 root fq
 timely_set "$A" line_rate_mbit $mbit
 serve "$B"
 trace_on timely_unpaced
-spawn dcload client --netns "$A" --to $to --cc timely --rtt-sample-us 0 --duration 600
+spawn_load "$A" --to $to --cc timely --duration 600
 ksft_case "each of four qdiscs replaced by each other one" \
 	pairs fq onramp fq pfifo_fast fq fq_codel onramp pfifo_fast onramp fq_codel \
 	pfifo_fast fq_codel fq

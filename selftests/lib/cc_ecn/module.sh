@@ -119,8 +119,7 @@ unload() {
 	local client server tries=0
 
 	setup
-	spawn dcload client --netns "$A" --to "$V4_B" --cc "$last" --flows 16 \
-		--rate-limit 2mbit --rtt-sample-us 0 --duration 60
+	spawn_load "$A" --to "$V4_B" --cc "$last" --flows 16 --rate-limit 2mbit --duration 60
 	client=$SPAWNED
 	wait_for 10 in_use
 	while [ $tries -lt "$(often 20 100)" ]; do
@@ -144,8 +143,7 @@ removed() {
 	# Nobody will acknowledge a FIN.
 	ns_set "$B" ipv4/tcp_orphan_retries 1
 	ns_set "$C" ipv4/tcp_orphan_retries 1
-	spawn dcload client --netns "$C" --to 10.77.4.2 --cc "${ccs[0]}" --flows 4 \
-		--rtt-sample-us 0 --duration 60
+	spawn_load "$C" --to 10.77.4.2 --cc "${ccs[0]}" --flows 4 --duration 60
 	client=$SPAWNED
 	wait_for 10 in_ns "$C" grep -q 'PacketsUnmarked [1-9]' "/proc/net/${ccs[0]}"
 	ip -n "$C" link del c0
