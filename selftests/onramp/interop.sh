@@ -15,7 +15,7 @@ unpaused='threshold 10s line_rate 400gbit'
 understood() {
 	# shellcheck disable=SC2086
 	fresh $unpaused
-	spawn dcload client --netns "$A" --to "$1" --flows 2 --duration 600
+	spawn_load "$A" --to "$1" --flows 2 --duration 600
 	wait_for 100 stats_reach acks 20
 	stop "$SPAWNED" KILL
 	shot
@@ -75,10 +75,10 @@ both_ways() {
 	# shellcheck disable=SC2086
 	tc -n "$B" qdisc replace dev b0 root onramp $unpaused
 	serve "$A"
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --duration 600
+	spawn_load "$A" --to "$B4" --flows 2 --duration 600
 	forth=$SPAWNED
 	wait_for 100 stats_reach acks 20
-	spawn dcload client --netns "$B" --to "$V4_A" --flows 2 --duration 600
+	spawn_load "$B" --to "$V4_A" --flows 2 --duration 600
 	wait_for 100 b_has 20
 	wait_for 100 stats_reach acks $(($(stat acks) + 20))
 	ahead=$(shown_by "$B" clock_ns sub "$B4" "$V4_A")
@@ -102,8 +102,7 @@ comes_and_goes() {
 	# shellcheck disable=SC2086
 	fresh $unpaused
 	# Until A asks again, which may take 20 s.
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 2mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$B4" --flows 2 --rate-limit 2mbit --duration 600
 	wait_for 100 stats_reach acks 20
 	rmmod or_acker
 	packets=$(stat packets)
@@ -145,8 +144,7 @@ unsubscribes() {
 
 	# shellcheck disable=SC2086
 	fresh $unpaused
-	spawn dcload client --netns "$A" --to "$B4" --flows 2 --rate-limit 20mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$B4" --flows 2 --rate-limit 20mbit --duration 600
 	leaves change mode off
 	# It asks again at once.
 	change mode final
@@ -173,8 +171,7 @@ unsubscribes() {
 		qdisc replace dev a0 parent 2:2 onramp $PEERS $unpaused
 	END
 	first=$SPAWNED
-	spawn dcload client --netns "$A" --to "$B4" --flows 1 --dscp 2 --rate-limit 5mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$B4" --flows 1 --dscp 2 --rate-limit 5mbit --duration 600
 	wait_for 10 subscribers 1
 	sleep 1
 	ended=$(b_acker SubscribeAccepted)
@@ -236,8 +233,7 @@ one_of_two() {
 
 # steady ADDRESS: data goes there.
 steady() {
-	spawn dcload client --netns "$A" --to "$1" --flows 2 --rate-limit 20mbit \
-		--rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$1" --flows 2 --rate-limit 20mbit --duration 600
 }
 
 stacked_vlan() {
@@ -322,12 +318,22 @@ big() {
 	} END { exit !found }' /sys/kernel/tracing/trace
 }
 
-# Batches of more than 64 KB, for whose length a header of IP has no room.
+# batches BYTES: as large ones both hosts send and merge.
+batches() {
+	local name
+
+	for name in a b; do
+		ip -n "$(host $name)" link set ${name}0 gso_max_size "$1" gro_max_size "$1"
+		"$KSFT_DIR/link_helper" "$(host $name)" ${name}0 "$1" || [ $? -eq 4 ]
+	done
+}
+
+# big_tcp ADDRESS: batches of more than 64 KB, for whose length a header of IP has no room.
 big_tcp() {
 	local tracing=/sys/kernel/tracing name
 
+	batches 185000
 	for name in a b; do
-		ip -n "$(host $name)" link set ${name}0 gso_max_size 185000 gro_max_size 185000
 		ns_set "$(host $name)" ipv4/tcp_wmem '4096 4000000 16000000' \
 			ipv4/tcp_rmem '4096 4000000 16000000'
 	done
@@ -336,7 +342,7 @@ big_tcp() {
 	echo >$tracing/trace
 	undo "echo 0 >$tracing/events/onramp/onramp_sent/enable; echo >$tracing/trace"
 	echo 1 >$tracing/events/onramp/onramp_sent/enable
-	spawn dcload client --netns "$A" --to $B6 --flows 1 --rtt-sample-us 0 --duration 600
+	spawn_load "$A" --to "$1" --flows 1 --duration 600
 	# They are that large once TCP's window is.
 	wait_for 60 big 65535
 	wait_for 60 stats_reach acks 40
@@ -345,9 +351,7 @@ big_tcp() {
 	echo >$tracing/trace
 	wait_for 60 no_connections
 	expect "OR-ACKs that found no record" "$(stat acks_not_in_flight)" -lt "$(stat acks)"
-	for name in a b; do
-		ip -n "$(host $name)" link set ${name}0 gso_max_size 65536 gro_max_size 65536
-	done
+	batches 65536
 }
 
 # The two hosts are on a wire as well, with a VLAN and a VXLAN on it. That is made with its device, and
@@ -694,7 +698,7 @@ twins() {
 	nowhere_else
 }
 
-ksft_plan 22
+ksft_plan 23
 need_module labnic
 need_module nic_ts
 need_module or_acker
@@ -714,7 +718,12 @@ ksft_case "link-local addresses on a VLAN" link_local
 ksft_case "both ways at once" both_ways
 ksft_case "or_acker goes and comes back" comes_and_goes
 ksft_case "data that On-Ramp follows no longer has no OR-ACKs" unsubscribes
-ksft_case "BIG TCP, IPv6" big_tcp
+ksft_case "BIG TCP, IPv6" big_tcp $B6
+if "$KSFT_DIR/link_helper" "$A" a0 65536; then
+	ksft_case "BIG TCP, IPv4" big_tcp "$B4"
+else
+	ksft_skip "BIG TCP, IPv4" "this kernel has none"
+fi
 ksft_case "a VLAN and its device" stacked_vlan
 ksft_case "a macvlan and its device" stacked_macvlan
 ksft_case "a bond and its devices" stacked_bond
