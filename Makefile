@@ -234,6 +234,10 @@ check-onrampd: ## Test the daemons of three hosts: a queue from the first packet
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/onramp/onrampd
 
+.PHONY: onrampd-scale
+onrampd-scale: ## Simulate onrampd in clusters of up to 100,000 hosts: [SAMPLE=200]
+	@$(MAKE) --no-print-directory -C selftests/unit scale
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@lab/run --list

@@ -3,10 +3,10 @@
  * libFuzzer target: report.h, cluster.h and baseline_core.h fed with any messages of hosts that
  * have the key, between paths of a kernel.
  *
- * The first bytes are the paths, then each message has a host and its bytes. What must hold,
- * whatever comes:
+ * The first bytes are the paths, then each message has a host and its bytes. What is left is a file
+ * of floors. What must hold, whatever comes:
  *
- *	- a message that is read is written the same
+ *	- a message or file that is read is written the same
  *	- a new seed is below the baseline of the kernel
  *	- a reply has no more lines than it may
  */
@@ -77,6 +77,22 @@ static void message(unsigned int from, const u8 *bytes)
 	cluster_report(host, &r, SESSION, from % 3 ? 1 : REPORT_HOPS_UNKNOWN, NOW_NS);
 }
 
+static void file(const u8 *data, size_t size)
+{
+	char text[REPORT_LEN + 1], again[FLOORS_TEXT];
+	struct floors same;
+
+	memcpy(text, data, size);
+	text[size] = 0;
+	if (floors_parse(text, 1000, 1000000, &c.floors))
+		return;
+	floors_print(&c.floors, 1000, 1000000, again);
+	REQUIRE(!floors_parse(again, 1000, 1000000, &same));
+	REQUIRE(same.n <= c.floors.n);
+	REQUIRE(same.n < c.floors.n || !same.n ||
+		!memcmp(&same.floor[0].ns, &c.floors.floor[0].ns, sizeof(same.floor[0].ns)));
+}
+
 static void seeds(void)
 {
 	struct report r = { .count = 1 };
@@ -114,6 +130,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		memcpy(msg, data + at + 1, REPORT_SIGNED);
 		message(data[at], msg);
 	}
+	file(data + at, size - at);
 	seeds();
 	return 0;
 }

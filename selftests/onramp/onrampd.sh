@@ -7,11 +7,13 @@
 #	A a0 --\
 #	B b0 ---- switch, a bridge
 #	C c0 --/  its port to C delays all by 40 to 45 ms from the first packet on: the queue
-. "$(dirname "$0")/onramp_lib.sh"
+. "$(dirname "$0")/doctor_lib.sh"
 
 C=$(ns_name C)
 S=$(ns_name S)
 C4=10.77.1.3
+B6=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c7
+C6=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c8
 QUEUE_NS=40000000
 
 # What noise a slow machine may have.
@@ -31,6 +33,9 @@ three_hosts() {
 	ip -n "$A" addr add $V4_A/24 dev a0
 	ip -n "$B" addr add $B4/24 dev b0
 	ip -n "$C" addr add $C4/24 dev c0
+	ip -n "$A" addr add $V6_A/64 dev a0 nodad
+	ip -n "$B" addr add $B6/64 dev b0 nodad
+	ip -n "$C" addr add $C6/64 dev c0 nodad
 	modprobe or_acker
 	modprobe sch_onramp
 	openssl rand -hex 32 >"$KSFT_TMP/key" 2>/dev/null ||
@@ -66,7 +71,10 @@ genl() {
 
 # path ADDRESS NAME: of A's path to it, as it is now.
 path() {
-	genl path "local=$V4_A" "remote=$1" | awk -v name="$2" '{
+	local from=$V4_A
+
+	[ "$1" = "${1#*:}" ] || from=$V6_A
+	genl path "local=$from" "remote=$1" | awk -v name="$2" '{
 		for (i = 1; i <= NF; i++)
 			if (index($i, name "=") == 1) print substr($i, length(name) + 2)
 	}'
@@ -85,11 +93,32 @@ flow() {
 	spawn dcload client --netns "$1" --to "$2" --flows 1 --rate-limit 20mbit --duration 600
 }
 
+# daemon NAMESPACE [OPTION]...: its status is in a directory of its own.
 daemon() {
-	local ns=$1
+	local ns=$1 run=$KSFT_TMP/run-$1
 
 	shift
-	spawn in_ns "$ns" onrampd --key "$KSFT_TMP/key" "$@"
+	mkdir -p "$run"
+	chmod 777 "$run"
+	spawn in_ns "$ns" "${ONRAMPD:-onrampd}" --key "${KEY:-$KSFT_TMP/key}" --run "$run" "$@"
+}
+
+# doctor_has CODE: the doctor in A finds that, by the status of A's daemon.
+doctor_has() {
+	ln -sfn "$KSFT_TMP/run-$A" /run/onrampd
+	$CTL -n "$A" -i 1 doctor >"$KSFT_TMP/report" 2>&1 || :
+	grep -q "^WARN $1 " <(tr -s ' ' <"$KSFT_TMP/report")
+}
+
+# faults: of onrampd that the doctor finds in A.
+faults() {
+	$CTL -n "$A" -i 1 doctor 2>/dev/null | awk '/^[A-Z]+ +ONRAMPD_/ { print $2 }'
+}
+
+# clock_is STATE: onrampctl clock has it.
+clock_is() {
+	ln -sfn "$KSFT_TMP/run-$A" /run/onrampd
+	onrampctl -j clock status 2>/dev/null | tr -d ' \n' | grep -q "\"set_by\":\"onrampd\",\"state\":\"$1\""
 }
 
 stops() {
@@ -100,20 +129,24 @@ stops() {
 	done
 }
 
+# begins A B C: flows of A and B, which know how long an empty path is, and of C to A.
+begins() {
+	qdiscs
+	flow "$A" "$2"; flows+=("$SPAWNED")
+	flow "$B" "$1"; flows+=("$SPAWNED")
+	flow "$C" "$1"; flows+=("$SPAWNED")
+	wait_for 60 path_is "$2" baseline -eq 3
+	queue
+	flow "$A" "$3"; flows+=("$SPAWNED")
+	wait_for 60 path_is "$3" acks -ge 200
+	path_is "$3" owd_ns -lt $NOISE_NS || fail "a delay of $(path "$3" owd_ns) ns without onrampd"
+}
+
 # Without it A takes the queue for the path.
 cold() {
 	local flows=() daemons=() before after
 
-	qdiscs
-	# A and B know how long an empty path is, and C sends to A.
-	flow "$A" $B4; flows+=("$SPAWNED")
-	flow "$B" $V4_A; flows+=("$SPAWNED")
-	flow "$C" $V4_A; flows+=("$SPAWNED")
-	wait_for 60 path_is $B4 baseline -eq 3
-	queue
-	flow "$A" $C4; flows+=("$SPAWNED")
-	wait_for 60 path_is $C4 acks -ge 200
-	path_is $C4 owd_ns -lt $NOISE_NS || fail "a delay of $(path $C4 owd_ns) ns without onrampd"
+	begins $V4_A $B4 $C4
 	before=$(path $C4 baseline_ns)
 	daemon "$B"; daemons+=("$SPAWNED")
 	daemon "$C"; daemons+=("$SPAWNED")
@@ -127,8 +160,12 @@ cold() {
 		fail "nothing to tell"
 	}
 	expect "seeds of a dry run" "$(stat seeds)" -eq 0
-	daemon "$A"; daemons+=("$SPAWNED")
+	mkdir "$KSFT_TMP/state"
+	chmod 777 "$KSFT_TMP/state"
+	daemon "$A" --state "$KSFT_TMP/state"; daemons+=("$SPAWNED")
 	wait_for 60 path_is $C4 baseline -eq 5
+	wait_for 10 clock_is telling
+	expect_same "faults of onrampd" "$(faults)" ""
 	wait_for 10 path_is $C4 owd_ns -ge $((QUEUE_NS - NOISE_NS))
 	after=$(path $C4 baseline_ns)
 	expect "baseline lower by, ns" $((before - after)) -ge $((QUEUE_NS - NOISE_NS))
@@ -137,20 +174,69 @@ cold() {
 	echo "measured: baseline lower by $(((before - after) / 1000)) us, a delay of $(($(path $C4 owd_ns) / 1000)) us"
 	in_ns "$A" onrampd --key "$KSFT_TMP/key" --port 2991 --dry-run --json --count 1 >"$KSFT_TMP/json"
 	grep -q '"baseline":"seeded"' "$KSFT_TMP/json" || fail "$(cat "$KSFT_TMP/json")"
-	# Killed: the kernel forgets it.
+	# Ended in good order it leaves no status, and what it knows.
+	stop "${daemons[2]}"
+	[ ! -e "$KSFT_TMP/run-$A/status.json" ] || fail "a status is left"
+	cat "$KSFT_TMP/state/floors"
+	daemon "$A"; daemons[2]=$SPAWNED
+	wait_for 60 clock_is telling
+	# It hangs, and is killed: the kernel forgets what it said.
+	kill -STOP -- "-${daemons[2]}"
+	wait_for 30 doctor_has ONRAMPD_STOPPED
 	stops "${daemons[@]}"
 	wait_for 30 path_is $C4 baseline -ne 5
 	wait_for 10 path_is $C4 owd_ns -lt $NOISE_NS
 	after=$(path $C4 baseline_ns)
 	expect "baseline as before, within" $((before > after ? before - after : after - before)) -le $NOISE_NS
-	# Started again.
-	daemon "$A"; daemons=("$SPAWNED")
-	daemon "$C"; daemons+=("$SPAWNED")
-	daemon "$B"; daemons+=("$SPAWNED")
+	# Started again, while B knows nothing: A and C alone do not know how long an empty path is,
+	daemon "$C"; daemons=("$SPAWNED")
+	daemon "$A"
+	wait_for 30 clock_is ready
+	sleep 2
+	path_is $C4 baseline -ne 5 || fail "the baseline is told"
+	stop "$SPAWNED" KILL
+	# but A knew, and has kept it.
+	daemon "$A" --state "$KSFT_TMP/state"; daemons+=("$SPAWNED")
 	wait_for 60 path_is $C4 baseline -eq 5
+	expect "baseline lower by, ns" $((before - $(path $C4 baseline_ns))) -ge $((QUEUE_NS - NOISE_NS))
 	# The queue is gone: the path shows it, and needs nobody.
 	no_queue
 	wait_for 60 path_is $C4 baseline -eq 3
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
+# The same over IPv6.
+cold6() {
+	local flows=() daemons=() before ns
+
+	begins $V6_A $B6 $C6
+	before=$(path $C6 baseline_ns)
+	for ns in "$A" "$B" "$C"; do
+		daemon "$ns"; daemons+=("$SPAWNED")
+	done
+	wait_for 60 path_is $C6 baseline -eq 5
+	expect "baseline lower by, ns" $((before - $(path $C6 baseline_ns))) -ge $((QUEUE_NS - NOISE_NS))
+	no_queue
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
+# C says that its clock is a second ahead of what its packets show: nothing that it says is used.
+liar() {
+	local flows=() daemons=() before ns
+
+	begins $V6_A $B6 $C6
+	before=$(stat seeds)
+	daemon "$A"; daemons+=("$SPAWNED")
+	daemon "$B"; daemons+=("$SPAWNED")
+	ONRAMPD=onrampd-liar daemon "$C"; daemons+=("$SPAWNED")
+	wait_for 30 doctor_has ONRAMPD_REFUTED
+	[ "$(stat seeds)" -eq "$before" ] || {
+		cat "$KSFT_TMP/run-$A/status.json"
+		genl dump path
+		fail "$(($(stat seeds) - before)) seeds"
+	}
+	expect_same "the path to B" "$(path $B6 baseline)" 3
+	no_queue
 	stops "${daemons[@]}" "${flows[@]}"
 }
 
@@ -158,21 +244,17 @@ cold() {
 other_key() {
 	local flows=() daemons=() before
 
-	qdiscs
-	flow "$A" $B4; flows+=("$SPAWNED")
-	flow "$B" $V4_A; flows+=("$SPAWNED")
-	flow "$C" $V4_A; flows+=("$SPAWNED")
-	wait_for 60 path_is $B4 baseline -eq 3
 	ip -n "$C" addr add 10.77.1.4/24 dev c0
-	queue
-	flow "$A" 10.77.1.4; flows+=("$SPAWNED")
-	wait_for 60 path_is 10.77.1.4 acks -ge 200
+	begins $V4_A $B4 10.77.1.4
 	before=$(stat seeds)
 	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$KSFT_TMP/key2"
 	chmod 600 "$KSFT_TMP/key2"
 	daemon "$A"; daemons+=("$SPAWNED")
+	wait_for 30 doctor_has ONRAMPD_ALONE
+	clock_is alone || fail "onrampctl clock"
+	KEY=$KSFT_TMP/key2 daemon "$C"; daemons+=("$SPAWNED")
+	wait_for 30 doctor_has ONRAMPD_KEY
 	daemon "$B"; daemons+=("$SPAWNED")
-	spawn in_ns "$C" onrampd --key "$KSFT_TMP/key2"; daemons+=("$SPAWNED")
 	sleep 3
 	expect "seeds" "$(stat seeds)" -eq "$before"
 	no_queue
@@ -188,7 +270,7 @@ options() {
 	chmod 600 "$KSFT_TMP/short"
 	! in_ns "$A" onrampd --key "$KSFT_TMP/short" --count 1 2>"$KSFT_TMP/error" || fail "a short key"
 	# Root is given up, and CAP_NET_ADMIN kept.
-	daemon "$A" --dry-run
+	spawn in_ns "$A" onrampd --key "$KSFT_TMP/key" --dry-run
 	wait_for 10 grep -q '^CapEff:	0000000000001000$' "/proc/$(child_of "$SPAWNED")/status"
 	grep -q '^Uid:	65534	65534	65534	65534$' "/proc/$(child_of "$SPAWNED")/status" || fail "root"
 	stop "$SPAWNED" KILL
@@ -205,8 +287,10 @@ child_of() {
 	echo "$pid"
 }
 
-ksft_plan 3
+ksft_plan 5
 three_hosts
 ksft_case "options, a key and privileges" options
 ksft_case "a queue from the first packet on, which the kernel alone takes for the path" cold
+ksft_case "a queue from the first packet on, over IPv6" cold6
+ksft_case "a host that lies about its clock" liar
 ksft_case "a host with another key" other_key

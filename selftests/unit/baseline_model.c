@@ -5,11 +5,27 @@
 
 static double ways[MODEL_HOSTS][MODEL_HOSTS];
 
-/* The value that as many of the pairs' sums are above as below, or one fewer. */
-static double model_floor(const struct model_line *lines, int n, int class)
+/* The value that has @at others below it, with those that are the same in any order. */
+static double model_nth(const double *sums, int n, int at)
+{
+	int i, j, below, same;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0, below = 0, same = 0; j < n; j++) {
+			below += sums[j] < sums[i];
+			same += sums[j] == sums[i];
+		}
+		if (below <= at && below + same > at)
+			return sums[i];
+	}
+	return INFINITY;
+}
+
+static void model_floor(const struct model_line *lines, int n, int class,
+			struct baseline_model *m)
 {
 	double sums[MODEL_LINES], lowest = INFINITY;
-	int i, j, below, same, pairs = 0;
+	int i, j, pairs = 0;
 
 	for (i = 0; i < n; i++) {
 		for (j = 0; j < n; j++) {
@@ -25,31 +41,39 @@ static double model_floor(const struct model_line *lines, int n, int class)
 				sums[pairs++] = a->ns + b->ns;
 		}
 	}
-	for (i = 0; i < pairs; i++) {
-		for (j = 0, below = 0, same = 0; j < pairs; j++) {
-			below += sums[j] < sums[i];
-			same += sums[j] == sums[i];
-		}
-		if (below <= (pairs - 1) / 2 && below + same > (pairs - 1) / 2)
-			return sums[i];
+	if (pairs) {
+		m->floor_ns[class] = model_nth(sums, pairs, (pairs - 1) / 2);
+		m->floor_error_ns[class] = fmin(model_nth(sums, pairs, 3 * (pairs - 1) / 4) -
+						m->floor_ns[class], 1e7);
+		m->firm[class] = 1;
+	} else if (lowest < m->floor_ns[class]) {
+		m->floor_ns[class] = lowest;
+		m->floor_error_ns[class] = 0;
+		m->firm[class] = 0;
 	}
-	return lowest;
 }
 
-/* D of a line, in whole ns. */
+/* D of a line, in whole ns, its error, and whether it is firm. */
 static double model_half(const struct model_line *lines, int n,
-			 const struct baseline_model *m, const struct model_line *l)
+			 const struct baseline_model *m, const struct model_line *l,
+			 double *error_ns, int *firm)
 {
 	double pair = m->floor_ns[l->class], sum;
 	int i;
 
+	*error_ns = trunc(m->floor_error_ns[l->class] / 2);
+	*firm = m->firm[l->class];
 	for (i = 0; i < n; i++) {
 		const struct model_line *b = &lines[i];
 
 		if (b->from != l->to || b->to != l->from)
 			continue;
 		sum = l->ns + b->ns;
-		pair = l->clean && b->clean ? sum : fmin(pair, sum);
+		if ((l->clean && b->clean) || sum < pair) {
+			pair = sum;
+			*error_ns = 0;
+			*firm = l->clean && b->clean;
+		}
 	}
 	return l->from < l->to ? trunc(pair / 2) : pair - trunc(pair / 2);
 }
@@ -60,7 +84,7 @@ static void model_edge(int from, int to, double ns)
 }
 
 static int model_ways(const struct model_line *lines, int n,
-		      const struct baseline_model *m, int own)
+		      const struct baseline_model *m, const int *left_out)
 {
 	int i, j, k;
 
@@ -69,13 +93,17 @@ static int model_ways(const struct model_line *lines, int n,
 			ways[i][j] = i == j ? 0 : INFINITY;
 	for (i = 0; i < n; i++) {
 		const struct model_line *l = &lines[i];
-		double d = model_half(lines, n, m, l);
+		int firm;
+		double error, d = model_half(lines, n, m, l, &error, &firm);
 
-		if (isinf(d) || (own && l->from && l->to))
+		if (isinf(d) ||
+		    (l->from && l->to && (left_out[l->from] || left_out[l->to])))
 			continue;
-		model_edge(l->from, l->to, l->ns - d + l->error_ns);
+		error += l->error_ns;
+		if (firm)
+			model_edge(l->from, l->to, l->ns - d + error);
 		if (l->clean)
-			model_edge(l->to, l->from, d - l->ns + l->error_ns);
+			model_edge(l->to, l->from, d - l->ns + error);
 	}
 	for (k = 0; k < MODEL_HOSTS; k++)
 		for (i = 0; i < MODEL_HOSTS; i++)
@@ -90,13 +118,15 @@ static int model_ways(const struct model_line *lines, int n,
 
 void baseline_model(const struct model_line *lines, int n, struct baseline_model *m)
 {
+	static const int none[MODEL_HOSTS];
 	int i;
 
 	for (i = 0; i < MODEL_CLASSES; i++)
-		m->floor_ns[i] = model_floor(lines, n, i);
-	m->own = !model_ways(lines, n, m, 0);
-	if (m->own)
-		model_ways(lines, n, m, 1);
+		model_floor(lines, n, i, m);
+	m->all_fit = model_ways(lines, n, m, none);
+	for (i = 0; i < MODEL_HOSTS; i++)
+		m->circled[i] = ways[i][i] < 0;
+	m->fits = model_ways(lines, n, m, m->left_out);
 	for (i = 0; i < MODEL_HOSTS; i++) {
 		m->upper_ns[i] = ways[0][i];
 		m->lower_ns[i] = -ways[i][0];

@@ -25,6 +25,17 @@ static const s64 clocks[] = { 0, 70000 * US, -123456 * US, 999 * US };
 static struct baseline_line lines[BASELINE_LINES];
 static unsigned int n_lines;
 
+/* Floors of before. */
+static struct baseline_floor kept[BASELINE_CLASSES];
+
+static void keep_nothing(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < BASELINE_CLASSES; i++)
+		kept[i] = (struct baseline_floor) { .ns = BASELINE_NONE };
+}
+
 static void line(unsigned int from, unsigned int to, s64 queue_ns, bool clean)
 {
 	lines[n_lines++] = (struct baseline_line) {
@@ -43,13 +54,17 @@ static void empty_pair(void)
 }
 
 /* Of the path to host @to: true if it is known. */
-static bool answer(unsigned int to, struct baseline_answer *a, enum baseline_trust trust)
+static bool answer(unsigned int to, struct baseline_answer *a, bool left_out)
 {
 	struct baseline_line own = { .to = to };
 	struct baseline_solution s;
+	bool any = false;
+	unsigned int i;
 
-	baseline_solve(lines, n_lines, &s);
-	CHECK_EQ(s.trust, trust);
+	baseline_solve(lines, n_lines, kept, &s);
+	for (i = 0; i < BASELINE_HOSTS; i++)
+		any |= s.left_out[i];
+	CHECK_EQ(any, left_out);
 	return baseline_answer(&s, &own, a);
 }
 
@@ -61,14 +76,14 @@ static void core__way_back(void)
 	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(2, 0, 0, true);
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
 	CHECK_EQ(a.line.error_ns, 1 * US);
 	CHECK_EQ(a.line.slope, 20);
 	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
 	/* Nobody vouches for the way back: that is a bound from below only. */
 	lines[3].clean = false;
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D + 300 * US);
 	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
 }
@@ -81,19 +96,19 @@ static void core__way_by_another(void)
 	empty_pair();
 	line(0, 2, 300 * US, false);
 	line(2, 1, 0, true);
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
 	CHECK_EQ(a.line.error_ns, 2 * US);
 	CHECK_EQ(a.line.slope, 10 + 10);
 	/* A path that was never used, either. */
 	n_lines = 2;
 	line(2, 1, 0, true);
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
-	CHECK(!answer(3, &a, BASELINE_ALL));
+	CHECK(!answer(3, &a, false));
 	/* Without a pair of lines nothing is known of D. */
 	n_lines = 1;
-	CHECK(!answer(1, &a, BASELINE_ALL));
+	CHECK(!answer(1, &a, false));
 }
 
 /* Incast: all that comes to host 2 waits, and what it sends does not. */
@@ -107,7 +122,7 @@ static void core__incast(void)
 	line(3, 2, 100 * US, false);
 	line(2, 3, 0, true);
 	line(3, 0, 0, true);
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
 }
 
@@ -122,18 +137,18 @@ static void core__liars(void)
 	line(3, 0, 0, true);
 	line(0, 3, 0, true);
 	line(3, 2, -100 * US, true);
-	CHECK(answer(2, &a, BASELINE_OWN));
+	CHECK(answer(2, &a, true));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
 	/* Of its own path it can say what it wants, as it alone loses by that. */
 	n_lines = 4;
 	lines[3].value_ns += 100 * US;
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D - 100 * US);
-	CHECK(answer(1, &a, BASELINE_ALL));
+	CHECK(answer(1, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[1] + D);
 	/* This host has seen better, and so has each host of its own paths. */
 	lines[2].clean = true;
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D + 300 * US);
 }
 
@@ -145,52 +160,86 @@ static void core__pairs(void)
 	empty_pair();
 	line(2, 0, -3 * US, true);
 	line(0, 2, -3 * US, false);
-	CHECK(answer(2, &a, BASELINE_ALL));
+	CHECK(answer(2, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[2] + D - 3 * US);
 	line(3, 0, 5 * US, true);
 	line(0, 3, 5 * US, true);
-	CHECK(answer(3, &a, BASELINE_ALL));
+	CHECK(answer(3, &a, false));
 	CHECK_EQ(a.line.value_ns, clocks[3] + D + 5 * US);
 	/* Less than nothing: none of it counts. */
 	n_lines = 2;
 	lines[0].value_ns -= 50 * US;
-	CHECK(!answer(2, &a, BASELINE_ALL));
+	CHECK(!answer(2, &a, false));
+}
+
+static void floor_is(s64 ns, s64 error_ns, bool clean)
+{
+	struct baseline_floor floors[BASELINE_CLASSES];
+
+	baseline_floors(lines, n_lines, kept, floors);
+	CHECK_EQ(floors[0].ns, ns);
+	CHECK_EQ(floors[0].error_ns, error_ns);
+	CHECK_EQ(floors[0].clean, clean);
+	CHECK_EQ(floors[1].ns, BASELINE_NONE);
 }
 
 static void core__floors(void)
 {
-	s64 floors[BASELINE_CLASSES];
-
 	n_lines = 0;
 	line(0, 1, 40 * US, false);
 	line(1, 0, 0, true);
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], 2 * D + 40 * US);
-	CHECK_EQ(floors[1], BASELINE_NONE);
+	floor_is(2 * D + 40 * US, 0, false);
 	/* Clean pairs: the lower one of two, the middle one of three. */
 	line(0, 2, 8 * US, true);
 	line(2, 0, 0, true);
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], 2 * D + 8 * US);
+	floor_is(2 * D + 8 * US, 0, true);
 	line(0, 3, 2 * US, true);
 	line(3, 0, 0, true);
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], 2 * D + 2 * US);
+	floor_is(2 * D + 2 * US, 0, true);
 	line(1, 2, 4 * US, true);
 	line(2, 1, 0, true);
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], 2 * D + 4 * US);
+	floor_is(2 * D + 4 * US, 0, true);
+	/* The third of four is above the second by the error. */
+	line(1, 3, 7 * US, true);
+	line(3, 1, 0, true);
+	floor_is(2 * D + 4 * US, 3 * US, true);
 	/* No two hosts are nearer than nothing. */
 	n_lines = 2;
 	lines[0].value_ns -= 1000 * US;
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], BASELINE_NONE);
+	floor_is(BASELINE_NONE, 0, false);
 	lines[0].value_ns += 1000 * US;
 	/* Both ways have to be of one class. */
 	lines[1].class = 1;
-	n_lines = 2;
-	baseline_floors(lines, n_lines, floors);
-	CHECK_EQ(floors[0], BASELINE_NONE);
+	floor_is(BASELINE_NONE, 0, false);
+}
+
+/* The way there has a queue, and no two hosts know an empty path: what was known before counts. */
+static void core__kept(void)
+{
+	struct baseline_answer a;
+
+	n_lines = 0;
+	line(0, 2, 300 * US, false);
+	line(2, 0, 0, true);
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 300 * US);
+	kept[0] = (struct baseline_floor) { .ns = 2 * D, .error_ns = 3 * US, .firm = true };
+	floor_is(2 * D, 3 * US, false);
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	CHECK_EQ(a.line.error_ns, 1 * US + 2 * 1500);
+	/* A path that has no line takes it, too. */
+	lines[0].to = 3;
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	lines[0].to = 2;
+	/* It is wrong if two lines show a lower one, clean or not, or if two clean ones do. */
+	kept[0].ns = 2 * D + 301 * US;
+	floor_is(2 * D + 300 * US, 0, false);
+	lines[0].clean = true;
+	kept[0].ns = 2 * D;
+	floor_is(2 * D + 300 * US, 0, true);
+	keep_nothing();
 }
 
 static void core__valid(void)
@@ -236,16 +285,21 @@ static void core__plausible(void)
 {
 	s64 offset_ns = 123456 * US;
 
-	CHECK(baseline_plausible(offset_ns + 10, 10 - offset_ns, 0, 40));
-	CHECK(baseline_plausible(40, 40, 0, 40));
-	CHECK(!baseline_plausible(40, 41, 0, 40));
-	CHECK(baseline_plausible(40, 41, 1, 40));
-	CHECK(baseline_plausible(3, 2, 0, 40));
-	CHECK(!baseline_plausible(2, 2, 0, 40));
-	CHECK(baseline_plausible(2, 2, 1, 40));
-	CHECK(!baseline_plausible(100 * US, -200 * US, 1 * US, 40 * US));
-	CHECK(baseline_plausible(5, -5, 0, 0));
-	CHECK(!baseline_plausible(5, -6, 0, 0));
+	CHECK(baseline_plausible(offset_ns + 10, 10 - offset_ns, 0, 40, false));
+	CHECK(baseline_plausible(40, 40, 0, 40, false));
+	CHECK(!baseline_plausible(40, 41, 0, 40, false));
+	CHECK(baseline_plausible(40, 41, 1, 40, false));
+	CHECK(baseline_plausible(3, 2, 0, 40, false));
+	CHECK(!baseline_plausible(2, 2, 0, 40, false));
+	CHECK(baseline_plausible(2, 2, 1, 40, false));
+	CHECK(!baseline_plausible(100 * US, -200 * US, 1 * US, 40 * US, false));
+	/* One that may be too long is no bound from below. */
+	CHECK(baseline_plausible(2, 2, 0, 40, true));
+	CHECK(baseline_plausible(5, -5, 0, 40, true));
+	CHECK(!baseline_plausible(5, -6, 0, 40, true));
+	CHECK(!baseline_plausible(40, 41, 0, 40, true));
+	/* Without any nothing agrees with it. */
+	CHECK(!baseline_plausible(1, 0, 0, 0, true));
 }
 
 /* What was known a second ago, between clocks that drift apart by 50 ppm. */
@@ -297,15 +351,18 @@ static void core__extremes(void)
 			.clean = true,
 		};
 	}
-	baseline_solve(lines, n_lines, &s);
-	CHECK_EQ(s.trust, BASELINE_ALL);
-	CHECK_EQ(s.floor_ns[0], 1);
+	baseline_solve(lines, n_lines, kept, &s);
+	CHECK(!s.left_out[1]);
+	CHECK_EQ(s.floor[0].ns, 1);
 	CHECK_EQ(s.upper[1].ns, BASELINE_MAX_NS - 1);
 	CHECK_EQ(s.upper[2].ns, BASELINE_SUM_NS - 2);
 	CHECK_EQ(s.upper[3].ns, BASELINE_NONE);
 }
 
-/* A random cluster: clean lines have no queue, and errors within what they say. */
+/*
+ * A random cluster: clean lines have no queue, and errors within what they say. The floors of some
+ * classes were known before.
+ */
 static void cluster(bool honest)
 {
 	unsigned int hosts = 2 + random_u64() % 12, i, j;
@@ -313,6 +370,13 @@ static void cluster(bool honest)
 
 	for (i = 0; i < 4; i++)
 		d_ns[i] = (s64)log_uniform(1e3, 1e5);
+	keep_nothing();
+	for (i = 0; i < 4; i++)
+		if (chance(0.5))
+			kept[i] = (struct baseline_floor) {
+				.ns = 2 * d_ns[i] + (honest ? 0 : (s64)uniform(-1e3, 1e3)),
+				.error_ns = (s64)uniform(0, 5e3), .firm = true,
+			};
 	for (i = 0; i < hosts; i++)
 		clock_ns[i] = (s64)uniform(-1e12, 1e12);
 	n_lines = 0;
@@ -347,6 +411,12 @@ static void model(struct baseline_model *m)
 			.clean = lines[i].clean, .ns = (double)lines[i].value_ns,
 			.error_ns = (double)lines[i].error_ns,
 		};
+	for (i = 0; i < BASELINE_CLASSES; i++) {
+		m->floor_ns[i] = kept[i].ns == BASELINE_NONE ? (double)INFINITY :
+				 (double)kept[i].ns;
+		m->floor_error_ns[i] = (double)kept[i].error_ns;
+		m->firm[i] = kept[i].firm;
+	}
 	baseline_model(in, (int)n_lines, m);
 }
 
@@ -354,18 +424,28 @@ static void model__same(void)
 {
 	static struct baseline_solution s;
 	struct baseline_model m;
+	bool any;
 	unsigned int i;
 	unsigned long run, runs = steps / 10000;
 
 	for (run = 0; run < runs; run++) {
 		cluster(run % 2);
-		baseline_solve(lines, n_lines, &s);
+		baseline_solve(lines, n_lines, kept, &s);
+		for (i = 0; i < BASELINE_HOSTS; i++)
+			m.left_out[i] = s.left_out[i];
 		model(&m);
-		CHECK_EQ(s.trust, m.own ? BASELINE_OWN : BASELINE_ALL);
+		CHECK(m.fits);
+		for (i = 0, any = false; i < BASELINE_HOSTS; i++) {
+			any |= s.left_out[i];
+			CHECK(!s.left_out[i] || m.circled[i]);
+		}
+		CHECK_EQ(!any, !!m.all_fit);
 		for (i = 0; i < BASELINE_CLASSES; i++) {
-			CHECK_EQ(s.floor_ns[i] == BASELINE_NONE, !!isinf(m.floor_ns[i]));
-			if (s.floor_ns[i] != BASELINE_NONE)
-				CHECK_NEAR(s.floor_ns[i], m.floor_ns[i], 0);
+			CHECK_EQ(s.floor[i].ns == BASELINE_NONE, !!isinf(m.floor_ns[i]));
+			if (s.floor[i].ns == BASELINE_NONE)
+				continue;
+			CHECK_NEAR(s.floor[i].ns, m.floor_ns[i], 0);
+			CHECK_NEAR(s.floor[i].error_ns, m.floor_error_ns[i], 0);
 		}
 		for (i = 0; i < BASELINE_HOSTS; i++) {
 			CHECK_EQ(s.upper[i].ns == BASELINE_NONE, !!isinf(m.upper_ns[i]));
@@ -389,6 +469,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(core__liars),
 		KTAP_CASE(core__pairs),
 		KTAP_CASE(core__floors),
+		KTAP_CASE(core__kept),
 		KTAP_CASE(core__valid),
 		KTAP_CASE(core__plausible),
 		KTAP_CASE(core__predict),
@@ -396,6 +477,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(model__same),
 	};
 
+	keep_nothing();
 	random_state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20150817;
 	if (argc > 2)
 		steps = strtoul(argv[2], NULL, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report.h and cluster.h: messages and replays, and daemons of several hosts that tell each other
- * of paths whose truth is known.
+ * report.h, floors.h and cluster.h: messages and replays, the file of floors, and daemons of
+ * several hosts that tell each other of paths whose truth is known.
  */
 #include <string.h>
 
@@ -117,6 +117,95 @@ static void report__replays(void)
 	/* Its own messages come back. */
 	r = (struct report) { .session = 99, .count = 1000, .echo = 99 };
 	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+}
+
+/* Floors -------------------------------------------------------------------- */
+
+static void floors__there_and_back(void)
+{
+	struct floors in = { .n = 0 }, out;
+	struct floor f = { .hops = 63, .rate_mbit = UINT32_MAX, .ns = FLOORS_MAX_NS,
+			   .error_ns = BASELINE_ERROR_MAX_NS, .at_s = 400 };
+	char text[FLOORS_TEXT];
+	unsigned int i;
+
+	floors_keep(&in, &f);
+	f = (struct floor) { .hops = 0, .rate_mbit = 1000, .ns = 0, .at_s = 500 };
+	floors_keep(&in, &f);
+	floors_print(&in, 500, 1000000, text);
+	CHECK(!strcmp(text, FLOORS_HEAD "63 4294967295 400000000 10000000 999900\n"
+					"0 1000 0 0 1000000\n"));
+	/* Started again 200 s later, by another clock. */
+	CHECK_EQ(floors_parse(text, 7, 1000200, &out), 0);
+	CHECK_EQ(out.n, 2);
+	CHECK_EQ(out.floor[0].ns, FLOORS_MAX_NS);
+	CHECK_EQ(out.floor[0].at_s, 7 - 300);
+	CHECK_EQ(out.floor[1].at_s, 7 - 200);
+	/* The system's clock was set back. */
+	CHECK_EQ(floors_parse(text, 7, 999000, &out), 0);
+	CHECK_EQ(out.floor[0].at_s, 7);
+	/* All of the largest ones fit. */
+	for (i = 0; i < BASELINE_CLASSES + 3; i++) {
+		f = (struct floor) { .hops = 10 + i % 50, .rate_mbit = 4000000000U + i,
+				     .ns = FLOORS_MAX_NS, .error_ns = BASELINE_ERROR_MAX_NS,
+				     .at_s = 1000 + i };
+		floors_keep(&in, &f);
+	}
+	CHECK_EQ(in.n, BASELINE_CLASSES);
+	CHECK(floors_find(&in, 10 + 66 % 50, 4000000066U, 2000));
+	/* The oldest ones went: those of 400, 500, 1000, ... */
+	CHECK(!floors_find(&in, 63, UINT32_MAX, 2000));
+	CHECK(!floors_find(&in, 12, 4000000002U, 2000));
+	CHECK(floors_find(&in, 13, 4000000003U, 2000));
+	floors_print(&in, 2000, 9000000000000, text);
+	CHECK(strlen(text) < FLOORS_TEXT - 1);
+	CHECK_EQ(floors_parse(text, 2000, 9000000000000, &out), 0);
+	CHECK_EQ(out.n, BASELINE_CLASSES);
+}
+
+static void floors__refused(void)
+{
+	static const char *const wrong[] = {
+		"", "onrampd floors 2\n", FLOORS_HEAD "1 1000 2 3\n", FLOORS_HEAD "1 1000 2 3 4",
+		FLOORS_HEAD "64 1000 2 3 4\n", FLOORS_HEAD "1 0 2 3 4\n",
+		FLOORS_HEAD "1 4294967296 2 3 4\n", FLOORS_HEAD "1 1000 400000001 3 4\n",
+		FLOORS_HEAD "1 1000 -2 3 4\n", FLOORS_HEAD "1 1000 2 10000001 4\n",
+		FLOORS_HEAD "1 1000 2 3 99999999999999999999\n", FLOORS_HEAD "1 1000 2  3 4\n",
+		FLOORS_HEAD "1 1000 2 3 4 5\n", FLOORS_HEAD "1 1000 2 3 4\n\n",
+	};
+	struct floors all;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		CHECK(floors_parse(wrong[i], 1000, 1000, &all));
+		CHECK_EQ(all.n, 0);
+	}
+	CHECK_EQ(floors_parse(FLOORS_HEAD "1 1000 2 3 4\n1 1000 2 3\n", 1000, 1000, &all), 3);
+	CHECK_EQ(floors_parse(FLOORS_HEAD, 1000, 1000, &all), 0);
+}
+
+static void floors__age(void)
+{
+	struct floor f = { .hops = 1, .rate_mbit = 1000, .ns = 20 * US, .at_s = 50 };
+	struct floors all = { .n = 0 };
+	char text[FLOORS_TEXT];
+
+	floors_keep(&all, &f);
+	CHECK(floors_find(&all, 1, 1000, 50 + FLOORS_AGE_S));
+	CHECK(!floors_find(&all, 1, 1000, 51 + FLOORS_AGE_S));
+	CHECK(!floors_find(&all, 2, 1000, 50));
+	CHECK(!floors_find(&all, 1, 1001, 50));
+	floors_print(&all, 51 + FLOORS_AGE_S, 1000000000, text);
+	CHECK(!strcmp(text, FLOORS_HEAD));
+	/* A newer one takes its place. */
+	f.ns = 30 * US;
+	f.at_s = 60;
+	floors_keep(&all, &f);
+	CHECK_EQ(all.n, 1);
+	CHECK_EQ(floors_find(&all, 1, 1000, 60)->ns, 30 * US);
+	f.ns = -1;
+	floors_keep(&all, &f);
+	CHECK_EQ(floors_find(&all, 1, 1000, 60)->ns, 30 * US);
 }
 
 /* Daemons ------------------------------------------------------------------- */
@@ -386,6 +475,34 @@ static void cluster__liars(void)
 	s = seed(0, 2);
 	CHECK(cluster_find(&c[0], addr(2))->refuted);
 	CHECK(!s->wanted || s->predicted);
+	/* By a second, while the kernel has only TCP's RTT, and when it has the seed of before. */
+	clear();
+	tells(2, 0, 0, 1 * SEC);
+	c[0].host[1].path.rtt_tcp = true;
+	CHECK(!seed(0, 2)->wanted);
+	CHECK(cluster_find(&c[0], addr(2))->refuted);
+	tells(2, 0, 0, 0);
+	CHECK(seed(0, 2)->wanted);
+	/* TCP's had the host's own queues in it. */
+	c[0].host[1].path.rtt_ns = SEC / 2;
+	CHECK(seed(0, 2)->wanted);
+	now += SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	begin(0);
+	path(0, 2, -1 * SEC, CLUSTER_SEEDED);
+	cluster_find(&c[0], addr(2))->path.rtt_ns = SEC / 2;
+	cluster_find(&c[0], addr(2))->path.rtt_tcp = true;
+	cluster_end(&c[0]);
+	tells(2, 0, 0, 0);
+	seed(0, 2);
+	CHECK(!cluster_find(&c[0], addr(2))->refuted);
+	tells(2, 0, 0, 1 * SEC);
+	seed(0, 2);
+	CHECK(cluster_find(&c[0], addr(2))->refuted);
+	/* What the kernel knew before was by another clock of 2. */
+	cluster_find(&c[0], addr(2))->own.domain++;
+	seed(0, 2);
+	CHECK(!cluster_find(&c[0], addr(2))->refuted);
 	/* About the path of another one. */
 	clear();
 	begin(2);
@@ -394,7 +511,7 @@ static void cluster__liars(void)
 	cluster_end(&c[2]);
 	tells(2, 0, 1, -100 * US);
 	s = seed(0, 1);
-	CHECK_EQ(c[0].solution.trust, BASELINE_OWN);
+	CHECK(c[0].solution.left_out[2]);
 	CHECK(!s->wanted);
 	CHECK_NEAR(s->value_ns, truth(0, 1), 1);
 	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2), 1);
@@ -407,6 +524,126 @@ static void cluster__liars(void)
 	now += SEC;
 	seed(0, 1);
 	CHECK(c[0].host[1].refuted);
+}
+
+/* The path to 2 was congested from its first packet on, and nobody knows another one. */
+static void two_hosts(void)
+{
+	memset(c, 0, sizeof(c));
+	now = 100 * SEC;
+	begin(0);
+	path(0, 2, 400 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	begin(2);
+	path(2, 0, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	tells(2, 0, 0, 0);
+	speak(0, 2);
+}
+
+static void cluster__floor_of_before(void)
+{
+	struct floor f = { .hops = 1, .rate_mbit = 10000, .ns = 2 * D_NS, .error_ns = 2 * US };
+	struct cluster_seed *s;
+
+	/* Two hosts know an empty path: that is kept. */
+	clear();
+	seed(0, 2);
+	CHECK_EQ(c[0].floors.n, 1);
+	CHECK_NEAR(c[0].floors.floor[0].ns, 2 * D_NS, 1);
+	CHECK_EQ(c[0].floors.floor[0].hops, 1);
+	CHECK_EQ(c[0].floors.floor[0].rate_mbit, 10000);
+	CHECK_EQ(c[0].floors.floor[0].at_s, mono(0) / SEC);
+	two_hosts();
+	CHECK(!seed(0, 2)->wanted);
+	f.at_s = mono(0) / SEC - FLOORS_AGE_S;
+	floors_keep(&c[0].floors, &f);
+	s = seed(0, 2);
+	CHECK(s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
+	CHECK_NEAR(s->error_ns, 1100 + 2 * US, 1);
+	/* Of another class it says nothing, and a lowest sum is not kept. */
+	c[0].floors.floor[0].hops = 2;
+	c[0].host[0].before_ns = 0;
+	CHECK(!seed(0, 2)->wanted);
+	CHECK_EQ(c[0].floors.n, 1);
+}
+
+/* Hosts 1 and 3 know empty paths to hosts that 0 does not know. */
+static void cluster__floor_told(void)
+{
+	static const unsigned int tellers[2] = { 1, 3 };
+	struct cluster_host *told;
+	struct cluster_seed *s;
+	unsigned int i, k;
+
+	two_hosts();
+	begin(0);
+	path(0, 2, 400 * US, CLUSTER_UNSUPPORTED);
+	for (i = 0; i < 2; i++) {
+		knows(0, tellers[i]);
+		begin(tellers[i]);
+		knows(tellers[i], 0);
+		path(tellers[i], 4 + i, 0, CLUSTER_SUPPORTED);
+		cluster_end(&c[tellers[i]]);
+		begin(4 + i);
+		path(4 + i, tellers[i], 0, CLUSTER_SUPPORTED);
+		cluster_end(&c[4 + i]);
+		tells(4 + i, tellers[i], 0, 0);
+		speak(tellers[i], 4 + i);
+		cluster_solve(&c[tellers[i]], mono(tellers[i]));
+	}
+	cluster_end(&c[0]);
+	for (i = 0; i < 2; i++) {
+		struct cluster_host *host = cluster_find(&c[0], addr(tellers[i]));
+
+		/* One alone is no evidence. */
+		s = seed(0, 2);
+		CHECK(!s->wanted);
+		tells(tellers[i], 0, 0, 0);
+		speak(0, tellers[i]);
+		for (k = 0; k < host->report.n && !cluster_no_addr(host->report.line[k].addr); k++)
+			;
+		CHECK(k < host->report.n);
+		CHECK_NEAR(host->report.line[k].value_ns, 2 * D_NS, 1);
+		/* Of two that differ the higher one counts. */
+		if (i)
+			host->report.line[k].value_ns -= 15 * US;
+	}
+	s = seed(0, 2);
+	CHECK(s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
+	/* Of another class: only one of them speaks of this one. */
+	c[0].host[0].before_ns = 0;
+	told = cluster_find(&c[0], addr(3));
+	told->report.line[k].hops++;
+	CHECK(!seed(0, 2)->wanted);
+	told->report.line[k].hops--;
+	told->report.line[k].rate_mbit++;
+	CHECK(!seed(0, 2)->wanted);
+	told->report.line[k].rate_mbit--;
+	/* One of them lies about the way to this host. */
+	path(0, 3, 0, CLUSTER_SUPPORTED);
+	told->report.line[told->report.n++] = (struct report_line) {
+		.domain = 40, .value_ns = BASELINE_MAX_NS - 1,
+	};
+	memcpy(told->report.line[told->report.n - 1].addr, addr(0), 16);
+	CHECK(!seed(0, 2)->wanted);
+	CHECK(told->refuted);
+	told->report.n--;
+	told->has_path = false;
+	CHECK(seed(0, 2)->wanted);
+	/* What others say now counts before what was known then, and is not kept. */
+	CHECK_EQ(c[0].floors.n, 0);
+	c[0].floors.floor[0] = (struct floor) {
+		.hops = 1, .rate_mbit = 10000, .ns = US, .at_s = mono(0) / SEC,
+	};
+	c[0].floors.n = 1;
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2), 1);
+	now += 3 * SEC;
+	tells(2, 0, 0, 0);
+	c[0].host[0].before_ns = 0;
+	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2) - 2 * D_NS + US, 50);
 }
 
 /* The way back is of smaller packets, which take less time on each link. */
@@ -453,12 +690,17 @@ int main(void)
 		KTAP_CASE(report__there_and_back),
 		KTAP_CASE(report__refused),
 		KTAP_CASE(report__replays),
+		KTAP_CASE(floors__there_and_back),
+		KTAP_CASE(floors__refused),
+		KTAP_CASE(floors__age),
 		KTAP_CASE(cluster__congested_first),
 		KTAP_CASE(cluster__predicts),
 		KTAP_CASE(cluster__predicts_nothing),
 		KTAP_CASE(cluster__by_another),
 		KTAP_CASE(cluster__clocks),
 		KTAP_CASE(cluster__liars),
+		KTAP_CASE(cluster__floor_of_before),
+		KTAP_CASE(cluster__floor_told),
 		KTAP_CASE(cluster__small_packets),
 		KTAP_CASE(cluster__many_hosts),
 	};

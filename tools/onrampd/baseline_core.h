@@ -14,11 +14,13 @@
  *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
  *
  * Two hosts whose lines are both clean know their D + D. Paths of one class have about the same:
- * the median of these sums, or, if no two lines are clean, the lowest sum, which may be too high.
- * Two hosts of whose lines one is not clean take that of their class, or their own sum if it is
- * lower. D is half of it: a path that is longer one way counts as that long both ways.
+ * the median of these sums is the floor of their class. Its error is by how much three quarters of
+ * them are at most above it. If no two lines are clean, the floor is what was known before
+ * (floors.h), or the lowest sum, if that is lower; it may be too high. Two hosts of whose lines one
+ * is not clean take the floor of their class, or their own sum if it is lower. D is half of it: a
+ * path that is longer one way counts as that long both ways.
  *
- *	R_B - R_A <= b_AB - D		of each line
+ *	R_B - R_A <= b_AB - D		of each line whose D is not too high
  *	R_A - R_B <= D - b_AB		of each clean line
  *
  * These are difference constraints. The shortest ways from A (Bellman-Ford) are the tightest upper
@@ -27,8 +29,9 @@
  * other hosts do. A line's error widens its constraints.
  *
  * A way that leads back with a length below 0 refutes its lines: one is not clean though its kernel
- * said so, or a host lies. Then only the lines of this host's own paths count, there and back,
- * which never refute each other: a host that lies then changes its own path, and no other one.
+ * said so, or a host lies. Then of all hosts on that way the lines to and from others are left out.
+ * What remains are the lines of this host's own paths, there and back, which never refute each
+ * other: a host that lies changes its own path, and no other one.
  *
  * Times are in ns, all at one moment.
  */
@@ -79,12 +82,6 @@ struct baseline_line {
 	int64_t error_ns;
 };
 
-/* How much of what the hosts say was used. */
-enum baseline_trust {
-	BASELINE_ALL,	/* all lines fit together */
-	BASELINE_OWN,	/* lines of this host's own paths, there and back */
-};
-
 /**
  * struct baseline_bound - a bound, from lines
  * @ns: the bound, without errors; BASELINE_NONE: there is none
@@ -98,19 +95,33 @@ struct baseline_bound {
 };
 
 /**
+ * struct baseline_floor - 2 D, of a class or of two hosts
+ * @ns: BASELINE_NONE: not known
+ * @error_ns: 2 D may be above it by this
+ * @clean: two hosts whose lines are both clean have it
+ * @firm: it is clean now or was before, else it may be too high by any queue
+ */
+struct baseline_floor {
+	int64_t ns;
+	int64_t error_ns;
+	bool clean;
+	bool firm;
+};
+
+/**
  * struct baseline_solution - what is known of each host
- * @floor_ns: 2 D by class; BASELINE_NONE: not known
- * @pair_ns: the same of this host and each other one, as their lines have it
+ * @floor: by class
+ * @pair: of this host and each other one, as their lines have it
+ * @left_out: of these hosts only the lines from and to this one count
  * @upper: of R - R of this host, by host
  * @lower: lower bound of the same
- * @trust: lines that these were computed from
  */
 struct baseline_solution {
-	int64_t floor_ns[BASELINE_CLASSES];
-	int64_t pair_ns[BASELINE_HOSTS];
+	struct baseline_floor floor[BASELINE_CLASSES];
+	struct baseline_floor pair[BASELINE_HOSTS];
+	bool left_out[BASELINE_HOSTS];
 	struct baseline_bound upper[BASELINE_HOSTS];
 	struct baseline_bound lower[BASELINE_HOSTS];
-	enum baseline_trust trust;
 };
 
 /**
@@ -155,10 +166,12 @@ baseline_back(const struct baseline_line *lines, unsigned int n,
  * baseline_floors() - compute 2 D of each class
  * @lines: all, baseline_valid()
  * @n: how many, at most BASELINE_LINES
- * @floor_ns: BASELINE_CLASSES results, BASELINE_NONE: no two hosts have both lines
+ * @kept: what was known before, by class
+ * @floor: BASELINE_CLASSES results
  */
 static inline void baseline_floors(const struct baseline_line *lines, unsigned int n,
-				   int64_t *floor_ns)
+				   const struct baseline_floor *kept,
+				   struct baseline_floor *floor)
 {
 	const struct baseline_line *backs[BASELINE_LINES];
 	int64_t sums[BASELINE_LINES], sum;
@@ -167,7 +180,7 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 	for (i = 0; i < n; i++)
 		backs[i] = lines[i].from < lines[i].to ? baseline_back(lines, n, &lines[i]) : NULL;
 	for (class = 0; class < BASELINE_CLASSES; class++) {
-		floor_ns[class] = BASELINE_NONE;
+		floor[class] = kept[class];
 		for (i = 0, k = 0; i < n; i++) {
 			if (lines[i].class != class || !backs[i] || backs[i]->class != class)
 				continue;
@@ -175,30 +188,40 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 			/* No path is shorter than 0. */
 			if (sum < 0)
 				continue;
-			if (sum < floor_ns[class])
-				floor_ns[class] = sum;
+			if (sum < floor[class].ns)
+				floor[class] = (struct baseline_floor) { .ns = sum };
 			if (!lines[i].clean || !backs[i]->clean)
 				continue;
 			for (j = k++; j && sums[j - 1] > sum; j--)
 				sums[j] = sums[j - 1];
 			sums[j] = sum;
 		}
-		/* One who lies moves the lowest, not the median. */
-		if (k)
-			floor_ns[class] = sums[(k - 1) / 2];
+		if (!k)
+			continue;
+		/* Some who lie move the lowest and the highest, not these two. */
+		sum = sums[(k - 1) / 2];
+		floor[class] = (struct baseline_floor) {
+			.ns = sum, .error_ns = sums[3 * (k - 1) / 4] - sum, .clean = true,
+			.firm = true,
+		};
+		if (floor[class].error_ns > BASELINE_ERROR_MAX_NS)
+			floor[class].error_ns = BASELINE_ERROR_MAX_NS;
 	}
 }
 
-/* 2 D of a line's two hosts; BASELINE_NONE: not known. */
-static inline int64_t baseline_pair(const struct baseline_line *line,
-				    const struct baseline_line *back, const int64_t *floor_ns)
+/* 2 D of a line's two hosts. */
+static inline struct baseline_floor baseline_pair(const struct baseline_line *line,
+						  const struct baseline_line *back,
+						  const struct baseline_floor *floor)
 {
-	int64_t ns = floor_ns[line->class], sum;
+	struct baseline_floor own = { .ns = BASELINE_NONE };
 
-	if (!back)
-		return ns;
-	sum = line->value_ns + back->value_ns;
-	return sum < ns || (line->clean && back->clean) ? sum : ns;
+	if (back) {
+		own.ns = line->value_ns + back->value_ns;
+		own.clean = line->clean && back->clean;
+		own.firm = own.clean;
+	}
+	return own.clean || own.ns < floor[line->class].ns ? own : floor[line->class];
 }
 
 /* D of a line; both of a pair make the sum, whatever that is. */
@@ -225,6 +248,13 @@ struct baseline_edge {
 	int64_t slope;
 };
 
+/* Does a line count? */
+static inline bool baseline_counts(const struct baseline_line *l,
+				   const struct baseline_solution *s)
+{
+	return !l->from || !l->to || (!s->left_out[l->from] && !s->left_out[l->to]);
+}
+
 /* The edges of all lines, at most two of each; return how many. */
 static inline unsigned int baseline_edges(const struct baseline_line *lines, unsigned int n,
 					  struct baseline_solution *s,
@@ -234,20 +264,23 @@ static inline unsigned int baseline_edges(const struct baseline_line *lines, uns
 
 	for (i = 0; i < n; i++) {
 		const struct baseline_line *l = &lines[i];
-		int64_t pair_ns = baseline_pair(l, baseline_back(lines, n, l), s->floor_ns), ns;
+		const struct baseline_line *back = baseline_back(lines, n, l);
+		struct baseline_floor pair = baseline_pair(l, back, s->floor);
+		int64_t error_ns = l->error_ns + pair.error_ns / 2, ns;
 
 		if (!l->from)
-			s->pair_ns[l->to] = pair_ns;
-		if (pair_ns == BASELINE_NONE || (s->trust == BASELINE_OWN && l->from && l->to))
+			s->pair[l->to] = pair;
+		if (pair.ns == BASELINE_NONE || !baseline_counts(l, s))
 			continue;
-		ns = l->value_ns - baseline_half(l, pair_ns);
-		edges[k++] = (struct baseline_edge) {
-			.from = l->from, .to = l->to, .ns = ns, .error_ns = l->error_ns,
-			.slope = l->slope,
-		};
+		ns = l->value_ns - baseline_half(l, pair.ns);
+		if (pair.firm)
+			edges[k++] = (struct baseline_edge) {
+				.from = l->from, .to = l->to, .ns = ns, .error_ns = error_ns,
+				.slope = l->slope,
+			};
 		if (l->clean)
 			edges[k++] = (struct baseline_edge) {
-				.from = l->to, .to = l->from, .ns = -ns, .error_ns = l->error_ns,
+				.from = l->to, .to = l->from, .ns = -ns, .error_ns = error_ns,
 				.slope = -(int64_t)l->slope,
 			};
 	}
@@ -274,46 +307,80 @@ static inline bool baseline_relax(const struct baseline_edge *edge, bool back,
 	return true;
 }
 
+/* Leave out the hosts of a circle that the last edges of ways make, if there is one. */
+static inline bool baseline_circle(const struct baseline_edge *edges, const int *last, bool back,
+				   bool *left_out)
+{
+	unsigned int i, steps, at;
+
+	for (i = 0; i < BASELINE_HOSTS; i++) {
+		for (at = i, steps = 0; last[at] >= 0 && steps < BASELINE_HOSTS; steps++)
+			at = back ? edges[last[at]].to : edges[last[at]].from;
+		if (last[at] < 0)
+			continue;
+		for (steps = 0; steps < BASELINE_HOSTS; steps++) {
+			left_out[at] = at;
+			at = back ? edges[last[at]].to : edges[last[at]].from;
+		}
+		return true;
+	}
+	return false;
+}
+
 /*
  * The shortest ways from this host to all, or with @back from all to it. Return false if one leads
- * in a circle of a length below 0.
+ * in a circle of a length below 0, whose hosts are left out from now on.
  */
 static inline bool baseline_shortest(const struct baseline_edge *edges, unsigned int n, bool back,
-				     struct baseline_bound *bounds)
+				     struct baseline_bound *bounds, bool *left_out)
 {
-	unsigned int i, round;
+	int last[BASELINE_HOSTS];
 	bool changed = true;
+	unsigned int i;
 
-	for (i = 0; i < BASELINE_HOSTS; i++)
+	for (i = 0; i < BASELINE_HOSTS; i++) {
 		bounds[i] = (struct baseline_bound) { .ns = BASELINE_NONE };
-	bounds[0].ns = 0;
-	for (round = 0; changed && round < BASELINE_HOSTS; round++) {
-		changed = false;
-		for (i = 0; i < n; i++)
-			changed |= baseline_relax(&edges[i], back, bounds);
+		last[i] = -1;
 	}
-	return !changed;
+	bounds[0].ns = 0;
+	while (changed) {
+		changed = false;
+		for (i = 0; i < n; i++) {
+			if (!baseline_relax(&edges[i], back, bounds))
+				continue;
+			last[back ? edges[i].from : edges[i].to] = (int)i;
+			changed = true;
+		}
+		if (changed && baseline_circle(edges, last, back, left_out))
+			return false;
+	}
+	return true;
 }
 
 /**
  * baseline_solve() - compute the floors, and the bounds of all hosts' clocks
  * @lines: all, baseline_valid(), at most one from a host to another
  * @n: how many, at most BASELINE_LINES
+ * @kept: floors that were known before, by class
  * @s: result
  */
 static inline void baseline_solve(const struct baseline_line *lines, unsigned int n,
+				  const struct baseline_floor *kept,
 				  struct baseline_solution *s)
 {
 	struct baseline_edge edges[2 * BASELINE_LINES];
 	unsigned int i, k;
 
-	baseline_floors(lines, n, s->floor_ns);
-	for (i = 0; i < BASELINE_HOSTS; i++)
-		s->pair_ns[i] = BASELINE_NONE;
-	for (s->trust = BASELINE_ALL; ; s->trust++) {
+	baseline_floors(lines, n, kept, s->floor);
+	for (i = 0; i < BASELINE_HOSTS; i++) {
+		s->pair[i] = (struct baseline_floor) { .ns = BASELINE_NONE };
+		s->left_out[i] = false;
+	}
+	/* At least one host more each time: what is left out makes no such circle. */
+	for (i = 0; i < BASELINE_HOSTS; i++) {
 		k = baseline_edges(lines, n, s, edges);
-		if ((baseline_shortest(edges, k, false, s->upper) &&
-		     baseline_shortest(edges, k, true, s->lower)) || s->trust == BASELINE_OWN)
+		if (baseline_shortest(edges, k, false, s->upper, s->left_out) &&
+		    baseline_shortest(edges, k, true, s->lower, s->left_out))
 			break;
 	}
 	for (i = 0; i < BASELINE_HOSTS; i++) {
@@ -340,16 +407,17 @@ static inline bool baseline_answer(const struct baseline_solution *s,
 				   const struct baseline_line *own,
 				   struct baseline_answer *answer)
 {
-	int64_t pair_ns = s->pair_ns[own->to], d_ns;
+	struct baseline_floor pair = s->pair[own->to];
+	int64_t d_ns;
 
-	if (pair_ns == BASELINE_NONE)
-		pair_ns = s->floor_ns[own->class];
-	if (pair_ns == BASELINE_NONE || s->upper[own->to].ns == BASELINE_NONE)
+	if (pair.ns == BASELINE_NONE)
+		pair = s->floor[own->class];
+	if (pair.ns == BASELINE_NONE || s->upper[own->to].ns == BASELINE_NONE)
 		return false;
-	d_ns = baseline_half(own, pair_ns);
+	d_ns = baseline_half(own, pair.ns);
 	answer->line = *own;
 	answer->line.value_ns = s->upper[own->to].ns + d_ns;
-	answer->line.error_ns = s->upper[own->to].error_ns;
+	answer->line.error_ns = s->upper[own->to].error_ns + pair.error_ns / 2;
 	answer->line.slope = (int32_t)s->upper[own->to].slope;
 	answer->least_ns = BASELINE_NONE;
 	if (s->lower[own->to].ns != BASELINE_NONE)
@@ -393,20 +461,19 @@ static inline bool baseline_predict(const struct baseline_answer *before, int64_
  * @back_ns: b of the path back, as the host says
  * @error_ns: sum of their errors
  * @rtt_ns: lowest round trip, by one clock; 0: not known
+ * @most: it may have been longer than the path's, in queues of hosts
  *
  * The sum is free of clocks, and about a round trip: large packets take longer than the OR-ACK of
  * that, and the rest of it is the hosts', which is not most of it. So a host cannot say that its
- * path is far shorter than the round trip to it.
+ * path is far shorter than the round trip to it, or far longer.
  */
 static inline bool baseline_plausible(int64_t there_ns, int64_t back_ns, int64_t error_ns,
-				      int64_t rtt_ns)
+				      int64_t rtt_ns, bool most)
 {
 	int64_t sum_ns = there_ns + back_ns;
 
-	if (!rtt_ns)
-		return sum_ns + error_ns >= 0;
 	return sum_ns - error_ns <= 2 * rtt_ns &&
-	       sum_ns + error_ns >= rtt_ns >> BASELINE_PLAUSIBLE_SHIFT;
+	       sum_ns + error_ns >= (most ? 0 : rtt_ns >> BASELINE_PLAUSIBLE_SHIFT);
 }
 
 #endif /* BASELINE_CORE_H */

@@ -15,6 +15,7 @@
 #define ONRAMPD_CLUSTER_H
 
 #include "baseline_core.h"
+#include "floors.h"
 #include "report.h"
 
 /* Peers; host 0 of baseline_core.h is this one. */
@@ -29,6 +30,9 @@
 /* Payload of full packets, about: the difference counts as error, on this many links at least. */
 #define CLUSTER_PAYLOAD	1400
 #define CLUSTER_LINKS	3
+
+/* Floors in a message, at most: hosts have few classes, and lines are of more use. */
+#define CLUSTER_FLOORS	4
 
 /* enum onramp_baseline_state, for code that has no header of the kernel's interface */
 enum cluster_state {
@@ -47,6 +51,7 @@ enum cluster_state {
  * @slope: Q32
  * @error_ns: of it
  * @rtt_ns: RTT of the empty path, 0: not known
+ * @rtt_tcp: it is by TCP, from socket to socket, and may be longer
  * @rate_mbit: of the link
  * @payload: bytes
  * @domain: of the receiver's clock
@@ -62,6 +67,7 @@ struct cluster_path {
 	int32_t slope;
 	int64_t error_ns;
 	int64_t rtt_ns;
+	bool rtt_tcp;
 	uint32_t rate_mbit;
 	uint32_t payload;
 	uint8_t domain;
@@ -95,6 +101,7 @@ struct cluster_seed {
  * @seen: round in which the kernel last knew it
  * @has_path: @path is valid
  * @path: to it
+ * @own: the same, when the kernel last had no seed for it
  * @seed: for that
  * @before: last answer that was no prediction, at @before_ns; 0: none
  * @peer: for replays
@@ -108,6 +115,7 @@ struct cluster_host {
 	uint64_t seen;
 	bool has_path;
 	struct cluster_path path;
+	struct cluster_path own;
 	struct cluster_seed seed;
 	struct baseline_answer before;
 	int64_t before_ns;
@@ -127,6 +135,8 @@ struct cluster_host {
  * @clock_ns: it less CLOCK_MONOTONIC
  * @class: what makes a class, by its number
  * @n_classes: how many
+ * @floors: that were known before, by seconds of CLOCK_MONOTONIC
+ * @kept: those of the classes of the last solution
  * @line: of the last solution
  * @n_lines: how many
  * @solution: the last one
@@ -139,6 +149,8 @@ struct cluster {
 	int64_t clock_ns;
 	uint64_t class[BASELINE_CLASSES];
 	unsigned int n_classes;
+	struct floors floors;
+	struct baseline_floor kept[BASELINE_CLASSES];
 	struct baseline_line line[BASELINE_LINES];
 	unsigned int n_lines;
 	struct baseline_solution solution;
@@ -151,12 +163,19 @@ static inline int64_t cluster_at(int64_t value_ns, int32_t slope, int64_t age_ns
 
 /* The kernel's state -------------------------------------------------------- */
 
-static inline struct cluster_host *cluster_find(struct cluster *c, const uint8_t *addr)
+/* Of no host. */
+static inline bool cluster_no_addr(const uint8_t *addr)
 {
 	static const uint8_t none[16];
+
+	return !memcmp(addr, none, 16);
+}
+
+static inline struct cluster_host *cluster_find(struct cluster *c, const uint8_t *addr)
+{
 	unsigned int i;
 
-	if (!memcmp(addr, none, 16))
+	if (cluster_no_addr(addr))
 		return NULL;
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		if (!memcmp(c->host[i].addr, addr, 16))
@@ -225,6 +244,8 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 		return true;
 	host->has_path = true;
 	host->path = *path;
+	if (path->known && path->state != CLUSTER_SEEDED)
+		host->own = *path;
 	memcpy(host->local, path->local, 16);
 	return true;
 }
@@ -351,10 +372,12 @@ static inline void cluster_told(struct cluster *c, unsigned int i, const struct 
 static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now_ns)
 {
 	const struct cluster_host *host = &c->host[i];
-	const struct cluster_path *p = &host->path;
+	/* What this daemon has told the kernel is no evidence for what it was told by. */
+	const struct cluster_path *p = &host->own;
+	int64_t age_ns = now_ns - p->at_ns;
 	unsigned int k;
 
-	if (!host->has_path || !p->known || p->state == CLUSTER_SEEDED)
+	if (!host->has_path || !host->path.known || !p->known || p->domain != host->path.domain)
 		return true;
 	for (k = 0; k < host->report.n; k++) {
 		const struct report_line *l = &host->report.line[k];
@@ -365,12 +388,84 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS ||
 		    l->slope > BASELINE_SLOPE_MAX || l->slope < -BASELINE_SLOPE_MAX)
 			return false;
-		there_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) - c->clock_ns;
+		there_ns = cluster_at(p->baseline_ns, p->slope, age_ns) - c->clock_ns;
 		return baseline_plausible(there_ns, cluster_at(l->value_ns, l->slope,
 							       now_ns - host->report_ns),
-					  p->error_ns + l->error_ns, p->rtt_ns);
+					  p->error_ns + l->error_ns +
+					  age_ns / 1000000 * BASELINE_WANDER_PPM,
+					  host->path.rtt_ns, host->path.rtt_tcp);
 	}
 	return true;
+}
+
+/* Floors -------------------------------------------------------------------- */
+
+/* What others say of a class: a line of no host is a floor. */
+static inline const struct floor *cluster_told_floor(const struct cluster *c, uint8_t hops,
+						     uint32_t rate_mbit, int64_t now_ns,
+						     struct floor *told)
+{
+	unsigned int i, k, n = 0;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		const struct cluster_host *host = &c->host[i];
+
+		if (!host->seen || host->refuted || !host->report_ns ||
+		    now_ns - host->report_ns >= CLUSTER_REPORT_NS)
+			continue;
+		for (k = 0; k < host->report.n; k++) {
+			const struct report_line *l = &host->report.line[k];
+			struct floor f = {
+				.hops = l->hops, .rate_mbit = l->rate_mbit, .ns = l->value_ns,
+				.error_ns = l->error_ns,
+			};
+
+			if (!cluster_no_addr(l->addr) || l->hops != hops ||
+			    l->rate_mbit != rate_mbit || !floors_valid(&f))
+				continue;
+			told[n++] = f;
+			break;
+		}
+	}
+	return floors_median(told, n);
+}
+
+/* What was known before of the classes of all lines. */
+static inline void cluster_kept(struct cluster *c, int64_t now_ns)
+{
+	struct floor told[CLUSTER_HOSTS];
+	unsigned int i;
+
+	for (i = 0; i < BASELINE_CLASSES; i++) {
+		uint8_t hops = (uint8_t)(c->class[i] >> 32);
+		uint32_t rate_mbit = (uint32_t)c->class[i];
+		const struct floor *f;
+
+		c->kept[i] = (struct baseline_floor) { .ns = BASELINE_NONE };
+		if (i >= c->n_classes || hops == REPORT_HOPS_UNKNOWN)
+			continue;
+		f = cluster_told_floor(c, hops, rate_mbit, now_ns, told);
+		if (!f)
+			f = floors_find(&c->floors, hops, rate_mbit, now_ns / 1000000000);
+		if (f)
+			c->kept[i] = (struct baseline_floor) {
+				.ns = f->ns, .error_ns = f->error_ns, .firm = true,
+			};
+	}
+}
+
+/* The floor of class @i that two hosts know now; false: none do. */
+static inline bool cluster_floor(const struct cluster *c, unsigned int i, int64_t now_ns,
+				 struct floor *f)
+{
+	const struct baseline_floor *floor = &c->solution.floor[i];
+
+	*f = (struct floor) {
+		.hops = (uint8_t)(c->class[i] >> 32), .rate_mbit = (uint32_t)c->class[i],
+		.ns = floor->ns, .error_ns = floor->error_ns, .at_s = now_ns / 1000000000,
+	};
+	/* With too many classes the first one has what is left over. */
+	return floor->clean && (i || c->n_classes < BASELINE_CLASSES) && floors_valid(f);
 }
 
 /* Answers ------------------------------------------------------------------- */
@@ -419,6 +514,7 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
  */
 static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 {
+	struct floor f;
 	unsigned int i, k;
 
 	c->n_lines = 0;
@@ -435,7 +531,15 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 		for (k = 0; !host->refuted && k < host->report.n; k++)
 			cluster_told(c, i, &host->report.line[k], now_ns);
 	}
-	baseline_solve(c->line, c->n_lines, &c->solution);
+	/* A path without a line has a class as well. */
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].has_path)
+			cluster_class(c, c->host[i].hops, c->host[i].path.rate_mbit);
+	cluster_kept(c, now_ns);
+	baseline_solve(c->line, c->n_lines, c->kept, &c->solution);
+	for (i = 0; i < c->n_classes; i++)
+		if (cluster_floor(c, i, now_ns, &f))
+			floors_keep(&c->floors, &f);
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		if (c->host[i].seen)
 			cluster_answer(c, i, now_ns);
@@ -486,8 +590,27 @@ static inline bool cluster_put(const struct cluster *c, const struct cluster_hos
 	return true;
 }
 
+/* The floors of classes that two hosts know now, in turn if they are many. */
+static inline void cluster_put_floors(const struct cluster *c, struct report *r)
+{
+	unsigned int i, put = 0;
+	struct floor f;
+
+	for (i = 0; i < c->n_classes && put < CLUSTER_FLOORS; i++) {
+		unsigned int class = (unsigned int)((r->count + i) % c->n_classes);
+
+		if (!cluster_floor(c, class, 0, &f))
+			continue;
+		r->line[r->n++] = (struct report_line) {
+			.value_ns = f.ns, .error_ns = (uint32_t)f.error_ns,
+			.rate_mbit = f.rate_mbit, .hops = f.hops, .clean = true,
+		};
+		put++;
+	}
+}
+
 /**
- * cluster_fill() - write the lines for a host: that to it, and others in turn
+ * cluster_fill() - write the lines for a host: that to it, floors, and others in turn
  * @c: cluster
  * @to: the host
  * @now_ns: CLOCK_MONOTONIC, of sending
@@ -506,6 +629,7 @@ static inline void cluster_fill(const struct cluster *c, const struct cluster_ho
 	if (!c->clocked)
 		return;
 	cluster_put(c, to, now_ns, r);
+	cluster_put_floors(c, r);
 	for (i = 0; i < CLUSTER_HOSTS && r->n < REPORT_LINES; i++) {
 		const struct cluster_host *host = &c->host[(from + i) % CLUSTER_HOSTS];
 

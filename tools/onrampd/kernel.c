@@ -75,9 +75,8 @@ static int on_path(struct nl_msg *msg, void *arg)
 	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);
 	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);
 	p.rate_mbit = (uint32_t)(attr_number(tb[ONRAMP_A_PATH_LINE_RATE], 0) / 125000);
-	/* The other kind ends in TCP, behind the host's own queues. */
-	if (attr_number(tb[ONRAMP_A_PATH_EMPTY_KIND], 0) == ONRAMP_EMPTY_OR_ACK)
-		p.rtt_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS], 0);
+	p.rtt_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS], 0);
+	p.rtt_tcp = attr_number(tb[ONRAMP_A_PATH_EMPTY_KIND], 0) != ONRAMP_EMPTY_OR_ACK;
 	cluster_path(c, &p);
 	return NL_OK;
 }

@@ -8,6 +8,10 @@
  *		REPORT (report.h) to at most 10 of the hosts that the kernel knows
  *	a REPORT came, or a path is new:
  *		soon read, solve and seed as well; tell others what they could not know before
+ *	each minute, and at the end:
+ *		write the floors of classes (floors.h) for the next start
+ *	each second:
+ *		write what it knows, for onrampctl
  *
  * The kernel forgets a seed after some seconds: if this program ends, is stopped or has lost its
  * peers, all is as without it.
@@ -53,6 +57,13 @@
 #define MESSAGES_MAX	8
 /* Paths are read no sooner than this after the last time, because of an event, ns. */
 #define SOON_NS		(10 * NSEC_PER_MSEC)
+/* Between two writings of the floors, ns. */
+#define KEEP_NS		(60 * NSEC_PER_SEC)
+/* Between two writings of the status, ns. */
+#define STATUS_NS	NSEC_PER_SEC
+/* Files in the directories of options. */
+#define FLOORS_FILE	"floors"
+#define STATUS_FILE	"status.json"
 
 /**
  * struct talk - messages of and to a host; same place as in struct cluster
@@ -75,6 +86,8 @@ static struct options {
 	uint64_t port;
 	const char *key;
 	const char *user;
+	const char *state;
+	const char *run;
 	bool dry_run;
 	bool json;
 	uint64_t count;		/* rounds; 0: no end */
@@ -96,7 +109,8 @@ static uint8_t key[KEY_MAX];
 static size_t key_len;
 static uint64_t session, rounds, last_round_ns;
 static unsigned int told;
-static int sock4 = -1, sock6 = -1;
+static int sock4 = -1, sock6 = -1, state_fd = -1, run_fd = -1;
+static uint64_t kept_ns, status_ns;
 
 /* Messages ------------------------------------------------------------------ */
 
@@ -294,9 +308,10 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 	bool reports = host->report_ns && (int64_t)now - host->report_ns < CLUSTER_REPORT_NS;
 	json_t *row;
 
-	row = json_pack("{s:s, s:s, s:b, s:b}", "local", show(host->local, local),
+	row = json_pack("{s:s, s:s, s:b, s:b, s:b}", "local", show(host->local, local),
 			"remote", show(host->addr, remote), "reports", reports,
-			"refuted", host->refuted);
+			"refuted", host->refuted, "left_out",
+			cluster.solution.left_out[host - cluster.host + 1]);
 	if (host->hops != REPORT_HOPS_UNKNOWN)
 		json_object_set_new(row, "hops", json_integer(host->hops));
 	if (!host->has_path || !p->known)
@@ -316,17 +331,22 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 	return row;
 }
 
-static void print_json(uint64_t now)
+static json_t *paths_of(uint64_t now)
 {
-	json_t *paths = json_array(), *all;
+	json_t *paths = json_array();
 	unsigned int i;
 
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		if (cluster.host[i].seen)
 			json_array_append_new(paths, row_of(&cluster.host[i], now));
-	all = json_pack("{s:I, s:I, s:s, s:o}", "time_ns", (json_int_t)now,
-			"lines", (json_int_t)cluster.n_lines, "lines_used",
-			cluster.solution.trust == BASELINE_ALL ? "all" : "own", "paths", paths);
+	return json_pack("{s:I, s:I, s:o}", "time_ns", (json_int_t)now,
+			 "lines", (json_int_t)cluster.n_lines, "paths", paths);
+}
+
+static void print_json(uint64_t now)
+{
+	json_t *all = paths_of(now);
+
 	json_dumpf(all, stdout, JSON_COMPACT);
 	json_decref(all);
 	puts("");
@@ -358,6 +378,138 @@ static void print_text(uint64_t now)
 			printf("%14s %12s %10s\n", "-", "-", why);
 	}
 	puts("");
+}
+
+/* What outlives this program -------------------------------------------------- */
+
+static int64_t unix_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec;
+}
+
+static int64_t mono_s(void)
+{
+	return (int64_t)(now_ns() / NSEC_PER_SEC);
+}
+
+/* One that cannot be read is as none: paths are learned again. */
+static void read_floors(void)
+{
+	int fd = openat(state_fd, FLOORS_FILE, O_RDONLY | O_CLOEXEC);
+	char text[FLOORS_TEXT];
+	unsigned int line;
+	ssize_t len;
+
+	if (fd < 0) {
+		if (errno != ENOENT)
+			warning("%s/" FLOORS_FILE ": %s", options.state, strerror(errno));
+		return;
+	}
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[len < 0 ? 0 : len] = 0;
+	kept_ns = now_ns();
+	line = floors_parse(text, mono_s(), unix_s(), &cluster.floors);
+	if (line)
+		warning("%s/" FLOORS_FILE ": line %u is wrong: none of it is used", options.state,
+			line);
+}
+
+/* A file of a directory: the whole text or that of before, also if the power fails. */
+static bool write_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), err = 0;
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return false;
+	if (write(fd, text, len) != (ssize_t)len || fsync(fd) || renameat(dir, ".new", dir, name))
+		err = errno;
+	close(fd);
+	errno = err;
+	return !err;
+}
+
+/* Say once why, until it works again. */
+static void written(bool done, bool *failed, const char *dir, const char *name)
+{
+	if (!done && !*failed)
+		warning("%s/%s: %s", dir, name, strerror(errno));
+	*failed = !done;
+}
+
+static void write_floors(void)
+{
+	static bool failed;
+	char text[FLOORS_TEXT];
+
+	kept_ns = now_ns();
+	if (state_fd < 0 || options.dry_run)
+		return;
+	floors_print(&cluster.floors, mono_s(), unix_s(), text);
+	written(write_file(state_fd, FLOORS_FILE, text), &failed, options.state, FLOORS_FILE);
+}
+
+static json_t *floors_of(void)
+{
+	const struct floors *all = &cluster.floors;
+	json_t *rows = json_array();
+	unsigned int i;
+
+	for (i = 0; i < all->n; i++) {
+		const struct floor *f = &all->floor[i];
+		json_t *row = json_object();
+
+		json_object_set_new(row, "hops", json_integer(f->hops));
+		json_object_set_new(row, "rate_mbit", json_integer(f->rate_mbit));
+		json_object_set_new(row, "floor_ns", json_integer(f->ns));
+		json_object_set_new(row, "error_ns", json_integer(f->error_ns));
+		json_object_set_new(row, "age_s", json_integer(mono_s() - f->at_s));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static json_t *counters_of(void)
+{
+	const struct {
+		const char *name;
+		uint64_t n;
+	} all[] = {
+		{ "sent", counters.sent }, { "received", counters.received },
+		{ "strangers", counters.strangers }, { "forged", counters.forged },
+		{ "replayed", counters.replayed }, { "refuted", counters.refuted },
+		{ "seeds", counters.seeds }, { "refused", counters.refused },
+	};
+	json_t *o = json_object();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		json_object_set_new(o, all[i].name, json_integer((json_int_t)all[i].n));
+	return o;
+}
+
+/* For onrampctl: what --dry-run --json prints, floors and counters. */
+static void write_status(void)
+{
+	static bool failed;
+	json_t *o;
+	char *text;
+
+	status_ns = now_ns();
+	if (run_fd < 0)
+		return;
+	o = paths_of(last_round_ns);
+	json_object_set_new(o, "key", json_boolean(key_len));
+	json_object_set_new(o, "floors", floors_of());
+	json_object_set_new(o, "counters", counters_of());
+	text = json_dumps(o, JSON_COMPACT);
+	json_decref(o);
+	written(text && write_file(run_fd, STATUS_FILE, text), &failed, options.run, STATUS_FILE);
+	free(text);
 }
 
 /* Rounds -------------------------------------------------------------------- */
@@ -425,6 +577,10 @@ static int on_round(sd_event_source *source, uint64_t usec, void *arg)
 		   cluster.n_lines, (unsigned long long)counters.seeds,
 		   (unsigned long long)counters.refused, (unsigned long long)counters.sent,
 		   (unsigned long long)counters.received);
+	if (now_ns() - kept_ns >= KEEP_NS)
+		write_floors();
+	if (now_ns() - status_ns >= STATUS_NS)
+		write_status();
 	if (options.count && ++rounds >= options.count)
 		return sd_event_exit(loop, 0);
 	/* Others' rounds are not in step with this host's. */
@@ -579,6 +735,8 @@ static const char usage[] =
 	"  -e, --expiry SEC      for which the kernel believes it, 0.1 to 10 (3)\n"
 	"  -m, --max-error SEC   tell nothing that may be wrong by more, up to 0.01 (0.00005)\n"
 	"  -p, --port N          UDP port, the same on all hosts (2990)\n"
+	"  -r, --run DIR         write DIR/status.json each second, for onrampctl\n"
+	"  -s, --state DIR       keep the delays of classes of paths in DIR/floors\n"
 	"  -u, --user NAME       user to be, if root starts it (nobody)\n"
 	"  -h, --help            this text\n"
 	"  -V, --version         version\n";
@@ -592,11 +750,12 @@ static void parse(int argc, char **argv)
 		{ "expiry", required_argument, NULL, 'e' },
 		{ "max-error", required_argument, NULL, 'm' },
 		{ "port", required_argument, NULL, 'p' }, { "user", required_argument, NULL, 'u' },
+		{ "state", required_argument, NULL, 's' }, { "run", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }, { NULL },
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "k:njc:i:e:m:p:u:hV", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "k:njc:i:e:m:p:r:s:u:hV", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'k':
 			options.key = optarg;
@@ -627,6 +786,12 @@ static void parse(int argc, char **argv)
 			if (!parse_u64(optarg, 1, 65535, &options.port))
 				die_usage("--port %s: expected 1 to 65535", optarg);
 			break;
+		case 'r':
+			options.run = optarg;
+			break;
+		case 's':
+			options.state = optarg;
+			break;
 		case 'u':
 			options.user = optarg;
 			break;
@@ -644,6 +809,17 @@ static void parse(int argc, char **argv)
 		die_usage("unexpected argument '%s'", argv[optind]);
 	if (options.json && !options.dry_run)
 		die_usage("--json: expected --dry-run, too");
+	if (options.dry_run && options.run)
+		die_usage("--run: expected no --dry-run");
+}
+
+static int open_dir(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		die("%s: %s", path, strerror(errno));
+	return fd;
 }
 
 static void check(int err, const char *what)
@@ -694,7 +870,13 @@ int main(int argc, char **argv)
 		sock4 = open_socket(AF_INET);
 		sock6 = open_socket(AF_INET6);
 	}
+	if (options.state)
+		state_fd = open_dir(options.state);
+	if (options.run)
+		run_fd = open_dir(options.run);
 	drop_root();
+	if (state_fd >= 0)
+		read_floors();
 	kernel = kernel_open();
 	if (!kernel)
 		die("netlink family onramp: not there: load sch_onramp");
@@ -702,6 +884,9 @@ int main(int argc, char **argv)
 	sd_notify(0, "READY=1");
 	status = sd_event_loop(loop);
 	sd_notify(0, "STOPPING=1");
+	write_floors();
+	if (run_fd >= 0)
+		unlinkat(run_fd, STATUS_FILE, 0);
 	sd_event_unref(loop);
 	kernel_close(kernel);
 	OPENSSL_cleanse(key, sizeof(key));
