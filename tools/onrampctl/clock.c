@@ -79,7 +79,7 @@ static void add_promise(json_t *found)
 }
 
 /* All that is known of the clocks, as clock_core.c has it. */
-static json_t *find(void)
+static json_t *find(const struct ctl *ctl)
 {
 	json_t *devices = json_object(), *maps = json_object(), *stats = json_object();
 	json_t *found = json_object();
@@ -90,6 +90,8 @@ static json_t *find(void)
 	if (bus_read(devices, maps, stats))
 		j_set(found, "maps", json_incref(maps));
 	add_promise(found);
+	add(found, "onrampd", facts_onrampd(ctl));
+	j_set(found, "monotonic_ns", json_integer((json_int_t)now_ns()));
 	json_decref(devices);
 	json_decref(maps);
 	json_decref(stats);
@@ -111,7 +113,7 @@ static int clock_status(const struct ctl *ctl)
 		{ "OFFSET", "offset_ns", LOOK_NS }, { "ERROR", "error_ns", LOOK_NS },
 		{ "FREQ-PPB", "frequency_ppb", LOOK_COUNT }, { "AGE", "age_ns", LOOK_NS },
 	};
-	json_t *found = find(), *rows = clock_rows(found), *o, *problem;
+	json_t *found = find(ctl), *rows = clock_rows(found), *o, *problem;
 	json_t *problems = clock_problems(rows, found);
 	int result = !json_array_size(rows) ? CTL_UNKNOWN : json_array_size(problems) ?
 		     CTL_WARNING : CTL_OK;
@@ -246,7 +248,7 @@ static int clock_wait(const struct ctl *ctl, int argc, char **argv)
 	if (ctl->interval_ns < WAIT_MIN_NS)
 		die_usage("expected an interval of 0.1 s or more");
 	for (;;) {
-		found = find();
+		found = find(ctl);
 		rows = clock_rows(found);
 		json_decref(found);
 		reached = clock_reached(rows, &wanted, &row);

@@ -11,6 +11,9 @@
 
 #include "ctl.h"
 
+/* onrampd writes its status each second; one that is older than this has stopped, ns. */
+#define CLOCK_ONRAMPD_NS	10000000000LL
+
 /**
  * struct wait_for - what clock waitsync waits for
  * @clock:	"system", "ptp" or "phcN"
@@ -29,6 +32,7 @@ json_t *clock_ptp(const char *text);
 json_t *clock_rows(const json_t *found);
 json_t *clock_source_rows(const json_t *found);
 json_t *clock_problems(const json_t *rows, const json_t *found);
+const char *clock_onrampd(const json_t *status, int64_t now_ns);
 bool clock_wanted(int argc, char **argv, struct wait_for *out, char *error, size_t size);
 bool clock_reached(const json_t *rows, const struct wait_for *wanted, const json_t **row);
 

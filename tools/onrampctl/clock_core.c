@@ -297,10 +297,52 @@ static json_t *ptp_row(const json_t *ptp)
 }
 
 /**
+ * clock_onrampd() - what state onrampd is in
+ * @status: its own, of facts_onrampd()
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Return: "stopped": it has written nothing for a while; "alone": no other host's daemon is heard;
+ * "telling": it tells the kernel of a path; "ready".
+ */
+const char *clock_onrampd(const json_t *status, int64_t now_ns)
+{
+	bool heard = false, tells = false;
+	const json_t *path;
+	size_t i;
+
+	if (now_ns - j_int_or(status, "time_ns", 0) > CLOCK_ONRAMPD_NS)
+		return "stopped";
+	json_array_foreach((json_t *)j_get(status, "paths"), i, path) {
+		heard |= j_true(path, "reports");
+		tells |= j_true(path, "wanted");
+	}
+	return !heard ? "alone" : tells ? "telling" : "ready";
+}
+
+/* It keeps the differences of clocks, and sets none. */
+static json_t *onrampd_row(const json_t *found)
+{
+	const json_t *status = j_get(found, "onrampd"), *path;
+	int64_t now_ns = j_int_or(found, "monotonic_ns", 0), error, most = -1;
+	size_t i;
+	json_t *row = json_pack("{s:s, s:s, s:s}", "clock", "paths", "set_by", "onrampd", "state",
+				clock_onrampd(status, now_ns));
+
+	json_array_foreach((json_t *)j_get(status, "paths"), i, path)
+		if (j_true(path, "wanted") && j_int(path, "error_ns", &error) && error > most)
+			most = error;
+	if (most >= 0)
+		j_set(row, "error_ns", json_integer(most));
+	j_set(row, "age_ns", json_integer(now_ns - j_int_or(status, "time_ns", now_ns)));
+	return row;
+}
+
+/**
  * clock_rows() - the clocks of a host
  * @found: see above
  *
- * Return: an array: the system's clock, that of ptp4l, and those that nic_ts has a map of.
+ * Return: an array: the system's clock, that of ptp4l, those that nic_ts has a map of, and what
+ * onrampd knows of those of other hosts.
  */
 json_t *clock_rows(const json_t *found)
 {
@@ -323,6 +365,8 @@ json_t *clock_rows(const json_t *found)
 			copy(row, keys[i], map);
 		json_array_append_new(rows, row);
 	}
+	if (j_get(found, "onrampd"))
+		json_array_append_new(rows, onrampd_row(found));
 	return rows;
 }
 
@@ -367,7 +411,8 @@ static void problem(json_t *list, const char *clock, const char *what)
 static bool is_good(const json_t *row)
 {
 	return j_is(row, "state", "synchronised") || j_is(row, "state", "slave") ||
-	       j_is(row, "state", "grandmaster") || j_is(row, "state", "valid");
+	       j_is(row, "state", "grandmaster") || j_is(row, "state", "valid") ||
+	       j_is(row, "state", "ready") || j_is(row, "state", "telling");
 }
 
 /**
@@ -392,6 +437,9 @@ json_t *clock_problems(const json_t *rows, const json_t *found)
 		if (!is_good(row)) {
 			if (!strcmp(clock, "system"))
 				snprintf(text, sizeof(text), "no daemon has synchronised it");
+			else if (!strcmp(clock, "paths"))
+				snprintf(text, sizeof(text), "onrampd is %s: onrampctl doctor",
+					 state);
 			else if (!strcmp(clock, "ptp"))
 				snprintf(text, sizeof(text), "ptp4l is %s", state ? state : "?");
 			else

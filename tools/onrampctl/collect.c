@@ -15,6 +15,7 @@
  *	data				ways of connections that send: devices, On-Ramp
  *	ip/forwarded			packets of other hosts
  *	system_clock, clock_daemons
+ *	onrampd				what the daemon writes of itself
  *	package, signatures		see package.c; in the newer of two looks only
  *	hidden				what could not be looked at without root
  */
@@ -362,6 +363,19 @@ json_t *facts_system_clock(void)
 			 "tai_offset_s", (json_int_t)tx.tai);
 }
 
+/* facts_onrampd() - what onrampd has written, owned by the caller; NULL: it does not run */
+json_t *facts_onrampd(const struct ctl *ctl)
+{
+	char *text = read_file(ctl, "/run/onrampd/status.json");
+	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
+
+	free(text);
+	if (json_is_object(o))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
 /* arg_after() - the argument behind an option, in a command line with zero bytes; or NULL */
 static const char *arg_after(const char *cmd, size_t len, const char *option)
 {
@@ -487,7 +501,7 @@ static int64_t timely_floor_kbit(const json_t *facts)
  */
 json_t *facts_collect(const struct ctl *ctl)
 {
-	json_t *facts = json_object(), *tcp, *data, *clock;
+	json_t *facts = json_object(), *tcp, *data, *clock, *onrampd;
 	struct utsname name;
 	char *kernel;
 
@@ -504,6 +518,9 @@ json_t *facts_collect(const struct ctl *ctl)
 	read_counters(ctl, facts);
 	read_forwarded(ctl, facts);
 	read_daemons(ctl, facts);
+	onrampd = facts_onrampd(ctl);
+	if (onrampd)
+		j_set(facts, "onrampd", onrampd);
 	read_hidden(ctl, facts);
 	if (*ctl->root)
 		return facts;

@@ -16,6 +16,9 @@ extern const char * const ctl_modules[];
 /* collect.c: { "synchronised", "max_error_us", ... } of the kernel; NULL if it does not tell. */
 json_t *facts_system_clock(void);
 
+/* collect.c: the status of onrampd; NULL if it does not run. */
+json_t *facts_onrampd(const struct ctl *ctl);
+
 /* A whole file below the root, or NULL with errno; free() it. */
 char *facts_file(const struct ctl *ctl, const char *path);
 

@@ -136,7 +136,15 @@ DOCTOR_CHECK(LONG_PAUSES, WARN, long_pauses, \
 DOCTOR_CHECK(OTHERS_FILL, WARN, others_fill, \
 	     "hosts without On-Ramp fill the queue") \
 DOCTOR_CHECK(EMPTY_PATH, WARN, empty_path, \
-	     "data leaves, and the delay of the empty path is unknown")
+	     "data leaves, and the delay of the empty path is unknown") \
+DOCTOR_CHECK(ONRAMPD_STOPPED, WARN, onrampd_stopped, \
+	     "onrampd has ended, or hangs") \
+DOCTOR_CHECK(ONRAMPD_KEY, WARN, onrampd_key, \
+	     "daemons onrampd have different keys") \
+DOCTOR_CHECK(ONRAMPD_ALONE, WARN, onrampd_alone, \
+	     "no other onrampd answers") \
+DOCTOR_CHECK(ONRAMPD_REFUTED, WARN, onrampd_refuted, \
+	     "what another onrampd says is impossible")
 
 static const char * const severity_names[] = { "note", "warning", "critical" };
 

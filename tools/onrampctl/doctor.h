@@ -4,6 +4,7 @@
  *
  *	doctor.c		runs them, and has most of them
  *	doctor_data.c		whether anything acts on the data that leaves, and knows its path
+ *	doctor_onrampd.c	the daemon of the cluster
  *	doctor_package.c	modules that are not loaded, or will not be
  */
 #ifndef ONRAMPCTL_DOCTOR_H
@@ -102,6 +103,10 @@ bool data_leaves(const struct doctor *d, const char *device);
 void check_not_followed(struct doctor *d);
 void check_timely_unused(struct doctor *d);
 void check_empty_path(struct doctor *d);
+void check_onrampd_stopped(struct doctor *d);
+void check_onrampd_key(struct doctor *d);
+void check_onrampd_alone(struct doctor *d);
+void check_onrampd_refuted(struct doctor *d);
 
 /* doctor_package.c */
 void check_module_missing(struct doctor *d);

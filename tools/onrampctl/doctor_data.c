@@ -505,7 +505,7 @@ void check_empty_path(struct doctor *d)
 			action = "set the same line_rate for all qdiscs that lead there";
 		} else {
 			why = "drains do not empty it: others keep a queue there";
-			action = "set On-Ramp on all hosts that share the queue; else owd synced";
+			action = "set On-Ramp on all hosts that share the queue, or run onrampd";
 		}
 		found(d, &(struct found) {
 			.evidence = json_pack("{s:i, s:i, s:i}", "paths", (int)l->n, "busy_paths",

@@ -377,6 +377,47 @@ static void put_clocks(FILE *f, const json_t *now)
 			sample(f, "onramp_clock_map_age_seconds", "clock", name, v, 1e-9);
 }
 
+/* Counters of onrampd, and how many hosts it hears. */
+static void put_onrampd(FILE *f, const json_t *now)
+{
+	static const char * const helps[][2] = {
+		{ "sent", "messages of onrampd that were sent" },
+		{ "received", "messages of other daemons that were used" },
+		{ "strangers", "messages of hosts that the kernel does not know, or too many" },
+		{ "forged", "messages with another key" },
+		{ "replayed", "messages that came twice, or late" },
+		{ "refuted", "rounds in which a host's lines contradicted its round trip" },
+		{ "seeds", "baselines that the kernel was told" },
+		{ "refused", "baselines that the kernel did not take" },
+	};
+	const json_t *status = j_get(now, "onrampd"), *path;
+	int64_t hosts = 0, heard = 0, v;
+	char name[96];
+	size_t i;
+
+	if (!status)
+		return;
+	for (i = 0; i < ARRAY_SIZE(helps); i++) {
+		if (!j_int(j_get(status, "counters"), helps[i][0], &v))
+			continue;
+		snprintf(name, sizeof(name), "onramp_onrampd_%s_total", helps[i][0]);
+		family(f, name, "counter", helps[i][1]);
+		sample(f, name, NULL, NULL, v, 1);
+	}
+	json_array_foreach((json_t *)j_get(status, "paths"), i, path) {
+		hosts++;
+		heard += j_true(path, "reports");
+	}
+	family(f, "onramp_onrampd_hosts", "gauge", "hosts that onrampd knows, by whether it hears theirs");
+	sample(f, "onramp_onrampd_hosts", "state", "heard", heard, 1);
+	sample(f, "onramp_onrampd_hosts", "state", "silent", hosts - heard, 1);
+	if (j_int(now, "monotonic_ns", &v)) {
+		family(f, "onramp_onrampd_age_seconds", "gauge", "time since the last round of onrampd");
+		sample(f, "onramp_onrampd_age_seconds", NULL, NULL,
+		       v - j_int_or(status, "time_ns", v), 1e-9);
+	}
+}
+
 /* All codes, so that an alert can tell "no finding" from "not looked". */
 static void put_findings(FILE *f, const json_t *report)
 {
@@ -429,4 +470,5 @@ void prom_write(FILE *f, const json_t *facts, const json_t *report)
 	put_file(f, now, "or_acker", "onramp_acker_");
 	put_file(f, now, "or_port", "onramp_port_");
 	put_bus(f, now);
+	put_onrampd(f, now);
 }

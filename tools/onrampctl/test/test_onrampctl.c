@@ -1405,6 +1405,36 @@ static void clocks_have_problems(void)
 	json_decref(found);
 }
 
+/* The status of onrampd, a second after it was written. */
+static void onrampd_has_states(void)
+{
+	json_t *facts = load("healthy.json"), *found = found_of(true), *path, *rows, *row;
+	json_t *status = json_incref(json_object_get(json_object_get(facts, "now"), "onrampd"));
+	int64_t now_ns = j_int_or(status, "time_ns", 0) + 1000000000;
+
+	CHECK(!strcmp(clock_onrampd(status, now_ns), "ready"));
+	path = json_array_get(json_object_get(status, "paths"), 0);
+	j_set(path, "wanted", json_true());
+	CHECK(!strcmp(clock_onrampd(status, now_ns), "telling"));
+	j_set(found, "onrampd", json_incref(status));
+	j_set(found, "monotonic_ns", json_integer(now_ns));
+	rows = clock_rows(found);
+	row = json_array_get(rows, json_array_size(rows) - 1);
+	CHECK(j_is(row, "clock", "paths") && j_is(row, "set_by", "onrampd"));
+	CHECK_EQ(j_int_or(row, "error_ns", 0), 1100);
+	CHECK_EQ(j_int_or(row, "age_ns", 0), 1000000000);
+	CHECK_EQ(problems(found), 0);
+	json_decref(rows);
+	j_set(path, "reports", json_false());
+	CHECK(!strcmp(clock_onrampd(status, now_ns), "alone"));
+	CHECK_EQ(problems(found), 1);
+	CHECK(!strcmp(clock_onrampd(status, now_ns + 9000000000), "alone"));
+	CHECK(!strcmp(clock_onrampd(status, now_ns + 9000000001), "stopped"));
+	json_decref(status);
+	json_decref(found);
+	json_decref(facts);
+}
+
 /* Whether waitsync with these words would end. */
 static bool reached(const json_t *found, int argc, char **argv)
 {
@@ -1520,6 +1550,7 @@ int main(void)
 		KTAP_CASE(reports_of_chronyc),
 		KTAP_CASE(reports_of_pmc),
 		KTAP_CASE(clocks_have_problems),
+		KTAP_CASE(onrampd_has_states),
 		KTAP_CASE(waiting_ends),
 		KTAP_CASE(damaged_reports_do_no_harm),
 	};
