@@ -34,7 +34,7 @@
 
 /* The name of an object is the same attributes for all kinds. */
 #define OR_GENL_SAME(attr)						\
-	static_assert((int)ONRAMP_A_PATH_##attr == (int)ONRAMP_A_FLOW_##attr &&	\
+	static_assert((int)ONRAMP_A_PATH_##attr == (int)ONRAMP_A_CONN_##attr &&	\
 		      (int)ONRAMP_A_PATH_##attr == (int)ONRAMP_A_SUB_##attr)
 OR_GENL_SAME(PAD);
 OR_GENL_SAME(FAMILY);
@@ -77,11 +77,11 @@ static const struct nla_policy or_genl_seed_policy[ONRAMP_A_PATH_SEED_LEFT_NS + 
 	[ONRAMP_A_PATH_SEED_LEFT_NS]	= NLA_POLICY_FULL_RANGE(NLA_U64, &or_genl_seed_left),
 };
 
-static const struct nla_policy or_genl_flow_policy[ONRAMP_A_FLOW_IFINDEX + 1] = {
+static const struct nla_policy or_genl_conn_policy[ONRAMP_A_CONN_IFINDEX + 1] = {
 	OR_GENL_NAME_POLICY,
-	[ONRAMP_A_FLOW_LPORT]		= { .type = NLA_U16 },
-	[ONRAMP_A_FLOW_RPORT]		= { .type = NLA_U16 },
-	[ONRAMP_A_FLOW_IFINDEX]		= NLA_POLICY_MIN(NLA_U32, 1),
+	[ONRAMP_A_CONN_LPORT]		= { .type = NLA_U16 },
+	[ONRAMP_A_CONN_RPORT]		= { .type = NLA_U16 },
+	[ONRAMP_A_CONN_IFINDEX]		= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 static const struct nla_policy or_genl_sub_policy[ONRAMP_A_SUB_IFINDEX + 1] = {
@@ -242,14 +242,14 @@ static int or_genl_parse(u8 cmd, struct nlattr **attrs, struct or_genl_filter *f
 		return err;
 	case ONRAMP_CMD_PATH_SEED:
 		return or_genl_parse_addrs(attrs, ONRAMP_A_PATH_REMOTE_PREFIX, f, extack);
-	case ONRAMP_CMD_FLOW_GET:
-		err = or_genl_parse_addrs(attrs, ONRAMP_A_FLOW_IFINDEX, f, extack);
-		if (!err && or_genl_has(f, ONRAMP_A_FLOW_LPORT))
-			f->lport = nla_get_be16(attrs[ONRAMP_A_FLOW_LPORT]);
-		if (!err && or_genl_has(f, ONRAMP_A_FLOW_RPORT))
-			f->rport = nla_get_be16(attrs[ONRAMP_A_FLOW_RPORT]);
-		if (!err && or_genl_has(f, ONRAMP_A_FLOW_IFINDEX))
-			f->ifindex = nla_get_u32(attrs[ONRAMP_A_FLOW_IFINDEX]);
+	case ONRAMP_CMD_CONN_GET:
+		err = or_genl_parse_addrs(attrs, ONRAMP_A_CONN_IFINDEX, f, extack);
+		if (!err && or_genl_has(f, ONRAMP_A_CONN_LPORT))
+			f->lport = nla_get_be16(attrs[ONRAMP_A_CONN_LPORT]);
+		if (!err && or_genl_has(f, ONRAMP_A_CONN_RPORT))
+			f->rport = nla_get_be16(attrs[ONRAMP_A_CONN_RPORT]);
+		if (!err && or_genl_has(f, ONRAMP_A_CONN_IFINDEX))
+			f->ifindex = nla_get_u32(attrs[ONRAMP_A_CONN_IFINDEX]);
 		return err;
 	case ONRAMP_CMD_SUB_GET:
 		err = or_genl_parse_addrs(attrs, ONRAMP_A_SUB_IFINDEX, f, extack);
@@ -267,8 +267,8 @@ static int or_genl_check_name(u8 cmd, const struct or_genl_filter *f,
 	u64 needs = BIT_ULL(ONRAMP_A_PATH_LOCAL) | BIT_ULL(ONRAMP_A_PATH_REMOTE);
 	u64 may = needs | BIT_ULL(ONRAMP_A_PATH_FAMILY) | BIT_ULL(ONRAMP_A_PATH_SCOPE);
 
-	if (cmd == ONRAMP_CMD_FLOW_GET)
-		needs |= BIT_ULL(ONRAMP_A_FLOW_LPORT) | BIT_ULL(ONRAMP_A_FLOW_RPORT);
+	if (cmd == ONRAMP_CMD_CONN_GET)
+		needs |= BIT_ULL(ONRAMP_A_CONN_LPORT) | BIT_ULL(ONRAMP_A_CONN_RPORT);
 	if ((f->has & needs) != needs) {
 		NL_SET_ERR_MSG(extack, "expected a local and a remote address, and for a flow both ports");
 		return -EINVAL;
@@ -356,7 +356,7 @@ static int or_genl_put_modules(struct sk_buff *msg)
 
 static int or_genl_info_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const u64 features = ONRAMP_FEATURE_PATH_P99 | ONRAMP_FEATURE_FLOW_VERDICTS |
+	const u64 features = ONRAMP_FEATURE_PATH_P99 | ONRAMP_FEATURE_CONN_VERDICTS |
 			     ONRAMP_FEATURE_EVENTS | ONRAMP_FEATURE_SEEDS;
 	struct sk_buff *msg = genlmsg_new(OR_GENL_REPLY, GFP_KERNEL);
 	void *hdr;
@@ -438,7 +438,7 @@ static int or_genl_stats_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 	return skb->len;
 }
 
-/* PATH_GET, FLOW_GET, SUB_GET ---------------------------------------------- */
+/* PATH_GET, CONN_GET, SUB_GET ---------------------------------------------- */
 
 static int or_genl_get(struct sk_buff *msg, struct genl_info *info,
 		       const struct or_genl_object *object, const struct or_genl_filter *filter)
@@ -452,7 +452,7 @@ static int or_genl_get(struct sk_buff *msg, struct genl_info *info,
 		err = object->put(genl_info_net(info), msg, found, NULL);
 	rcu_read_unlock();
 	if (!found)
-		NL_SET_ERR_MSG(info->extack, "unknown path, flow or subscriber");
+		NL_SET_ERR_MSG(info->extack, "unknown path, connection or subscriber");
 	return err;
 }
 
@@ -732,7 +732,7 @@ static const struct genl_ops or_genl_ops[] = {
 		.dumpit	= or_genl_stats_dumpit,
 	},
 	OR_GENL_OBJECTS(ONRAMP_CMD_PATH_GET, or_genl_path_policy, ONRAMP_A_PATH_STATE),
-	OR_GENL_OBJECTS(ONRAMP_CMD_FLOW_GET, or_genl_flow_policy, ONRAMP_A_FLOW_IFINDEX),
+	OR_GENL_OBJECTS(ONRAMP_CMD_CONN_GET, or_genl_conn_policy, ONRAMP_A_CONN_IFINDEX),
 	OR_GENL_OBJECTS(ONRAMP_CMD_SUB_GET, or_genl_sub_policy, ONRAMP_A_SUB_IFINDEX),
 	{
 		.cmd	= ONRAMP_CMD_PATH_SEED,

@@ -83,7 +83,7 @@ static int onramp_put_owd(struct sk_buff *msg, const struct onramp_peer *peer, u
 	    onramp_put_u64(msg, ONRAMP_A_PATH_THRESHOLD_NS, peer->last_threshold_ns) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_SLACK_NS, peer->path.slack_ns) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_SWING_NS, peer->last_swing_ns) ||
-	    nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, onramp_ppm(peer->path.coexist_share)) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_COEXIST_SHARE, onramp_ppm(peer->path.coexist_share)) ||
 	    (!peer->last_absolute &&
 	     nla_put_s64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, peer->last_baseline_ns,
 			 ONRAMP_A_PATH_PAD)))

@@ -131,7 +131,7 @@ unlock:
 
 static int onramp_put_verdicts(struct sk_buff *msg, const u64 *verdicts)
 {
-	struct nlattr *nest = nla_nest_start(msg, ONRAMP_A_FLOW_VERDICTS);
+	struct nlattr *nest = nla_nest_start(msg, ONRAMP_A_CONN_VERDICTS);
 	int i;
 
 	if (!nest)
@@ -150,23 +150,23 @@ static int onramp_put_flow(struct sk_buff *msg, const struct onramp_conn *conn)
 	u64 now = ktime_get_ns();
 
 	if (onramp_put_addrs(msg, &conn->peer->addrs) ||
-	    nla_put_be16(msg, ONRAMP_A_FLOW_LPORT, htons(conn->key.sport)) ||
-	    nla_put_be16(msg, ONRAMP_A_FLOW_RPORT, htons(conn->key.dport)) ||
-	    (conn->shared && nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, conn->shared->ifindex)) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS,
+	    nla_put_be16(msg, ONRAMP_A_CONN_LPORT, htons(conn->key.sport)) ||
+	    nla_put_be16(msg, ONRAMP_A_CONN_RPORT, htons(conn->key.dport)) ||
+	    (conn->shared && nla_put_u32(msg, ONRAMP_A_CONN_IFINDEX, conn->shared->ifindex)) ||
+	    onramp_put_u64(msg, ONRAMP_A_CONN_PAUSE_LEFT_NS,
 			   onramp_since_ns(ctrl->until_ns, now)) ||
-	    nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, !!conn->waiter) ||
-	    nla_put_u32(msg, ONRAMP_A_FLOW_BETA, onramp_ppm(ctrl->beta)) ||
-	    (ctrl->acked && onramp_put_u64(msg, ONRAMP_A_FLOW_OWD_NS, ctrl->last_owd_ns)) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_ACKED_MS, jiffies_to_msecs(jiffies - conn->acked)) ||
-	    (conn->ring.sent_ns && onramp_put_u64(msg, ONRAMP_A_FLOW_SENT_NS,
+	    nla_put_u8(msg, ONRAMP_A_CONN_WAITING, !!conn->waiter) ||
+	    nla_put_u32(msg, ONRAMP_A_CONN_BETA, onramp_ppm(ctrl->beta)) ||
+	    (ctrl->acked && onramp_put_u64(msg, ONRAMP_A_CONN_OWD_NS, ctrl->last_owd_ns)) ||
+	    onramp_put_u64(msg, ONRAMP_A_CONN_ACKED_MS, jiffies_to_msecs(jiffies - conn->acked)) ||
+	    (conn->ring.sent_ns && onramp_put_u64(msg, ONRAMP_A_CONN_SENT_NS,
 						  onramp_since_ns(now, conn->ring.sent_ns))) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSES, conn->pauses) ||
-	    onramp_put_u64(msg, ONRAMP_A_FLOW_PAUSED_NS, onramp_ctrl_cum_pause(ctrl, now)) ||
+	    onramp_put_u64(msg, ONRAMP_A_CONN_PAUSES, conn->pauses) ||
+	    onramp_put_u64(msg, ONRAMP_A_CONN_PAUSED_NS, onramp_ctrl_cum_pause(ctrl, now)) ||
 	    onramp_put_verdicts(msg, conn->verdicts) ||
-	    (conn->mss && nla_put_u32(msg, ONRAMP_A_FLOW_MSS, conn->mss)) ||
-	    (conn->line_bps && onramp_put_u64(msg, ONRAMP_A_FLOW_LINE_RATE, conn->line_bps)) ||
-	    nla_put_u32(msg, ONRAMP_A_FLOW_RECORDS, conn->ring.count))
+	    (conn->mss && nla_put_u32(msg, ONRAMP_A_CONN_MSS, conn->mss)) ||
+	    (conn->line_bps && onramp_put_u64(msg, ONRAMP_A_CONN_LINE_RATE, conn->line_bps)) ||
+	    nla_put_u32(msg, ONRAMP_A_CONN_RECORDS, conn->ring.count))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -189,9 +189,9 @@ static bool onramp_flow_matches(const struct onramp_conn *conn,
 				const struct or_genl_filter *filter)
 {
 	return onramp_addrs_match(filter, &conn->peer->addrs) &&
-	       (!or_genl_has(filter, ONRAMP_A_FLOW_LPORT) ||
+	       (!or_genl_has(filter, ONRAMP_A_CONN_LPORT) ||
 		ntohs(filter->lport) == conn->key.sport) &&
-	       (!or_genl_has(filter, ONRAMP_A_FLOW_RPORT) ||
+	       (!or_genl_has(filter, ONRAMP_A_CONN_RPORT) ||
 		ntohs(filter->rport) == conn->key.dport);
 }
 
@@ -221,7 +221,7 @@ static const struct or_genl_object onramp_genl_objects[] = {
 		.put	= onramp_genl_put_peer,
 		.seed	= onramp_genl_seed_peer,
 	}, {
-		.cmd	= ONRAMP_CMD_FLOW_GET,
+		.cmd	= ONRAMP_CMD_CONN_GET,
 		.table	= onramp_genl_conns,
 		.find	= onramp_genl_find_conn,
 		.put	= onramp_genl_put_conn,

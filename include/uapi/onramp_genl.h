@@ -5,13 +5,13 @@
  *	ONRAMP_CMD_INFO_GET	the interface and the modules behind it; no privilege
  *	ONRAMP_CMD_STATS_GET	dump: counters of each module in this namespace; no privilege
  *	ONRAMP_CMD_PATH_GET	sch_onramp: one peer, or dump them
- *	ONRAMP_CMD_FLOW_GET	sch_onramp: one connection, or dump them
+ *	ONRAMP_CMD_CONN_GET	sch_onramp: one connection, or dump them
  *	ONRAMP_CMD_SUB_GET	or_acker: one subscriber, or dump them
  *	ONRAMP_CMD_PATH_NTF	event of a peer: group ONRAMP_MCGRP_EVENTS
  *	ONRAMP_CMD_DEV_NTF	event of a device: the same group
  *	ONRAMP_CMD_PATH_SEED	sch_onramp: tell the baseline of one peer that it does not know
  *
- * PATH, FLOW, SUB and the group take CAP_NET_ADMIN in the user namespace that owns the network
+ * PATH, CONN, SUB and the group take CAP_NET_ADMIN in the user namespace that owns the network
  * namespace. PATH_SEED alone changes anything. All is of the socket's own network namespace.
  *
  * One object: name it by its addresses, and a connection by its ports too. Dump: the same
@@ -38,7 +38,7 @@ enum onramp_genl_cmd {
 	ONRAMP_CMD_INFO_GET,
 	ONRAMP_CMD_STATS_GET,
 	ONRAMP_CMD_PATH_GET,
-	ONRAMP_CMD_FLOW_GET,
+	ONRAMP_CMD_CONN_GET,
 	ONRAMP_CMD_SUB_GET,
 	ONRAMP_CMD_PATH_NTF,
 	ONRAMP_CMD_DEV_NTF,
@@ -91,7 +91,7 @@ enum onramp_event {
 
 /* Bits of ONRAMP_A_INFO_FEATURES. */
 #define ONRAMP_FEATURE_PATH_P99		0x1	/* ONRAMP_A_PATH_OWD_P99_NS */
-#define ONRAMP_FEATURE_FLOW_VERDICTS	0x2	/* ONRAMP_A_FLOW_VERDICTS */
+#define ONRAMP_FEATURE_CONN_VERDICTS	0x2	/* ONRAMP_A_CONN_VERDICTS */
 #define ONRAMP_FEATURE_EVENTS		0x4	/* ONRAMP_MCGRP_EVENTS */
 #define ONRAMP_FEATURE_SEEDS		0x8	/* ONRAMP_CMD_PATH_SEED, and what it needs */
 
@@ -157,7 +157,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_THRESHOLD_NS,	/* u64: T, with error and slack, ns */
 	ONRAMP_A_PATH_SLACK_NS,		/* u64: slack, a part of the threshold, ns */
 	ONRAMP_A_PATH_SWING_NS,		/* u64: swing, a part of the threshold, ns */
-	ONRAMP_A_PATH_LET_GO,		/* u32: share by which pauses are shortened, millionths */
+	ONRAMP_A_PATH_COEXIST_SHARE,	/* u32: share by which pauses are shorter, millionths */
 
 	/* The last 16,000 to 32,000 OR-ACKs that a decision used. OWD_NS may be above P99. */
 	ONRAMP_A_PATH_OWD_P50_NS,	/* u64: median of their delays, in steps of a quarter, ns */
@@ -203,45 +203,45 @@ enum onramp_path_attr {
 
 #define ONRAMP_A_PATH_MAX	(__ONRAMP_A_PATH_MAX - 1)
 
-/* FLOW_GET */
-enum onramp_flow_attr {
-	ONRAMP_A_FLOW_UNSPEC,
-	ONRAMP_A_FLOW_PAD,
+/* CONN_GET */
+enum onramp_conn_attr {
+	ONRAMP_A_CONN_UNSPEC,
+	ONRAMP_A_CONN_PAD,
 
 	/* The name of a connection; in a dump filters. */
-	ONRAMP_A_FLOW_FAMILY,		/* u16: AF_INET, AF_INET6 */
-	ONRAMP_A_FLOW_LOCAL,		/* 4 or 16 bytes */
-	ONRAMP_A_FLOW_REMOTE,		/* 4 or 16 bytes */
-	ONRAMP_A_FLOW_SCOPE,		/* u32: device of a link-local address */
-	ONRAMP_A_FLOW_LOCAL_PREFIX,	/* u8, requests: bits of LOCAL */
-	ONRAMP_A_FLOW_REMOTE_PREFIX,	/* u8, requests: bits of REMOTE */
-	ONRAMP_A_FLOW_LPORT,		/* be16 */
-	ONRAMP_A_FLOW_RPORT,		/* be16 */
+	ONRAMP_A_CONN_FAMILY,		/* u16: AF_INET, AF_INET6 */
+	ONRAMP_A_CONN_LOCAL,		/* 4 or 16 bytes */
+	ONRAMP_A_CONN_REMOTE,		/* 4 or 16 bytes */
+	ONRAMP_A_CONN_SCOPE,		/* u32: device of a link-local address */
+	ONRAMP_A_CONN_LOCAL_PREFIX,	/* u8, requests: bits of LOCAL */
+	ONRAMP_A_CONN_REMOTE_PREFIX,	/* u8, requests: bits of REMOTE */
+	ONRAMP_A_CONN_LPORT,		/* be16 */
+	ONRAMP_A_CONN_RPORT,		/* be16 */
 
-	ONRAMP_A_FLOW_IFINDEX,		/* u32: device of the qdisc that sent last; a filter */
+	ONRAMP_A_CONN_IFINDEX,		/* u32: device of the qdisc that sent last; a filter */
 
 	/* The controller. */
-	ONRAMP_A_FLOW_PAUSE_LEFT_NS,	/* u64: t_next_pkt - now, ns; 0: no pause */
-	ONRAMP_A_FLOW_WAITING,		/* u8: 1 packets wait for the end of the pause */
-	ONRAMP_A_FLOW_BETA,		/* u32: effect of a pause on the delay, millionths */
-	ONRAMP_A_FLOW_OWD_NS,		/* u64: delay of its last OR-ACK that was counted, ns */
-	ONRAMP_A_FLOW_ACKED_MS,		/* u64: since its last OR-ACK or its begin, ms */
-	ONRAMP_A_FLOW_SENT_NS,		/* u64: since data last left, ns; absent: none has */
+	ONRAMP_A_CONN_PAUSE_LEFT_NS,	/* u64: t_next_pkt - now, ns; 0: no pause */
+	ONRAMP_A_CONN_WAITING,		/* u8: 1 packets wait for the end of the pause */
+	ONRAMP_A_CONN_BETA,		/* u32: effect of a pause on the delay, millionths */
+	ONRAMP_A_CONN_OWD_NS,		/* u64: delay of its last OR-ACK that was counted, ns */
+	ONRAMP_A_CONN_ACKED_MS,		/* u64: since its last OR-ACK or its begin, ms */
+	ONRAMP_A_CONN_SENT_NS,		/* u64: since data last left, ns; absent: none has */
 
 	/* Counters, since On-Ramp follows it. */
-	ONRAMP_A_FLOW_PAUSES,		/* u64 */
-	ONRAMP_A_FLOW_PAUSED_NS,	/* u64: sum of their lengths so far, ns */
-	ONRAMP_A_FLOW_VERDICTS,		/* nest of ONRAMP_A_VERDICT_*: its OR-ACKs by verdict */
+	ONRAMP_A_CONN_PAUSES,		/* u64 */
+	ONRAMP_A_CONN_PAUSED_NS,	/* u64: sum of their lengths so far, ns */
+	ONRAMP_A_CONN_VERDICTS,		/* nest of ONRAMP_A_VERDICT_*: its OR-ACKs by verdict */
 
 	/* Its transmission records. */
-	ONRAMP_A_FLOW_MSS,		/* u32: payload of full packets, bytes */
-	ONRAMP_A_FLOW_LINE_RATE,	/* u64: of the link that they are for, bytes/s */
-	ONRAMP_A_FLOW_RECORDS,		/* u32 */
+	ONRAMP_A_CONN_MSS,		/* u32: payload of full packets, bytes */
+	ONRAMP_A_CONN_LINE_RATE,	/* u64: of the link that they are for, bytes/s */
+	ONRAMP_A_CONN_RECORDS,		/* u32 */
 
-	__ONRAMP_A_FLOW_MAX,
+	__ONRAMP_A_CONN_MAX,
 };
 
-#define ONRAMP_A_FLOW_MAX	(__ONRAMP_A_FLOW_MAX - 1)
+#define ONRAMP_A_CONN_MAX	(__ONRAMP_A_CONN_MAX - 1)
 
 /* u64 each; those that are 0 are absent. Named as the statistics acks_* of tc -s. */
 enum onramp_verdict_attr {
@@ -296,5 +296,34 @@ enum onramp_sub_attr {
 };
 
 #define ONRAMP_A_SUB_MAX	(__ONRAMP_A_SUB_MAX - 1)
+
+/* Names of 0.1.0, for one release. */
+#define ONRAMP_CMD_FLOW_GET		ONRAMP_CMD_CONN_GET
+#define ONRAMP_FEATURE_FLOW_VERDICTS	0x2
+#define ONRAMP_A_PATH_LET_GO		ONRAMP_A_PATH_COEXIST_SHARE
+#define ONRAMP_A_FLOW_UNSPEC		ONRAMP_A_CONN_UNSPEC
+#define ONRAMP_A_FLOW_PAD		ONRAMP_A_CONN_PAD
+#define ONRAMP_A_FLOW_FAMILY		ONRAMP_A_CONN_FAMILY
+#define ONRAMP_A_FLOW_LOCAL		ONRAMP_A_CONN_LOCAL
+#define ONRAMP_A_FLOW_REMOTE		ONRAMP_A_CONN_REMOTE
+#define ONRAMP_A_FLOW_SCOPE		ONRAMP_A_CONN_SCOPE
+#define ONRAMP_A_FLOW_LOCAL_PREFIX	ONRAMP_A_CONN_LOCAL_PREFIX
+#define ONRAMP_A_FLOW_REMOTE_PREFIX	ONRAMP_A_CONN_REMOTE_PREFIX
+#define ONRAMP_A_FLOW_LPORT		ONRAMP_A_CONN_LPORT
+#define ONRAMP_A_FLOW_RPORT		ONRAMP_A_CONN_RPORT
+#define ONRAMP_A_FLOW_IFINDEX		ONRAMP_A_CONN_IFINDEX
+#define ONRAMP_A_FLOW_PAUSE_LEFT_NS	ONRAMP_A_CONN_PAUSE_LEFT_NS
+#define ONRAMP_A_FLOW_WAITING		ONRAMP_A_CONN_WAITING
+#define ONRAMP_A_FLOW_BETA		ONRAMP_A_CONN_BETA
+#define ONRAMP_A_FLOW_OWD_NS		ONRAMP_A_CONN_OWD_NS
+#define ONRAMP_A_FLOW_ACKED_MS		ONRAMP_A_CONN_ACKED_MS
+#define ONRAMP_A_FLOW_SENT_NS		ONRAMP_A_CONN_SENT_NS
+#define ONRAMP_A_FLOW_PAUSES		ONRAMP_A_CONN_PAUSES
+#define ONRAMP_A_FLOW_PAUSED_NS		ONRAMP_A_CONN_PAUSED_NS
+#define ONRAMP_A_FLOW_VERDICTS		ONRAMP_A_CONN_VERDICTS
+#define ONRAMP_A_FLOW_MSS		ONRAMP_A_CONN_MSS
+#define ONRAMP_A_FLOW_LINE_RATE		ONRAMP_A_CONN_LINE_RATE
+#define ONRAMP_A_FLOW_RECORDS		ONRAMP_A_CONN_RECORDS
+#define ONRAMP_A_FLOW_MAX		ONRAMP_A_CONN_MAX
 
 #endif /* _UAPI_ONRAMP_GENL_H */

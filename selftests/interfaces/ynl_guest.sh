@@ -53,7 +53,7 @@ dcload client --netns A --to 10.77.1.2 --cc timely --flows 2 --rate-limit 5mbit 
 	--duration 3600 --rtt-sample-us 0 >/dev/null 2>&1 &
 sleep 3
 shows 'info-get' '"name": "sch_onramp"' onramp --do info-get
-shows 'features by name' '"features": \["(path-p99|flow-verdicts|events)"' onramp --do info-get
+shows 'features by name' '"features": \["(path-p99|conn-verdicts|events)"' onramp --do info-get
 shows 'stats-get' '"stat-name": "RxDelivered", "stat-value": [0-9]+' onramp --dump stats-get
 shows 'sub-get' '"remote": "10.77.1.1".*"flows": [1-9]' onramp --dump sub-get
 shows 'sub-get, one' '"lifetime-s": [0-9]+' onramp --do sub-get \
@@ -71,7 +71,7 @@ ynl() {
 shows 'nic_ts: flow-get' '"rport": [0-9]+' nic_ts --dump flow-get
 shows 'timely: sock-get' '"rport": 5001.*"source": "(tcp|stack)"' timely --dump sock-get
 shows 'path-get' '"remote": "10.77.1.2".*"state": "subscribed"' onramp --dump path-get
-shows 'flow-get, filtered' '"rport": 5001.*"verdicts": \{"[a-z-]+": [0-9]+' onramp --dump flow-get \
+shows 'conn-get, filtered' '"rport": 5001.*"verdicts": \{"[a-z-]+": [0-9]+' onramp --dump conn-get \
 	--json '{"remote": "0a4d0100", "remote-prefix": 24, "rport": 5001}'
-shows 'flow-get, an error' 'prefix length without its address' onramp --dump flow-get \
+shows 'conn-get, an error' 'prefix length without its address' onramp --dump conn-get \
 	--json '{"remote-prefix": 24}'

@@ -2,9 +2,9 @@
 /*
  * The netlink families "onramp", "timely" and "nic_ts", as a user of them that has no library.
  *
- *	genl_helper [OPTION...] info|path|flow|sub|dev|clock [NAME=VALUE...]	one object
+ *	genl_helper [OPTION...] info|path|conn|sub|dev|clock [NAME=VALUE...]	one object
  *	genl_helper [OPTION...] seed NAME=VALUE...	the baseline of a path
- *	genl_helper [OPTION...] dump stats|path|flow|sub|sock|dev|clock [NAME=VALUE...]	that match
+ *	genl_helper [OPTION...] dump stats|path|conn|sub|sock|dev|clock [NAME=VALUE...]	that match
  *	genl_helper [OPTION...] listen		events, until it is killed
  *
  * NAME is an attribute: family, local, remote, scope, local_prefix, remote_prefix, lport,
@@ -100,7 +100,7 @@ static const struct attr path_attrs[] = {
 	{ "threshold_ns", ONRAMP_A_PATH_THRESHOLD_NS, U64, NULL },
 	{ "slack_ns", ONRAMP_A_PATH_SLACK_NS, U64, NULL },
 	{ "swing_ns", ONRAMP_A_PATH_SWING_NS, U64, NULL },
-	{ "let_go", ONRAMP_A_PATH_LET_GO, U32, NULL },
+	{ "coexist_share", ONRAMP_A_PATH_COEXIST_SHARE, U32, NULL },
 	{ "owd_p50_ns", ONRAMP_A_PATH_OWD_P50_NS, U64, NULL },
 	{ "owd_p99_ns", ONRAMP_A_PATH_OWD_P99_NS, U64, NULL },
 	{ "baseline", ONRAMP_A_PATH_BASELINE, U8, NULL },
@@ -147,28 +147,28 @@ static const struct attr verdict_attrs[] = {
 	{ NULL, 0, U8, NULL },
 };
 
-static const struct attr flow_attrs[] = {
-	{ "family", ONRAMP_A_FLOW_FAMILY, U16, NULL },
-	{ "local", ONRAMP_A_FLOW_LOCAL, ADDR, NULL },
-	{ "remote", ONRAMP_A_FLOW_REMOTE, ADDR, NULL },
-	{ "scope", ONRAMP_A_FLOW_SCOPE, U32, NULL },
-	{ "local_prefix", ONRAMP_A_FLOW_LOCAL_PREFIX, U8, NULL },
-	{ "remote_prefix", ONRAMP_A_FLOW_REMOTE_PREFIX, U8, NULL },
-	{ "lport", ONRAMP_A_FLOW_LPORT, BE16, NULL },
-	{ "rport", ONRAMP_A_FLOW_RPORT, BE16, NULL },
-	{ "ifindex", ONRAMP_A_FLOW_IFINDEX, U32, NULL },
-	{ "pause_left_ns", ONRAMP_A_FLOW_PAUSE_LEFT_NS, U64, NULL },
-	{ "waiting", ONRAMP_A_FLOW_WAITING, U8, NULL },
-	{ "beta", ONRAMP_A_FLOW_BETA, U32, NULL },
-	{ "owd_ns", ONRAMP_A_FLOW_OWD_NS, U64, NULL },
-	{ "acked_ms", ONRAMP_A_FLOW_ACKED_MS, U64, NULL },
-	{ "sent_ns", ONRAMP_A_FLOW_SENT_NS, U64, NULL },
-	{ "pauses", ONRAMP_A_FLOW_PAUSES, U64, NULL },
-	{ "paused_ns", ONRAMP_A_FLOW_PAUSED_NS, U64, NULL },
-	{ "verdicts", ONRAMP_A_FLOW_VERDICTS, NEST, verdict_attrs },
-	{ "mss", ONRAMP_A_FLOW_MSS, U32, NULL },
-	{ "line_rate", ONRAMP_A_FLOW_LINE_RATE, U64, NULL },
-	{ "records", ONRAMP_A_FLOW_RECORDS, U32, NULL },
+static const struct attr conn_attrs[] = {
+	{ "family", ONRAMP_A_CONN_FAMILY, U16, NULL },
+	{ "local", ONRAMP_A_CONN_LOCAL, ADDR, NULL },
+	{ "remote", ONRAMP_A_CONN_REMOTE, ADDR, NULL },
+	{ "scope", ONRAMP_A_CONN_SCOPE, U32, NULL },
+	{ "local_prefix", ONRAMP_A_CONN_LOCAL_PREFIX, U8, NULL },
+	{ "remote_prefix", ONRAMP_A_CONN_REMOTE_PREFIX, U8, NULL },
+	{ "lport", ONRAMP_A_CONN_LPORT, BE16, NULL },
+	{ "rport", ONRAMP_A_CONN_RPORT, BE16, NULL },
+	{ "ifindex", ONRAMP_A_CONN_IFINDEX, U32, NULL },
+	{ "pause_left_ns", ONRAMP_A_CONN_PAUSE_LEFT_NS, U64, NULL },
+	{ "waiting", ONRAMP_A_CONN_WAITING, U8, NULL },
+	{ "beta", ONRAMP_A_CONN_BETA, U32, NULL },
+	{ "owd_ns", ONRAMP_A_CONN_OWD_NS, U64, NULL },
+	{ "acked_ms", ONRAMP_A_CONN_ACKED_MS, U64, NULL },
+	{ "sent_ns", ONRAMP_A_CONN_SENT_NS, U64, NULL },
+	{ "pauses", ONRAMP_A_CONN_PAUSES, U64, NULL },
+	{ "paused_ns", ONRAMP_A_CONN_PAUSED_NS, U64, NULL },
+	{ "verdicts", ONRAMP_A_CONN_VERDICTS, NEST, verdict_attrs },
+	{ "mss", ONRAMP_A_CONN_MSS, U32, NULL },
+	{ "line_rate", ONRAMP_A_CONN_LINE_RATE, U64, NULL },
+	{ "records", ONRAMP_A_CONN_RECORDS, U32, NULL },
 	{ NULL, 0, U8, NULL },
 };
 
@@ -259,7 +259,7 @@ static const struct command {
 	{ "info", onramp, ONRAMP_CMD_INFO_GET, info_attrs },
 	{ "stats", onramp, ONRAMP_CMD_STATS_GET, module_attrs },
 	{ "path", onramp, ONRAMP_CMD_PATH_GET, path_attrs },
-	{ "flow", onramp, ONRAMP_CMD_FLOW_GET, flow_attrs },
+	{ "conn", onramp, ONRAMP_CMD_CONN_GET, conn_attrs },
 	{ "sub", onramp, ONRAMP_CMD_SUB_GET, sub_attrs },
 	{ "seed", onramp, ONRAMP_CMD_PATH_SEED, path_attrs },
 	{ "path_ntf", onramp, ONRAMP_CMD_PATH_NTF, path_attrs },

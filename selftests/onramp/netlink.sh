@@ -188,8 +188,8 @@ flows() {
 	wait_for 60 stats_reach pauses 5
 	acker answer 0
 	wait_for 20 settled
-	expect "connections with data" "$(objects flow "remote=$B4")" -eq 1
-	line=$(genl dump flow "remote=$B4")
+	expect "connections with data" "$(objects conn "remote=$B4")" -eq 1
+	line=$(genl dump conn "remote=$B4")
 	expect_same "its port" "$(field rport <<<"$line")" 5001
 	shot
 	# Those that are 0 are left out.
@@ -206,10 +206,10 @@ flows() {
 	expect "line rate" "$(field line_rate <<<"$line")" -eq 50000000000
 	expect "time since an OR-ACK, ms" "$(field acked_ms <<<"$line")" -lt 60000
 	# By its name alone.
-	expect_same "one connection" "$(genl flow "local=$V4_A" "remote=$B4" \
+	expect_same "one connection" "$(genl conn "local=$V4_A" "remote=$B4" \
 		"lport=$(field lport <<<"$line")" rport=5001 | field lport)" \
 		"$(field lport <<<"$line")"
-	says "error -2 unknown path, flow or subscriber" flow "local=$V4_A" "remote=$B4" lport=1 rport=5001
+	says "error -2 unknown path, connection or subscriber" conn "local=$V4_A" "remote=$B4" lport=1 rport=5001
 	stop "$LOAD" KILL
 	acker delay 0
 	acker answer 1
@@ -226,22 +226,22 @@ filters() {
 	exec 9>&7
 	again
 	wait_for 20 connections_are 11
-	expect all "$(objects flow)" -eq 11
-	expect "a host" "$(objects flow "remote=$SILENT")" -eq 2
-	expect "a network" "$(objects flow remote=10.78.0.0 remote_prefix=16)" -eq 8
-	expect "a smaller one" "$(objects flow remote=10.78.0.2 remote_prefix=31)" -eq 4
-	expect "all addresses" "$(objects flow remote=0.0.0.0 remote_prefix=0)" -eq 11
-	expect "a local network" "$(objects flow local=10.77.0.0 local_prefix=16)" -eq 11
-	expect "another one" "$(objects flow local=10.79.0.0 local_prefix=16)" -eq 0
-	expect "a port" "$(objects flow rport=$PORT "remote=$B4")" -eq 3
-	expect "another one" "$(objects flow rport=1)" -eq 0
-	expect "a local port" "$(objects flow "lport=$(genl dump flow | head -n 1 | field lport)")" \
+	expect all "$(objects conn)" -eq 11
+	expect "a host" "$(objects conn "remote=$SILENT")" -eq 2
+	expect "a network" "$(objects conn remote=10.78.0.0 remote_prefix=16)" -eq 8
+	expect "a smaller one" "$(objects conn remote=10.78.0.2 remote_prefix=31)" -eq 4
+	expect "all addresses" "$(objects conn remote=0.0.0.0 remote_prefix=0)" -eq 11
+	expect "a local network" "$(objects conn local=10.77.0.0 local_prefix=16)" -eq 11
+	expect "another one" "$(objects conn local=10.79.0.0 local_prefix=16)" -eq 0
+	expect "a port" "$(objects conn rport=$PORT "remote=$B4")" -eq 3
+	expect "another one" "$(objects conn rport=1)" -eq 0
+	expect "a local port" "$(objects conn "lport=$(genl dump conn | head -n 1 | field lport)")" \
 		-ge 1
-	expect "a device" "$(objects flow "ifindex=$(ifindex a0)")" -eq 11
-	expect "another one" "$(objects flow ifindex=1)" -eq 0
-	expect "IPv4" "$(objects flow family=2)" -eq 11
-	expect "IPv6" "$(objects flow family=10)" -eq 0
-	expect "IPv6 addresses" "$(objects flow remote=:: remote_prefix=0)" -eq 0
+	expect "a device" "$(objects conn "ifindex=$(ifindex a0)")" -eq 11
+	expect "another one" "$(objects conn ifindex=1)" -eq 0
+	expect "IPv4" "$(objects conn family=2)" -eq 11
+	expect "IPv6" "$(objects conn family=10)" -eq 0
+	expect "IPv6 addresses" "$(objects conn remote=:: remote_prefix=0)" -eq 0
 	expect "silent paths" "$(objects path state=2)" -eq 4
 	expect "those that answer" "$(objects path state=1)" -eq 1
 	expect "a path" "$(objects path remote=10.78.0.2)" -eq 1
@@ -257,11 +257,11 @@ errors() {
 	says "error -34" path raw=3:010203 "remote=$B4"
 	says "error -22 address: expected the family of the other address at 28" path "local=$V4_A" remote=::1
 	says "error -22 prefix length without its address at 20" dump path local_prefix=8
-	says "error -22 prefix length: expected at most 32 for IPv4, 128 for IPv6 at 28" dump flow "remote=$B4" \
+	says "error -22 prefix length: expected at most 32 for IPv4, 128 for IPv6 at 28" dump conn "remote=$B4" \
 		remote_prefix=33
 	says "error -97 expected the family AF_INET or AF_INET6 at 20" dump path family=16
 	says "error -22 expected a local and a remote address" path "remote=$B4"
-	says "error -22 expected a local and a remote address" flow "local=$V4_A" "remote=$B4"
+	says "error -22 expected a local and a remote address" conn "local=$V4_A" "remote=$B4"
 	says "error -22 this attribute is a filter" path "local=$V4_A" "remote=$B4" state=1
 	says "error -22 this attribute is a filter" path "local=$V4_A" "remote=$B4" \
 		remote_prefix=32
@@ -269,12 +269,12 @@ errors() {
 	says "error -22" dump path raw=60:00
 	says "error -22" dump path raw=14:0000000000000000
 	says "error -22" info raw=2:00000000
-	says "error -2 unknown path, flow or subscriber" path "local=$V4_A" remote=10.99.0.1
+	says "error -2 unknown path, connection or subscriber" path "local=$V4_A" remote=10.99.0.1
 }
 
 # What shows connections is for those who administer the namespace.
 permissions() {
-	says "error -1" -u dump flow
+	says "error -1" -u dump conn
 	says "error -1" -u dump path
 	says "error -1" -u dump sub
 	says "error -1" -u path "local=$V4_A" "remote=$B4"
@@ -285,15 +285,15 @@ permissions() {
 	genl -u info >/dev/null
 	expect "counters" "$(genl -u dump stats | wc -l)" -eq 2
 	# Root of a user namespace, in a network namespace of its own, and in that of another.
-	expect "its own" "$(unshare -U -r -n "$KSFT_DIR/genl_helper" dump flow | wc -l)" -eq 0
-	in_ns "$A" unshare -U -r "$KSFT_DIR/genl_helper" dump flow >"$KSFT_TMP/other" &&
+	expect "its own" "$(unshare -U -r -n "$KSFT_DIR/genl_helper" dump conn | wc -l)" -eq 0
+	in_ns "$A" unshare -U -r "$KSFT_DIR/genl_helper" dump conn >"$KSFT_TMP/other" &&
 		fail "another user's root sees connections"
 	grep -q "^error -1" "$KSFT_TMP/other"
 }
 
 # Another namespace has nothing of this one.
 namespaces() {
-	expect "flows of B" "$("$KSFT_DIR/genl_helper" -n "$B" dump flow | wc -l)" -eq 0
+	expect "flows of B" "$("$KSFT_DIR/genl_helper" -n "$B" dump conn | wc -l)" -eq 0
 	expect "paths of B" "$("$KSFT_DIR/genl_helper" -n "$B" dump path | wc -l)" -eq 0
 	expect_same "port of B" "$("$KSFT_DIR/genl_helper" -n "$B" info | field port_open)" 0
 }
@@ -346,7 +346,7 @@ events() {
 
 dump_for_ever() {
 	while :; do
-		genl -r 4096 -w 5 dump flow
+		genl -r 4096 -w 5 dump conn
 		genl -r 4096 dump path
 		genl info
 		genl dump stats
@@ -361,7 +361,7 @@ churn() {
 	connect "$B4" 1 300
 	wait_for 20 connections_are 300
 	# In many parts it is the same as in few, each connection once.
-	genl -r 4096 dump flow >"$KSFT_TMP/parts"
+	genl -r 4096 dump conn >"$KSFT_TMP/parts"
 	expect "connections in a dump" "$(field lport <"$KSFT_TMP/parts" | sort -u | wc -l)" \
 		-eq "$(wc -l <"$KSFT_TMP/parts")"
 	expect "connections in a dump" "$(wc -l <"$KSFT_TMP/parts")" -eq 300
@@ -372,7 +372,7 @@ churn() {
 		connect "$B4" 1 300
 		fresh
 		again
-		genl -r 4096 -w 500 dump flow >"$KSFT_TMP/slow" &
+		genl -r 4096 -w 500 dump conn >"$KSFT_TMP/slow" &
 		sleep 0.2
 		stop "$CLIENT" KILL
 		wait $! || :
@@ -382,7 +382,7 @@ churn() {
 	# One that has begun keeps the module.
 	connect "$B4" 1 300
 	again
-	genl -r 4096 -w 1500 dump flow >"$KSFT_TMP/slow" &
+	genl -r 4096 -w 1500 dump conn >"$KSFT_TMP/slow" &
 	SLOW_DUMP=$!
 	sleep 0.2
 	stop "$CLIENT" KILL

@@ -68,7 +68,7 @@ times_us() {
 locks() {
 	local conn peer
 
-	conn=$(times_us onramp_genl_put_conn "$COUNT" flow)
+	conn=$(times_us onramp_genl_put_conn "$COUNT" conn)
 	peer=$(times_us onramp_genl_put_peer $((COUNT / EACH)) path)
 	echo "measured: us for one of $COUNT connections, p99 and most: $conn; for a peer: $peer"
 	expect "us for a connection" "${conn% *}" -le 25

@@ -73,7 +73,7 @@ static const struct attr paths[ONRAMP_A_PATH_MAX + 1] = {
 	[ONRAMP_A_PATH_THRESHOLD_NS]	= { "threshold_ns", U64 },
 	[ONRAMP_A_PATH_SLACK_NS]	= { "slack_ns", U64 },
 	[ONRAMP_A_PATH_SWING_NS]	= { "swing_ns", U64 },
-	[ONRAMP_A_PATH_LET_GO]		= { "let_go_share", PPM },
+	[ONRAMP_A_PATH_COEXIST_SHARE]		= { "let_go_share", PPM },
 	[ONRAMP_A_PATH_OWD_P50_NS]	= { "delay_p50_ns", U64 },
 	[ONRAMP_A_PATH_OWD_P99_NS]	= { "delay_p99_ns", U64 },
 	[ONRAMP_A_PATH_BASELINE]	= { "baseline", WORD, baselines },
@@ -113,26 +113,26 @@ static const struct attr verdicts[ONRAMP_A_VERDICT_MAX + 1] = {
 	[ONRAMP_A_VERDICT_OLD]		= { "old", U64 },
 };
 
-static const struct attr flows[ONRAMP_A_FLOW_MAX + 1] = {
-	[ONRAMP_A_FLOW_LOCAL]		= { "local", ADDRESS },
-	[ONRAMP_A_FLOW_REMOTE]		= { "remote", ADDRESS },
-	[ONRAMP_A_FLOW_SCOPE]		= { "scope", U32 },
-	[ONRAMP_A_FLOW_LPORT]		= { "local_port", BE16 },
-	[ONRAMP_A_FLOW_RPORT]		= { "remote_port", BE16 },
-	[ONRAMP_A_FLOW_IFINDEX]		= { "ifindex", U32 },
-	[ONRAMP_A_FLOW_PAUSE_LEFT_NS]	= { "pause_left_ns", U64 },
-	[ONRAMP_A_FLOW_WAITING]		= { "waiting", FLAG },
-	[ONRAMP_A_FLOW_BETA]		= { "beta", PPM },
-	[ONRAMP_A_FLOW_OWD_NS]		= { "delay_ns", U64 },
-	[ONRAMP_A_FLOW_ACKED_MS]	= { "acked_age_ms", U64 },
-	[ONRAMP_A_FLOW_SENT_NS]		= { "sent_age_ns", U64 },
-	[ONRAMP_A_FLOW_PAUSES]		= { "pauses", U64 },
-	[ONRAMP_A_FLOW_PAUSED_NS]	= { "paused_ns", U64 },
-	[ONRAMP_A_FLOW_VERDICTS]	= { "verdicts", NEST, NULL, verdicts,
+static const struct attr flows[ONRAMP_A_CONN_MAX + 1] = {
+	[ONRAMP_A_CONN_LOCAL]		= { "local", ADDRESS },
+	[ONRAMP_A_CONN_REMOTE]		= { "remote", ADDRESS },
+	[ONRAMP_A_CONN_SCOPE]		= { "scope", U32 },
+	[ONRAMP_A_CONN_LPORT]		= { "local_port", BE16 },
+	[ONRAMP_A_CONN_RPORT]		= { "remote_port", BE16 },
+	[ONRAMP_A_CONN_IFINDEX]		= { "ifindex", U32 },
+	[ONRAMP_A_CONN_PAUSE_LEFT_NS]	= { "pause_left_ns", U64 },
+	[ONRAMP_A_CONN_WAITING]		= { "waiting", FLAG },
+	[ONRAMP_A_CONN_BETA]		= { "beta", PPM },
+	[ONRAMP_A_CONN_OWD_NS]		= { "delay_ns", U64 },
+	[ONRAMP_A_CONN_ACKED_MS]	= { "acked_age_ms", U64 },
+	[ONRAMP_A_CONN_SENT_NS]		= { "sent_age_ns", U64 },
+	[ONRAMP_A_CONN_PAUSES]		= { "pauses", U64 },
+	[ONRAMP_A_CONN_PAUSED_NS]	= { "paused_ns", U64 },
+	[ONRAMP_A_CONN_VERDICTS]	= { "verdicts", NEST, NULL, verdicts,
 					    ONRAMP_A_VERDICT_MAX },
-	[ONRAMP_A_FLOW_MSS]		= { "mss_bytes", U32 },
-	[ONRAMP_A_FLOW_LINE_RATE]	= { "line_rate_bit_s", RATE },
-	[ONRAMP_A_FLOW_RECORDS]		= { "records", U32 },
+	[ONRAMP_A_CONN_MSS]		= { "mss_bytes", U32 },
+	[ONRAMP_A_CONN_LINE_RATE]	= { "line_rate_bit_s", RATE },
+	[ONRAMP_A_CONN_RECORDS]		= { "records", U32 },
 };
 
 static const struct attr subscribers[ONRAMP_A_SUB_MAX + 1] = {
@@ -176,8 +176,8 @@ static const struct family {
 } families[] = {
 	[FAMILY_PATHS] = { ONRAMP_GENL_NAME, ONRAMP_GENL_VERSION, ONRAMP_CMD_PATH_GET, paths,
 			   ONRAMP_A_PATH_MAX },
-	[FAMILY_FLOWS] = { ONRAMP_GENL_NAME, ONRAMP_GENL_VERSION, ONRAMP_CMD_FLOW_GET, flows,
-			   ONRAMP_A_FLOW_MAX },
+	[FAMILY_FLOWS] = { ONRAMP_GENL_NAME, ONRAMP_GENL_VERSION, ONRAMP_CMD_CONN_GET, flows,
+			   ONRAMP_A_CONN_MAX },
 	[FAMILY_SUBSCRIBERS] = { ONRAMP_GENL_NAME, ONRAMP_GENL_VERSION, ONRAMP_CMD_SUB_GET,
 				 subscribers, ONRAMP_A_SUB_MAX },
 	[FAMILY_TIMELY] = { TIMELY_GENL_NAME, TIMELY_GENL_VERSION, TIMELY_CMD_SOCK_GET, sockets,
@@ -287,27 +287,27 @@ static bool address(struct nlattr *a, uint8_t *out, int *family)
  */
 bool family_pauses(struct pauses *out, struct nlattr *first, int len)
 {
-	struct nlattr *tb[ONRAMP_A_FLOW_MAX + 1];
+	struct nlattr *tb[ONRAMP_A_CONN_MAX + 1];
 	int local, remote;
 
 	memset(out, 0, sizeof(*out));
-	if (nla_parse(tb, ONRAMP_A_FLOW_MAX, first, len, NULL) ||
-	    !address(tb[ONRAMP_A_FLOW_LOCAL], out->key.local, &local) ||
-	    !address(tb[ONRAMP_A_FLOW_REMOTE], out->key.remote, &remote) || local != remote ||
-	    !tb[ONRAMP_A_FLOW_LPORT] || nla_len(tb[ONRAMP_A_FLOW_LPORT]) < 2 ||
-	    !tb[ONRAMP_A_FLOW_RPORT] || nla_len(tb[ONRAMP_A_FLOW_RPORT]) < 2)
+	if (nla_parse(tb, ONRAMP_A_CONN_MAX, first, len, NULL) ||
+	    !address(tb[ONRAMP_A_CONN_LOCAL], out->key.local, &local) ||
+	    !address(tb[ONRAMP_A_CONN_REMOTE], out->key.remote, &remote) || local != remote ||
+	    !tb[ONRAMP_A_CONN_LPORT] || nla_len(tb[ONRAMP_A_CONN_LPORT]) < 2 ||
+	    !tb[ONRAMP_A_CONN_RPORT] || nla_len(tb[ONRAMP_A_CONN_RPORT]) < 2)
 		return false;
 	out->key.family = local;
-	out->key.lport = ntohs(nla_get_u16(tb[ONRAMP_A_FLOW_LPORT]));
-	out->key.rport = ntohs(nla_get_u16(tb[ONRAMP_A_FLOW_RPORT]));
-	out->key.scope = (uint32_t)attr_number(tb[ONRAMP_A_FLOW_SCOPE], 0);
-	out->pauses = attr_number(tb[ONRAMP_A_FLOW_PAUSES], 0);
-	out->paused_ns = attr_number(tb[ONRAMP_A_FLOW_PAUSED_NS], 0);
-	out->pause_left_ns = attr_number(tb[ONRAMP_A_FLOW_PAUSE_LEFT_NS], 0);
-	out->waiting = attr_number(tb[ONRAMP_A_FLOW_WAITING], 0);
-	out->has_delay = tb[ONRAMP_A_FLOW_OWD_NS];
-	out->delay_ns = attr_number(tb[ONRAMP_A_FLOW_OWD_NS], 0);
-	out->ifindex = (uint32_t)attr_number(tb[ONRAMP_A_FLOW_IFINDEX], 0);
+	out->key.lport = ntohs(nla_get_u16(tb[ONRAMP_A_CONN_LPORT]));
+	out->key.rport = ntohs(nla_get_u16(tb[ONRAMP_A_CONN_RPORT]));
+	out->key.scope = (uint32_t)attr_number(tb[ONRAMP_A_CONN_SCOPE], 0);
+	out->pauses = attr_number(tb[ONRAMP_A_CONN_PAUSES], 0);
+	out->paused_ns = attr_number(tb[ONRAMP_A_CONN_PAUSED_NS], 0);
+	out->pause_left_ns = attr_number(tb[ONRAMP_A_CONN_PAUSE_LEFT_NS], 0);
+	out->waiting = attr_number(tb[ONRAMP_A_CONN_WAITING], 0);
+	out->has_delay = tb[ONRAMP_A_CONN_OWD_NS];
+	out->delay_ns = attr_number(tb[ONRAMP_A_CONN_OWD_NS], 0);
+	out->ifindex = (uint32_t)attr_number(tb[ONRAMP_A_CONN_IFINDEX], 0);
 	return true;
 }
 
@@ -354,12 +354,12 @@ static bool put_name(struct nl_msg *msg, const struct flow_key *key, bool all)
 {
 	int len = key->family == AF_INET ? 4 : 16;
 
-	if (key->scope && nla_put_u32(msg, ONRAMP_A_FLOW_SCOPE, key->scope))
+	if (key->scope && nla_put_u32(msg, ONRAMP_A_CONN_SCOPE, key->scope))
 		return false;
-	return !nla_put(msg, ONRAMP_A_FLOW_REMOTE, len, key->remote) &&
-	       (!all || (!nla_put(msg, ONRAMP_A_FLOW_LOCAL, len, key->local) &&
-			 !nla_put_u16(msg, ONRAMP_A_FLOW_LPORT, htons(key->lport)) &&
-			 !nla_put_u16(msg, ONRAMP_A_FLOW_RPORT, htons(key->rport))));
+	return !nla_put(msg, ONRAMP_A_CONN_REMOTE, len, key->remote) &&
+	       (!all || (!nla_put(msg, ONRAMP_A_CONN_LOCAL, len, key->local) &&
+			 !nla_put_u16(msg, ONRAMP_A_CONN_LPORT, htons(key->lport)) &&
+			 !nla_put_u16(msg, ONRAMP_A_CONN_RPORT, htons(key->rport))));
 }
 
 static int ask(struct nl_sock *sk, int family, int cmd, int version, int flags,

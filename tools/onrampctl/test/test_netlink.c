@@ -163,26 +163,26 @@ static struct nl_msg *flow_message(void)
 	struct nl_msg *msg = nlmsg_alloc_simple(0, 0);
 	struct nlattr *nest;
 
-	nla_put_u16(msg, ONRAMP_A_FLOW_FAMILY, AF_INET);
-	nla_put(msg, ONRAMP_A_FLOW_LOCAL, 4, here);
-	nla_put(msg, ONRAMP_A_FLOW_REMOTE, 4, (uint8_t[]){ 10, 0, 3, 9 });
-	nla_put_u16(msg, ONRAMP_A_FLOW_LPORT, htons(51044));
-	nla_put_u16(msg, ONRAMP_A_FLOW_RPORT, htons(443));
-	nla_put_u32(msg, ONRAMP_A_FLOW_IFINDEX, 7);
-	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSE_LEFT_NS, 1500);
-	nla_put_u8(msg, ONRAMP_A_FLOW_WAITING, 1);
-	nla_put_u32(msg, ONRAMP_A_FLOW_BETA, 250000);
-	nla_put_u64(msg, ONRAMP_A_FLOW_OWD_NS, 74000);
-	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSES, 212);
-	nla_put_u64(msg, ONRAMP_A_FLOW_PAUSED_NS, UINT64_MAX);
-	nest = nla_nest_start(msg, ONRAMP_A_FLOW_VERDICTS);
+	nla_put_u16(msg, ONRAMP_A_CONN_FAMILY, AF_INET);
+	nla_put(msg, ONRAMP_A_CONN_LOCAL, 4, here);
+	nla_put(msg, ONRAMP_A_CONN_REMOTE, 4, (uint8_t[]){ 10, 0, 3, 9 });
+	nla_put_u16(msg, ONRAMP_A_CONN_LPORT, htons(51044));
+	nla_put_u16(msg, ONRAMP_A_CONN_RPORT, htons(443));
+	nla_put_u32(msg, ONRAMP_A_CONN_IFINDEX, 7);
+	nla_put_u64(msg, ONRAMP_A_CONN_PAUSE_LEFT_NS, 1500);
+	nla_put_u8(msg, ONRAMP_A_CONN_WAITING, 1);
+	nla_put_u32(msg, ONRAMP_A_CONN_BETA, 250000);
+	nla_put_u64(msg, ONRAMP_A_CONN_OWD_NS, 74000);
+	nla_put_u64(msg, ONRAMP_A_CONN_PAUSES, 212);
+	nla_put_u64(msg, ONRAMP_A_CONN_PAUSED_NS, UINT64_MAX);
+	nest = nla_nest_start(msg, ONRAMP_A_CONN_VERDICTS);
 	nla_put_u64(msg, ONRAMP_A_VERDICT_NOT_IN_FLIGHT, 3);
 	nla_put_u64(msg, ONRAMP_A_VERDICT_MAX + 1, 3);
 	nla_nest_end(msg, nest);
-	nla_put_u64(msg, ONRAMP_A_FLOW_LINE_RATE, 1250000000);
+	nla_put_u64(msg, ONRAMP_A_CONN_LINE_RATE, 1250000000);
 	/* Of another length than it should have. */
-	nla_put_u16(msg, ONRAMP_A_FLOW_MSS, 1448);
-	nla_put_u64(msg, ONRAMP_A_FLOW_MAX + 1, 1);
+	nla_put_u16(msg, ONRAMP_A_CONN_MSS, 1448);
+	nla_put_u64(msg, ONRAMP_A_CONN_MAX + 1, 1);
 	return msg;
 }
 
@@ -195,7 +195,7 @@ static struct nl_msg *path_message(void)
 	nla_put_u8(msg, ONRAMP_A_PATH_STATE, ONRAMP_PATH_SILENT);
 	nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, 99);
 	nla_put_u8(msg, ONRAMP_A_PATH_EVENT, ONRAMP_EVENT_SUPPORT_LOST);
-	nla_put_u32(msg, ONRAMP_A_PATH_LET_GO, 125000);
+	nla_put_u32(msg, ONRAMP_A_PATH_COEXIST_SHARE, 125000);
 	nla_put_u64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, (uint64_t)-5);
 	nla_put_u32(msg, ONRAMP_A_PATH_EMPTY_RTT_NS, UINT32_MAX);
 	nla_put_u64(msg, ONRAMP_A_PATH_EMPTY_AGE_NS, 86400000000000);
