@@ -281,10 +281,8 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 	struct nic_ts_key key;
 	int l3;
 
-	if (!nic_ts_entry_key(sk, &key)) {
-		nic_ts_count(nn, NIC_TS_NET_ADDRESS);
+	if (!nic_ts_entry_key(sk, &key))
 		return NULL;
-	}
 	l3 = nic_ts_sock_l3(sk);
 	if (!nic_ts_entry_room(nn, &key, l3))
 		return NULL;

@@ -117,8 +117,6 @@ static_assert(NIC_TS_DEV_RX_HW_RANGE - NIC_TS_DEV_RX_HW_DISORDER ==
 		"connections refused: the table has max_flows entries") \
 	NIC_TS_STAT(NOMEM, FlowsRefusedNoMemory, \
 		"connections refused: no memory") \
-	NIC_TS_STAT(ADDRESS, FlowsRefusedAddress, \
-		"connections refused: not TCP over IPv4 or IPv6") \
 	NIC_TS_STAT(AGED, FlowsAged, \
 		"entries without a packet for flow_age_s, which left the table") \
 	NIC_TS_STAT(TX_RECORDED, TxRecorded, \

@@ -70,7 +70,6 @@ enum timely_param_id {
 	TIMELY_STAT(PROBE, BranchProbe) \
 	TIMELY_STAT(AVERAGE, BranchAverage) \
 	TIMELY_STAT(HELD, HeldAppLimited) \
-	TIMELY_STAT(RTT_UNDOS, RttUndos) \
 	TIMELY_STAT(FLOOR, BelowFloor) \
 	TIMELY_STAT(DROP_RETRANS, DropRetransmitted) \
 	TIMELY_STAT(DROP_SACKED, DropSacked) \

@@ -6,6 +6,7 @@
 
 decreased() {
 	expect "decreases" "$(($(grown "$A" Decreases) + $(grown "$A" MarkedAtRmin)))" -le "$1"
+	expect "increases" "$(grown "$A" Increases)" -gt 0
 }
 
 # Each decision is the paper's formula, and each begins where the last one ended.

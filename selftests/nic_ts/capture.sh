@@ -69,7 +69,7 @@ has_flow() {
 # exact ADDRESS: data from A to B, every packet captured at both ends. A flow that
 # has nothing to send keeps TX capture on before and after it.
 exact() {
-	local rx_dev rx_bus tx_dev tx_bus tcp rx tx rx_seen tx_seen holder
+	local rx_dev rx_bus tx_dev tx_bus tcp rx tx rx_seen tx_seen holder stamped
 
 	watch "$A" a0
 	watch "$B" b0
@@ -83,6 +83,8 @@ exact() {
 	snapshot
 	rx=$rx_dev tx=$tx_dev rx_seen=$rx_bus tx_seen=$tx_bus
 	tcp=$(dev_stat "$B" b0 RxParsedTcp)
+	stamped=$(dev_stat "$B" b0 RxStampedByStack)
+	bus_stats "$A" >"$KSFT_TMP/bus"
 	load "$A" --to "$1" --cc nic_ts_test --flows 2 \
 		--duration "$(often 0.3 1)"
 	wait_for 20 idle_link
@@ -91,14 +93,42 @@ exact() {
 	expect "packets" "$rx" -gt 100
 	expect "captured at RX" $((rx_bus - rx_seen)) -eq "$rx"
 	expect "captured at TX" $((tx_bus - tx_seen)) -eq "$tx"
-	expect "TCP among them" $(($(dev_stat "$B" b0 RxParsedTcp) - tcp)) -gt 100
+	tcp=$(($(dev_stat "$B" b0 RxParsedTcp) - tcp))
+	expect "TCP among them" "$tcp" -gt 100
+	expect "with the tracepoint's timestamp" \
+		$(($(dev_stat "$B" b0 RxStampedByStack) - stamped)) -eq "$tcp"
 	counts
+	bus_grown
 	expect "RTTs" "$(counted ok)" -gt 10
 	expect "delivered to the receivers" "$(counted packets)" -gt 100
 	nothing_bad
 	echo "measured: $rx packets at RX, $tx at TX, RTT from $(counted min_rtt_ns) ns"
 	unwatch
 	stop "$holder"
+}
+
+bus_stats() {
+	in_ns "$1" nic_ts stats
+	echo "TxStampedByStack $(dev_stat "$1" a0 TxStampedByStack)"
+}
+
+# bus_grown: what A's bus has counted since, each thing once: segments and ACKs with records, and
+# the requests of its users.
+bus_grown() {
+	bus_stats "$A" | awk 'NR == FNR { before[$1] = $2; next }
+		{ print $1, $2 - before[$1] }' "$KSFT_TMP/bus" - >"$KSFT_TMP/grown"
+	expect "segments" "$(grown TxRecorded)" -gt 10
+	expect "timestamps of segments" "$(grown TxStampedByStack)" -eq \
+		$(($(grown TxRecorded) + $(grown TxRetransmitted)))
+	expect "ACKs" "$(grown AcksRecorded)" -gt 10
+	expect "RTTs" $(($(grown RttSoftware) + $(grown RttHardwareRejected))) -eq "$(counted ok)"
+	expect "requests without a segment" "$(grown RttNoSegment)" -eq "$(counted no_tx)"
+	expect "requests without an ACK" "$(grown RttNoAck)" -eq "$(counted no_ack)"
+	expect "invalid requests" "$(grown RttInvalid)" -eq "$(counted invalid)"
+}
+
+grown() {
+	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' "$KSFT_TMP/grown"
 }
 
 plain() {

@@ -35,6 +35,7 @@ dscp() {
 	all_good
 	expect "type of service of OR-ACKs" "$(said tos)" -eq "$((0x48))"
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
+	wait_for 20 since_is "$B" FlowsUnsubscribed -ge 1
 }
 
 # offloads GRO TSO

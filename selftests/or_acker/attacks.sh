@@ -433,12 +433,14 @@ attack() {
 	ksft_case "$ip: somebody else's end" forge "$from" "$to" end SubscribeEndsNothing
 	ksft_case "$ip: replayed" forge "$from" "$to" replay SubscribeReplay \
 		"count=$(cat "$KSFT_TMP/count")"
+	ksft_case "$ip: an old one" forge "$from" "$to" replay SubscribeOld \
+		"count=$((($(cat "$KSFT_TMP/count") - 70) & 0xffffffff))"
 	ksft_case "$ip: other source port" forge "$from" "$to" port RxOtherPort
 	ksft_case "$ip: data of no connection" forged_data "$from" "$to"
 	ksft_case "$ip: the subscriber is one as before" still_works "$from" "$to"
 }
 
-ksft_plan 50
+ksft_plan 52
 need_acker
 net_pair
 sink "$B"

@@ -210,6 +210,9 @@ exact() {
 	expect "packets in OR-ACKs heard" "$(said packets)" $relation \
 		"$(since "$receiver" AckedPackets)"
 	expect "OR-ACKs heard" "$(said acks)" -eq "$(since "$receiver" AckSent)"
+	expect "of which clocks" "$(($(since "$receiver" AckStampSoftware) +
+		$(since "$receiver" AckStampTai) + $(since "$receiver" AckStampHardware)))" \
+		-eq "$(($(since "$receiver" AckSent) + $(since "$receiver" AckSendFailed)))"
 	expect "bytes out" "$(since "$receiver" AckBytes)" -le "$bytes"
 	unsubscribe "$name" "$from" "$to" "$receiver"
 }

@@ -37,6 +37,7 @@ patched() {
 	timely_set "$A" t_high_ns 400000000 t_low_ns 40000000 mode patched \
 		beta_patched_permille 20 delta_kbit 100
 	shares 0.99 85
+	expect "weighted decisions" "$(timely_count "$A" BranchWeighted)" -gt 10
 }
 
 ksft_plan 2
