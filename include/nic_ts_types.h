@@ -52,6 +52,7 @@ struct nic_ts_packet {
 	u16	vid;
 };
 
+/* Flags of TCP's header, byte 13 (RFC 9293). */
 #define NIC_TS_TCP_FIN	0x01
 #define NIC_TS_TCP_SYN	0x02
 #define NIC_TS_TCP_RST	0x04

@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 
+/* One is 2^30: a product with a u32 fits into 62 bits. */
 #define Q30_SHIFT	30
 #define Q30_ONE		(1U << Q30_SHIFT)
 
