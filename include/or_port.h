@@ -66,11 +66,11 @@ static inline void or_addrs_pair(const struct or_addrs *addrs, bool sends, struc
 }
 
 /**
- * struct or_egress - how packets of a workload leave for which this host does not route
+ * struct or_egress - how packets of a guest leave for which this host does not route
  * @ifindex:	of the device, Ethernet; 0: this host routes for it
  * @vlan_proto:	of the frame's VLAN tag, ETH_P_8021Q or ETH_P_8021AD; 0: it has none
  * @vlan_id:	of the tag
- * @src:	MAC address of the workload
+ * @src:	MAC address of the guest
  * @dst:	that of the next hop
  */
 struct or_egress {

@@ -5,7 +5,7 @@
  *	in	UDP -> encap_rcv of the socket -> unicast? from OR_PORT? version? type?
  *		-> the user of that type; dropped in any case
  *	out	message -> route of the data that it is about -> UDP and IP headers -> the stack
- *		message -> all headers -> device, in the name of a workload with a MAC address
+ *		message -> all headers -> device, in the name of a guest with a MAC address
  *
  * A socket of the kernel holds the port, IPv4 and IPv6 apart, while a namespace is
  * open. Nothing reads it: the encapsulation hook takes each datagram, so no queue can fill.
@@ -627,7 +627,7 @@ static int or_port_send_out(struct net *net, struct or_port_out *out)
  * @net:	namespace
  * @addrs:	from @addrs->laddr to @addrs->raddr
  * @via:	way of the data that it is about; NULL: the addresses say enough
- * @foreign:	@addrs->laddr is of a workload that this host forwards for. Otherwise it has to be
+ * @foreign:	@addrs->laddr is of a guest that this host forwards for. Otherwise it has to be
  *		an address of this host
  * @msg:	@len bytes
  * @len:	length of the message
@@ -681,7 +681,7 @@ int or_port_send_on(struct net *net, const struct or_addrs *addrs, struct or_rou
 }
 EXPORT_SYMBOL_GPL(or_port_send_on);
 
-/* Add the IP header of a message that needs no route, as the workload's kernel would. */
+/* Add the IP header of a message that needs no route, as the guest's kernel would. */
 static void or_port_push_ip(struct sk_buff *skb, const struct or_addrs *addrs)
 {
 	if (addrs->family != AF_INET) {
@@ -724,10 +724,10 @@ static int or_port_send_link(struct net *net, struct or_port_net *pn, const stru
 }
 
 /**
- * or_port_send_by() - send a message in the name of a workload that this host does not route for
+ * or_port_send_by() - send a message in the name of a guest that this host does not route for
  * @net:	namespace of the device
  * @addrs:	from @addrs->laddr to @addrs->raddr
- * @egress:	as the workload's own packets leave, @egress->ifindex not 0
+ * @egress:	as the guest's own packets leave, @egress->ifindex not 0
  * @msg:	@len bytes
  * @len:	length of the message
  *

@@ -45,7 +45,7 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
 
 	if (onramp_too_early(tried, tick))
 		return;
-	/* A workload's: its address is none of this namespace, and messages leave as its data. */
+	/* A guest's: its address is none of this namespace, and messages leave as its data. */
 	if (other_netns && (!q->forwards || !onramp_fwd_egress(skb, qdisc_dev(sch), &egress)))
 		return;
 	rtt_us = tcp_min_rtt(tcp_sk(skb->sk));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * onramp: how packets of a workload leave, and their answers come in
+ * onramp: how packets of a guest leave, and their answers come in
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -30,7 +30,7 @@ static void onramp_fwd_vlan(const struct sk_buff *skb, struct or_egress *egress)
 }
 
 /**
- * onramp_fwd_egress() - say how the packets of a workload leave
+ * onramp_fwd_egress() - say how the packets of a guest leave
  * @skb: one of them, in a qdisc
  * @dev: device of the qdisc
  * @egress: written

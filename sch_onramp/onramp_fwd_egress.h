@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How packets of a workload leave, and their answers come in
+ * How packets of a guest leave, and their answers come in
  */
 #ifndef _SCH_ONRAMP_FWD_EGRESS_H
 #define _SCH_ONRAMP_FWD_EGRESS_H

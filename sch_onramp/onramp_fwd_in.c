@@ -29,7 +29,7 @@ struct onramp_hook {
 	struct rcu_head		rcu;
 };
 
-/* Put the workload's part into the key of a packet to which @skb may be the answer. */
+/* Put the guest's part into the key of a packet to which @skb may be the answer. */
 static void onramp_fwd_key_in(struct onramp_fwd_key *key, const struct sk_buff *skb,
 			      struct net_device *dev)
 {
@@ -43,7 +43,7 @@ static void onramp_fwd_key_in(struct onramp_fwd_key *key, const struct sk_buff *
 	onramp_fwd_key_via(key, &egress);
 }
 
-/* Make the key that of the other direction, without the workload's part. */
+/* Make the key that of the other direction, without the guest's part. */
 static __always_inline void onramp_fwd_key_turn(struct onramp_fwd_key *key)
 {
 	unsigned int i, words = key->family == AF_INET6 ? ARRAY_SIZE(key->saddr) : 1;
@@ -118,7 +118,7 @@ static const u8 *onramp_fwd_in_payload(struct sk_buff *skb, unsigned int offset,
 				  buf);
 }
 
-/* A datagram to a workload's address or to a host's: return whether it is a message to take. */
+/* A datagram to a guest's address or to a host's: return whether it is a message to take. */
 static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
 				  struct net_device *dev, unsigned int offset, u8 pf,
 				  struct or_addrs *back)
@@ -131,10 +131,10 @@ static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
 
 	back->scope = onramp_scope(skb, dev, onramp_fwd_addr6(back));
 	peer = onramp_peer_find(onet, back);
-	/* With that flag it is an answer to the workload's own. */
+	/* With that flag it is an answer to the guest's own. */
 	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))
 		return false;
-	/* It has to come in as the workload's other packets do. */
+	/* It has to come in as the guest's other packets do. */
 	onramp_fwd_egress_back(skb, dev, &egress);
 	if (!onramp_peer_leaves_by(peer, &egress))
 		return false;
@@ -199,7 +199,7 @@ static bool onramp_fwd_in6(struct onramp_net *onet, struct sk_buff *skb,
 	return onramp_fwd_in_message(onet, skb, dev, sizeof(*ip6h), NFPROTO_IPV6, &back);
 }
 
-/* A frame that comes in, from its IP header on. It may be for a workload's MAC address. */
+/* A frame that comes in, from its IP header on. It may be for a guest's MAC address. */
 static unsigned int onramp_fwd_in(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {

@@ -15,7 +15,7 @@
  *	  OR-ACK, CHALLENGE to an address for which this host subscribes, and which is not its
  *	    own: take it, if its tag is right; else let it pass
  *
- *	how messages leave in the name of a workload, and come in:
+ *	how messages leave in the name of a guest, and come in:
  *	  its packets have a MAC address of their own, or its socket is in another namespace: with
  *	    that address and the packets' VLAN, by this device
  *	  else: this host routes for it, and routes them
@@ -50,7 +50,7 @@
 #include "onramp_fwd_table.h"
 #include "onramp_fwd_egress.h"
 
-/* Time for which a subscription is left to a workload that sent a SUBSCRIBE, jiffies. */
+/* Time for which a subscription is left to a guest that sent a SUBSCRIBE, jiffies. */
 #define ONRAMP_YIELD		(90 * HZ)
 
 /* Above this many entries, track only large connections, for the sake of the CPU's caches. */
@@ -112,7 +112,7 @@ static noinline bool onramp_fwd_may(struct onramp_qdisc_shared *shared, const st
 }
 
 /*
- * A SUBSCRIBE that a workload sends itself: leave the subscription to it. The IP header is in one
+ * A SUBSCRIBE that a guest sends itself: leave the subscription to it. The IP header is in one
  * piece.
  */
 static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_buff *skb,

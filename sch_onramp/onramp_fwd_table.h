@@ -22,7 +22,7 @@
  * @dport: of the destination
  * @ports: both
  * @family: AF_INET or AF_INET6
- * @src: MAC address of the workload; 0: this host routes for it
+ * @src: MAC address of the guest; 0: this host routes for it
  * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
  * @via: both
  */
@@ -238,7 +238,7 @@ struct onramp_fwd_packet {
 	bool	end;
 };
 
-/* Put the workload's part of @egress into a key. */
+/* Put the guest's part of @egress into a key. */
 static inline void onramp_fwd_key_via(struct onramp_fwd_key *key, const struct or_egress *egress)
 {
 	if (!egress->ifindex)

@@ -304,7 +304,7 @@ struct onramp_net {
 enum onramp_peer_flag {
 	ONRAMP_PEER_CHALLENGED,	/* since the last SUBSCRIBE by time, and no more until the next */
 	ONRAMP_PEER_ANSWERS,	/* its work is to send the cookie */
-	ONRAMP_PEER_YIELDS,	/* a workload subscribes itself, until onramp_peer.yields_until */
+	ONRAMP_PEER_YIELDS,	/* a guest subscribes itself, until onramp_peer.yields_until */
 	ONRAMP_PEER_UNWANTED,	/* it sends OR-ACKs, and has no connection */
 };
 

@@ -489,18 +489,18 @@ uncount:
 	return NULL;
 }
 
-/* Is @egress that of the workload's packets? The next hop may have another MAC address. */
-static bool onramp_egress_same(const struct or_egress *workload, const struct or_egress *egress)
+/* Is @egress that of the guest's packets? The next hop may have another MAC address. */
+static bool onramp_egress_same(const struct or_egress *guest, const struct or_egress *egress)
 {
-	if (!workload->ifindex)
+	if (!guest->ifindex)
 		return !egress->ifindex;
-	return workload->vlan_proto == egress->vlan_proto && workload->vlan_id == egress->vlan_id &&
-	       ether_addr_equal(workload->src, egress->src);
+	return guest->vlan_proto == egress->vlan_proto && guest->vlan_id == egress->vlan_id &&
+	       ether_addr_equal(guest->src, egress->src);
 }
 
 /*
  * May data from @addrs leave by @egress, in the name of that address? Not in this host's own; and
- * not if another workload has proven the address, while it has answers. @peer: of @addrs, or NULL.
+ * not if another guest has proven the address, while it has answers. @peer: of @addrs, or NULL.
  */
 static bool onramp_peer_may_leave(struct onramp_net *onet, const struct or_addrs *addrs,
 				  struct onramp_peer *peer, const struct or_egress *egress)
@@ -713,9 +713,9 @@ void onramp_peer_rcv(struct net *net, const struct or_addrs *addrs, int ifindex,
 }
 
 /**
- * onramp_peer_leaves_by() - return whether a frame is of the workload that a peer is asked for
+ * onramp_peer_leaves_by() - return whether a frame is of the guest that a peer is asked for
  * @peer: the peer
- * @egress: of the frame, as the workload sends; an ipvlan's has the MAC address of the device, so
+ * @egress: of the frame, as the guest sends; an ipvlan's has the MAC address of the device, so
  *	@egress->ifindex need not be set
  *
  * Context: BH disabled.
@@ -749,7 +749,7 @@ bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int le
 }
 
 /**
- * onramp_peer_yield() - leave a subscription to the workload whose address it is of
+ * onramp_peer_yield() - leave a subscription to the guest whose address it is of
  * @peer: the peer
  * @delay: for this long, jiffies
  *

@@ -274,7 +274,7 @@ ONRAMP_X(FORWARDED, forwarded, GAUGE, \
 ONRAMP_X(FORWARD_FULL, forward_full, COUNT, \
 	 "packets of the namespace that got no entry there: too many connections") \
 ONRAMP_X(FORWARD_YIELDS, forward_yields, COUNT, \
-	 "SUBSCRIBEs that a workload sent itself: the namespace then stops subscribing for it") \
+	 "SUBSCRIBEs that a guest sent itself: the namespace then stops subscribing for it") \
 ONRAMP_X(FORWARD_SPILLS, forward_spills, COUNT, \
 	 "forwarded packets at which a pause, or a wait for other bursts, ended early, as half of "\
 	 "flow_limit was queued") \

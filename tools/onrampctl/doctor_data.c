@@ -222,7 +222,7 @@ static void local_data(struct doctor *d, const struct sums *s)
 		    net_grown(d, "connections_full") || net_grown(d, "no_connection"))
 			return;
 		why = text("the qdisc of %s sees no TCP packets of a socket", name);
-		action = text("tc -s qdisc show dev %s; see WORKLOADS in the documentation", name);
+		action = text("tc -s qdisc show dev %s; see GUESTS in the documentation", name);
 	} else if (is_tunnel(dev)) {
 		why = text("%s is a tunnel: the qdisc of %s only sees packets that are in it",
 			   name, with_onramp(d));
@@ -232,7 +232,7 @@ static void local_data(struct doctor *d, const struct sums *s)
 		if (s->unseen)
 			return;
 		why = text("the qdisc onramp below %s sees no TCP packets of a socket", name);
-		action = text("tc -s qdisc show; see WORKLOADS in the documentation");
+		action = text("tc -s qdisc show; see GUESTS in the documentation");
 	}
 	nothing(d, name, summary.s, why.s, action.s,
 		json_pack("{s:O}", "way", (json_t *)s->most));
@@ -297,7 +297,7 @@ static void passing_data(struct doctor *d, const char *name, const json_t *dev)
 				  "bridge", (int)bridged, "forward", "off"));
 	else if (option_is(dev, "forward", "on") && !net_now(d, "forwarded"))
 		nothing(d, name, summary.s, "no forwarded packet is of a TCP connection that it can follow",
-			"if forward_strays grows, see THE SENDER in Documentation/workloads.md",
+			"if forward_strays grows, see THE SENDER in Documentation/guests.md",
 			json_pack("{s:I, s:b, s:I, s:I}", "forwarded_packets",
 				  (json_int_t)forwarded, "bridge", (int)bridged, "forward_strays",
 				  net_grown(d, "forward_strays"), "forward_full",
