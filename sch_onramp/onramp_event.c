@@ -56,19 +56,34 @@ u8 onramp_path_state(const struct onramp_peer *peer)
 	return READ_ONCE(peer->answered) ? ONRAMP_PATH_SUBSCRIBED : ONRAMP_PATH_ASKED;
 }
 
-/* As /proc/net/onramp_peers shows it, without a lock. */
+/**
+ * onramp_peer_read() - read what netlink and /proc/net/onramp_peers show of a peer
+ * @peer: the peer
+ * @now: written
+ *
+ * Context: any, without a lock.
+ */
+void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now)
+{
+	now->answered = READ_ONCE(peer->answered);
+	now->state = onramp_path_state(peer);
+	now->connections = refcount_read(&peer->refs) - 1;
+	now->rtt_us = READ_ONCE(peer->rtt_us);
+	now->unanswered = READ_ONCE(peer->tries);
+	now->heard_ms = jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at));
+}
+
 static int onramp_put_peer(struct sk_buff *msg, const struct onramp_peer *peer)
 {
-	u32 rtt_us = READ_ONCE(peer->rtt_us);
+	struct onramp_peer_now now;
 
+	onramp_peer_read(peer, &now);
 	if (onramp_put_addrs(msg, &peer->addrs) ||
-	    nla_put_u8(msg, ONRAMP_A_PATH_STATE, onramp_path_state(peer)) ||
-	    nla_put_u32(msg, ONRAMP_A_PATH_CONNECTIONS, refcount_read(&peer->refs) - 1) ||
-	    (rtt_us != U32_MAX && nla_put_u32(msg, ONRAMP_A_PATH_RTT_US, rtt_us)) ||
-	    nla_put_u32(msg, ONRAMP_A_PATH_UNANSWERED, READ_ONCE(peer->tries)) ||
-	    (READ_ONCE(peer->answered) &&
-	     onramp_put_u64(msg, ONRAMP_A_PATH_HEARD_MS,
-			    jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at)))))
+	    nla_put_u8(msg, ONRAMP_A_PATH_STATE, now.state) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_CONNECTIONS, now.connections) ||
+	    (now.rtt_us != U32_MAX && nla_put_u32(msg, ONRAMP_A_PATH_RTT_US, now.rtt_us)) ||
+	    nla_put_u32(msg, ONRAMP_A_PATH_UNANSWERED, now.unanswered) ||
+	    (now.answered && onramp_put_u64(msg, ONRAMP_A_PATH_HEARD_MS, now.heard_ms)))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -2,10 +2,9 @@
 /*
  * onramp: /proc/net/onramp_peers
  */
-#include <linux/jiffies.h>
 #include <linux/seq_file.h>
 
-#include "onramp_net.h"
+#include "onramp_event.h"
 #include "onramp_proc.h"
 
 /* Return the next peer. While the table grows, some come twice. */
@@ -63,30 +62,30 @@ static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs
 	seq_putc(seq, ' ');
 }
 
-/* All values are read without a lock. */
 static int onramp_peers_show(struct seq_file *seq, void *v)
 {
+	static const char *const states[] = {
+		[ONRAMP_PATH_ASKED] = "asked", [ONRAMP_PATH_SUBSCRIBED] = "subscribed",
+		[ONRAMP_PATH_SILENT] = "silent",
+	};
 	const struct onramp_peer *peer = v;
-	bool answered;
-	u32 rtt_us;
+	struct onramp_peer_now now;
 
 	if (v == SEQ_START_TOKEN) {
 		seq_puts(seq, "local remote state connections rtt_us unanswered heard_ms\n");
 		return 0;
 	}
-	answered = READ_ONCE(peer->answered);
-	rtt_us = READ_ONCE(peer->rtt_us);
+	onramp_peer_read(peer, &now);
 	onramp_peers_addr(seq, &peer->addrs, false);
 	onramp_peers_addr(seq, &peer->addrs, true);
-	seq_printf(seq, "%s %u ", READ_ONCE(peer->silent) ? "silent" :
-		   answered ? "subscribed" : "asked", refcount_read(&peer->refs) - 1);
-	if (rtt_us == U32_MAX)
+	seq_printf(seq, "%s %u ", states[now.state], now.connections);
+	if (now.rtt_us == U32_MAX)
 		seq_puts(seq, "- ");
 	else
-		seq_printf(seq, "%u ", rtt_us);
-	seq_printf(seq, "%u ", READ_ONCE(peer->tries));
-	if (answered)
-		seq_printf(seq, "%u\n", jiffies_to_msecs(jiffies - READ_ONCE(peer->heard_at)));
+		seq_printf(seq, "%u ", now.rtt_us);
+	seq_printf(seq, "%u ", now.unanswered);
+	if (now.answered)
+		seq_printf(seq, "%u\n", now.heard_ms);
 	else
 		seq_puts(seq, "-\n");
 	return 0;
