@@ -136,17 +136,17 @@ new_bottleneck() {
 		ce_threshold "${MARK_US}us"
 }
 
-# Bytes that crossed the bottleneck, by uptime; shell builtins only, so that
-# looking costs nothing.
+# Bytes and packets that crossed the bottleneck, by uptime and by a finer clock. Builtins of bash
+# only, so that looking costs nothing.
 watch_bottleneck() {
 	# shellcheck disable=SC2016 # for the inner shell to expand
-	exec nice -n 19 ip netns exec switch sh -c '
+	exec nice -n 19 ip netns exec switch bash -c '
 		while :; do
 			read -r up rest </proc/uptime
 			while read -r name rest; do
 				[ "$name" = "$0:" ] || continue
 				set -- $rest
-				echo "$up $9 ${10}"
+				echo "$up $9 ${10} $EPOCHREALTIME"
 			done </proc/net/dev
 			sleep 0.25
 		done' $DEV
