@@ -6,8 +6,8 @@
  *		-> the socket of the flow -> dcqcn_cnp_ops.rcv()
  *
  * While a process uses the connection, it has the congestion control: it may write, or choose
- * another one. Then the CNP is kept beside the connection, until the flow itself takes it at its
- * next ACK or before its next data, or a work item does.
+ * another one. Then the CNP is kept beside the connection, until the flow itself takes it before
+ * its next data, or a work item does.
  *
  * Anybody may send anything to the port: until the tag is verified, a message costs a SipHash
  * and no memory. Each switch with the key has 8 bytes of memory in a namespace, and there are

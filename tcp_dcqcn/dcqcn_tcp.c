@@ -273,7 +273,7 @@ static void dcqcn_take_kept(struct sock *sk, const struct dcqcn_kept *kept)
 	trace_dcqcn_cnp(&kept->cnp, DCQCN_CNP_TAKEN, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
-/* At an ACK, and before data is sent. */
+/* Before data is sent: obey a CNP that is kept. */
 static void dcqcn_check_kept(struct sock *sk)
 {
 	struct cc_net *cn = cc_sock_net(sk);
@@ -292,7 +292,6 @@ static void dcqcn_acked(struct sock *sk, const struct cc_conf *conf, u32 marked,
 			u32 acked)
 {
 	dcqcn_evaluate(sk, conf, tcp_sk(sk)->tcp_clock_cache, marked, unmarked, false);
-	dcqcn_check_kept(sk);
 	cc_set_cwnd(sk, conf, acked);
 }
 
