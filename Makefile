@@ -359,6 +359,11 @@ check-mutants: ## Test that the kselftests notice wrong versions of modules: [MU
 	@$(SETUP) build vm
 	@MAKEFLAGS= selftests/mutate/run $(if $(filter 6.1 6.12,$(KVER)),--kernel $(KVER)) $(MUTANTS)
 
+.PHONY: check-mutants-doctor
+check-mutants-doctor: ## Test that the tests of onrampctl doctor and status notice each condition that is negated
+	@$(SETUP) build check
+	@MAKEFLAGS= tools/onrampctl/test/mutate
+
 .PHONY: compat-check
 compat-check: ## Test the shims on 6.1, 6.12 and 7.x (or on KVER)
 	@$(SETUP) build
