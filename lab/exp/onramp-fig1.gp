@@ -43,4 +43,19 @@ do for [format in 'svg png'] {
 	}
 	unset multiplot
 	unset output
+
+	# Figure 22: the flows' rates on top of each other.
+	set output dir . '/stack.' . format
+	set multiplot layout runs / 2,2 title 'The same, flow upon flow'
+	unset y2label
+	unset y2tics
+	set autoscale xfix
+	set key off
+	do for [i = 1:runs] {
+		set title what[i]
+		plot for [k = 13:2:-1] dir . '/' . run[i] . '.stack' using ($1 * 1e3):k \
+			with filledcurves y1=0 lc rgb word('#0072b2 #d55e00 #009e73 #cc79a7 #e69f00 #56b4e9', (k - 2) % 6 + 1)
+	}
+	unset multiplot
+	unset output
 }
