@@ -6,7 +6,7 @@
 cells = dir . '/cells'
 rows = system("wc -l <" . cells) - 1
 set terminal svg size 1000, 120 + 16 * rows font 'sans,12' background rgb 'white'
-set output dir . '/harm.svg'
+set output dir . '/robustness.svg'
 set title 'Goodput with On-Ramp, as a share of that with mode off'
 set xrange [0:1.25]
 set yrange [rows + 0.5:0.5]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A world in which something changes again and again. Sourced by experiments.
+# A scenario in which something changes again and again. Sourced by experiments.
 
 # lab_storm SEED FILE: every 0.2 to 2 s one line of stdin, at random by the seed, until it is
 # killed. A line is a command, or COMMAND|FROM|TO|UNIT, which is called with a number between FROM

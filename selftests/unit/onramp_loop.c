@@ -99,7 +99,7 @@ static struct event pop(struct loop *l)
 	return top;
 }
 
-/* What the world does ------------------------------------------------------ */
+/* What the scenario does ------------------------------------------------------ */
 
 static u64 sender_ns(double at)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * On-Ramp's closed loop where the world is not as it assumes: clocks, links, routes.
+ * On-Ramp's closed loop where the scenario is not as it assumes: clocks, links, routes.
  *
  *	onramp_loop_test [FIRST [CASES]]
  *

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Cases in which On-Ramp must not cost anything, sourced by harm.sh, busy.sh and harm_matrix.sh
-# as the first thing they do. harm_case makes one, harm_run runs it.
+# Cases in which On-Ramp must not cost anything, sourced by robustness.sh, busy.sh and robustness_matrix.sh
+# as the first thing they do. robust_case makes one, robust_run runs it.
 #
 # Each run has namespaces of its own, so that no subscription, baseline or connection is
 # left from the one before.
@@ -12,52 +12,52 @@
 BUSY_SHARE=default
 
 # Seconds of load.
-HARM_SECONDS=${HARM_SECONDS:-6}
+ROBUST_SECONDS=${ROBUST_SECONDS:-6}
 
 # Names of all cases, in order, and what is special of each.
-HARM_CASES=
-declare -A HARM_WHAT HARM_NET HARM_PLACE HARM_ARGS HARM_DURING HARM_BESIDE HARM_FLOWS
+ROBUST_CASES=
+declare -A ROBUST_WHAT ROBUST_NET ROBUST_PLACE ROBUST_ARGS ROBUST_DURING ROBUST_BESIDE ROBUST_FLOWS
 
-# harm_case NAME WHAT [KEY=WORDS]...
+# robust_case NAME WHAT [KEY=WORDS]...
 #	net	command that makes the hosts A and B; sets TO (default: two veths)
 #	place	command that puts an onramp on a0; the qdisc's settings are appended
 #	args	settings of the case, on top of the defaults
 #	during	command that runs beside the load, from its start
 #	beside	command that runs beside the load, and is not measured
 #	flows	numbers of flows (default: 1 and 8)
-harm_case() {
+robust_case() {
 	local name=$1 word
 	shift
 
-	HARM_CASES+=" $name"
-	HARM_WHAT[$name]=$1
-	HARM_NET[$name]=quiet_pair
-	HARM_PLACE[$name]=as_root
-	HARM_FLOWS[$name]='1 8'
+	ROBUST_CASES+=" $name"
+	ROBUST_WHAT[$name]=$1
+	ROBUST_NET[$name]=quiet_pair
+	ROBUST_PLACE[$name]=as_root
+	ROBUST_FLOWS[$name]='1 8'
 	shift
 	for word; do
 		case $word in
-		net=*)		HARM_NET[$name]=${word#*=} ;;
-		place=*)	HARM_PLACE[$name]=${word#*=} ;;
-		args=*)		HARM_ARGS[$name]=${word#*=} ;;
-		during=*)	HARM_DURING[$name]=${word#*=} ;;
-		beside=*)	HARM_BESIDE[$name]=${word#*=} ;;
-		flows=*)	HARM_FLOWS[$name]=${word#*=} ;;
-		*)		fail "harm_case $name: $word" ;;
+		net=*)		ROBUST_NET[$name]=${word#*=} ;;
+		place=*)	ROBUST_PLACE[$name]=${word#*=} ;;
+		args=*)		ROBUST_ARGS[$name]=${word#*=} ;;
+		during=*)	ROBUST_DURING[$name]=${word#*=} ;;
+		beside=*)	ROBUST_BESIDE[$name]=${word#*=} ;;
+		flows=*)	ROBUST_FLOWS[$name]=${word#*=} ;;
+		*)		fail "robust_case $name: $word" ;;
 		esac
 	done
 }
 
-HARM_RUNS=0
+ROBUST_RUNS=0
 
-# harm_settle: wait until the CPUs have nothing to do. The kernel tests its ciphers after boot,
+# robust_settle: wait until the CPUs have nothing to do. The kernel tests its ciphers after boot,
 # which takes half a minute of a slow CPU, and half of the goodput of the first run.
-harm_settle() {
-	wait_for 120 harm_idle
+robust_settle() {
+	wait_for 120 robust_idle
 }
 
 # Are the CPUs idle for nine tenths of a second?
-harm_idle() {
+robust_idle() {
 	local before after
 
 	before=$(awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $7 + $8 }' /proc/stat)
@@ -70,41 +70,41 @@ harm_idle() {
 	}'
 }
 
-# harm_run CASE FLOWS MODE: sets HARM_GOODPUT to the goodput of each second, Mbit/s. What tc
+# robust_run CASE FLOWS MODE: sets ROBUST_GOODPUT to the goodput of each second, Mbit/s. What tc
 # says of the qdisc at the end is in $KSFT_TMP/shot.
-harm_run() {
+robust_run() {
 	local name=$1 flows=$2 mode=$3 pids='' pid
 
 	# A case that failed may have left those of its last run.
-	HARM_RUNS=$((HARM_RUNS + 1))
-	pid=$((KSFT_RAN * 100 + HARM_RUNS))
+	ROBUST_RUNS=$((ROBUST_RUNS + 1))
+	pid=$((KSFT_RAN * 100 + ROBUST_RUNS))
 	A=$(ns_name "A$pid") B=$(ns_name "B$pid") R=$(ns_name "R$pid")
 	TO=$B4
-	${HARM_NET[$name]}
+	${ROBUST_NET[$name]}
 	# Far hosts as well, and those that are only slow to answer.
-	${HARM_PLACE[$name]} ${HARM_ARGS[$name]:-} peers all mode "$mode"
+	${ROBUST_PLACE[$name]} ${ROBUST_ARGS[$name]:-} peers all mode "$mode"
 	for pid in 5001 5002; do
 		spawn dcload server --netns "$B" --port $pid
 		pids+=" $SPAWNED"
 	done
 	wait_for 10 listening "$B"
-	if [ -n "${HARM_BESIDE[$name]:-}" ]; then
-		spawn ${HARM_BESIDE[$name]}
+	if [ -n "${ROBUST_BESIDE[$name]:-}" ]; then
+		spawn ${ROBUST_BESIDE[$name]}
 		pids+=" $SPAWNED"
 		sleep 0.2
 	fi
-	if [ -n "${HARM_DURING[$name]:-}" ]; then
-		spawn ${HARM_DURING[$name]}
+	if [ -n "${ROBUST_DURING[$name]:-}" ]; then
+		spawn ${ROBUST_DURING[$name]}
 		pids+=" $SPAWNED"
 	fi
 	dcload client --netns "$A" --to "$TO" --flows "$flows" --connect-timeout 20 \
-		--duration "$HARM_SECONDS" --rtt-sample-us 0 --interval-ms 1000 \
+		--duration "$ROBUST_SECONDS" --rtt-sample-us 0 --interval-ms 1000 \
 		--csv "$KSFT_TMP/load.csv" >"$KSFT_TMP/load.txt" 2>&1 || {
 		cat "$KSFT_TMP/load.txt"
 		return 1
 	}
 	shot
-	HARM_GOODPUT=$(awk -F, 'NR > 1 { sum[int($1 + 0.5)] += $3 }
+	ROBUST_GOODPUT=$(awk -F, 'NR > 1 { sum[int($1 + 0.5)] += $3 }
 		END { for (i = 1; i in sum; i++) printf "%s%.2f", (i > 1 ? " " : ""), sum[i] / 1e6
 		}' "$KSFT_TMP/load.csv")
 	for pid in $pids; do
@@ -115,9 +115,9 @@ harm_run() {
 	done
 }
 
-# harm_worst OFF FINAL: of two of these lines, the lowest share in the first two seconds,
+# robust_worst OFF FINAL: of two of these lines, the lowest share in the first two seconds,
 # and after them; of the same second or, after those two, of the mean if that is less.
-harm_worst() {
+robust_worst() {
 	awk -v off="$1" -v on="$2" 'BEGIN {
 		n = split(off, a, " ")
 		split(on, b, " ")
@@ -136,18 +136,18 @@ harm_worst() {
 	}'
 }
 
-# harm_compare CASE FLOWS FIRST REST [PAUSES]: shares that each of the first two seconds has at
+# robust_compare CASE FLOWS FIRST REST [PAUSES]: shares that each of the first two seconds has at
 # least, and each one after them; pauses, at most.
-harm_compare() {
+robust_compare() {
 	local off first rest pauses
 
-	harm_run "$1" "$2" off
-	off=$HARM_GOODPUT
-	harm_run "$1" "$2" final
+	robust_run "$1" "$2" off
+	off=$ROBUST_GOODPUT
+	robust_run "$1" "$2" final
 	pauses=$(shown pauses || echo 0)
 	echo "measured: $pauses pauses; off   $off Mbit/s"
-	echo "measured: final $HARM_GOODPUT Mbit/s"
-	read -r first rest <<<"$(harm_worst "$off" "$HARM_GOODPUT")"
+	echo "measured: final $ROBUST_GOODPUT Mbit/s"
+	read -r first rest <<<"$(robust_worst "$off" "$ROBUST_GOODPUT")"
 	expect "share in the first two seconds" "$first" -ge "$3"
 	expect "share after them" "$rest" -ge "$4"
 	[ $# -lt 5 ] || expect pauses "$pauses" -le "$5"
@@ -155,7 +155,7 @@ harm_compare() {
 
 # case_of CASE FLOWS FIRST REST [PAUSES]
 case_of() {
-	ksft_case "${HARM_WHAT[$1]}, flows: $2" harm_compare "$@"
+	ksft_case "${ROBUST_WHAT[$1]}, flows: $2" robust_compare "$@"
 }
 
 # Networks -------------------------------------------------------------------
@@ -303,43 +303,43 @@ step() {
 
 # Cases ----------------------------------------------------------------------
 
-harm_case veth "two veths; the CPU is what limits"
-harm_case rate_low "\`line_rate\` is a tenth of what a veth does" args="line_rate 80mbit"
-harm_case rate_high "\`line_rate\` is ten times what a veth does" args="line_rate 8gbit"
-harm_case rate_then_right "\`line_rate\` is a twentieth for 2 s, then unset" \
+robust_case veth "two veths; the CPU is what limits"
+robust_case rate_low "\`line_rate\` is a tenth of what a veth does" args="line_rate 80mbit"
+robust_case rate_high "\`line_rate\` is ten times what a veth does" args="line_rate 8gbit"
+robust_case rate_then_right "\`line_rate\` is a twentieth for 2 s, then unset" \
 	args="line_rate 40mbit" during="after 2 line_rate 0"
-harm_case wire "the test NIC at 60 Mbit/s" net="wire_net rate 60mbit delay 20us"
-harm_case wire_low "\`line_rate\` is a tenth of that" \
+robust_case wire "the test NIC at 60 Mbit/s" net="wire_net rate 60mbit delay 20us"
+robust_case wire_low "\`line_rate\` is a tenth of that" \
 	net="wire_net rate 60mbit delay 20us" args="line_rate 6mbit"
-harm_case wire_high "\`line_rate\` is ten times that" \
+robust_case wire_high "\`line_rate\` is ten times that" \
 	net="wire_net rate 60mbit delay 20us" args="line_rate 600mbit"
-harm_case wire_then_right "a tenth for 2 s, then unset" \
+robust_case wire_then_right "a tenth for 2 s, then unset" \
 	net="wire_net rate 60mbit delay 20us" args="line_rate 6mbit" \
 	during="after 2 line_rate 0"
-harm_case wire_mq "below \`mq\`, with four queues" \
+robust_case wire_mq "below \`mq\`, with four queues" \
 	net="wire_net rate 60mbit delay 20us queues 4" place="below_mq 4"
-harm_case tbf_5000 "below \`tbf\`, 50 Mbit/s, burst 5000" place="below_tbf 5000"
-harm_case tbf_20000 "the same, burst 20000" place="below_tbf 20000"
-harm_case tbf_100000 "the same, burst 100000" place="below_tbf 100000"
-harm_case htb "below \`htb\`, 50 Mbit/s" place=below_htb
-harm_case hfsc "below \`hfsc\`, 50 Mbit/s" place=below_hfsc
+robust_case tbf_5000 "below \`tbf\`, 50 Mbit/s, burst 5000" place="below_tbf 5000"
+robust_case tbf_20000 "the same, burst 20000" place="below_tbf 20000"
+robust_case tbf_100000 "the same, burst 100000" place="below_tbf 100000"
+robust_case htb "below \`htb\`, 50 Mbit/s" place=below_htb
+robust_case hfsc "below \`hfsc\`, 50 Mbit/s" place=below_hfsc
 for kind in drr qfq ets prio; do
-	harm_case $kind "below \`$kind\`, which another class has a part of, and \`htb\`" \
+	robust_case $kind "below \`$kind\`, which another class has a part of, and \`htb\`" \
 		place="shared $kind" beside=other_class
 done
 for kind in drr prio; do
-	harm_case tbf_$kind "below \`$kind\` the same, and \`tbf\`" place="tbf_over $kind" \
+	robust_case tbf_$kind "below \`$kind\` the same, and \`tbf\`" place="tbf_over $kind" \
 		beside=other_class
 done
-harm_case rtt_10us "a router, 100 Mbit/s, RTT 10 us" net="router_net 100mbit 5us"
-harm_case rtt_100us "RTT 100 us" net="router_net 100mbit 50us"
-harm_case rtt_1ms "RTT 1 ms" net="router_net 100mbit 500us"
-harm_case rtt_10ms "RTT 10 ms" net="router_net 100mbit 5ms"
-harm_case rtt_100ms "RTT 100 ms" net="router_net 100mbit 50ms"
-harm_case wan "RTT 20 ms, 100 Mbit/s, a buffer of 250 packets" \
+robust_case rtt_10us "a router, 100 Mbit/s, RTT 10 us" net="router_net 100mbit 5us"
+robust_case rtt_100us "RTT 100 us" net="router_net 100mbit 50us"
+robust_case rtt_1ms "RTT 1 ms" net="router_net 100mbit 500us"
+robust_case rtt_10ms "RTT 10 ms" net="router_net 100mbit 5ms"
+robust_case rtt_100ms "RTT 100 ms" net="router_net 100mbit 50ms"
+robust_case wan "RTT 20 ms, 100 Mbit/s, a buffer of 250 packets" \
 	net="router_net 100mbit 10ms 250"
-harm_case route "a route that is 1 ms longer for 2 s" net="router_net 100mbit 50us" \
+robust_case route "a route that is 1 ms longer for 2 s" net="router_net 100mbit 50us" \
 	during="there_and_back 100mbit 1050us 50us"
-harm_case step_up "the clock of both hosts is stepped by 10 s, and back" \
+robust_case step_up "the clock of both hosts is stepped by 10 s, and back" \
 	net="router_net 100mbit 50us" during="step 10"
-harm_case step_down "the same, backwards first" net="router_net 100mbit 50us" during="step -10"
+robust_case step_down "the same, backwards first" net="router_net 100mbit 50us" during="step -10"

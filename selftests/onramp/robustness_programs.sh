@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Runs in the VM for selftests/onramp/programs, which has put Debian's programs into
-# /programs: harm_programs.sh FILE CC PLACE... writes a line "RUN place program qdisc number"
+# /programs: robustness_programs.sh FILE CC PLACE... writes a line "RUN place program qdisc number"
 # to FILE for each run. SYSCTLS has settings of both hosts, NAME=VALUE. With VERSUS both are
 # over fq, "qdisc" in the line is a congestion control, and VERSUS is the first.
 #
 # The servers are on B. Both hosts have the same qdisc and congestion control.
-# shellcheck source=selftests/onramp/harm_lib.sh
-. "$(dirname "$0")/harm_lib.sh"
+# shellcheck source=selftests/onramp/robustness_lib.sh
+. "$(dirname "$0")/robustness_lib.sh"
 
 out=$1 cc=$2
 shift 2
@@ -18,7 +18,7 @@ export PATH=$PATH:/programs/bin LD_LIBRARY_PATH=/programs/lib
 PROGRAMS='nginx_1k nginx_10m redis_get iperf3_1 iperf3_8 iperf3_1_back iperf3_8_back'
 
 # Seconds of each run, and requests of redis-benchmark, which knows no time.
-SECONDS_EACH=${HARM_SECONDS:-4}
+SECONDS_EACH=${ROBUST_SECONDS:-4}
 declare -A REQUESTS=([veth]=12000 [wan]=8000 [shaped]=12000)
 
 ksft_plan $#
@@ -46,8 +46,8 @@ host_qdisc() {
 hosts() {
 	local name setting
 
-	HARM_RUNS=$((HARM_RUNS + 1))
-	A=$(ns_name "A$HARM_RUNS") B=$(ns_name "B$HARM_RUNS") R=$(ns_name "R$HARM_RUNS")
+	ROBUST_RUNS=$((ROBUST_RUNS + 1))
+	A=$(ns_name "A$ROBUST_RUNS") B=$(ns_name "B$ROBUST_RUNS") R=$(ns_name "R$ROBUST_RUNS")
 	TO=$B4
 	case $1 in
 	wan)	router_net 100mbit 10ms 250
@@ -192,7 +192,7 @@ place() {
 
 kinds='fq onramp'
 [ -z "${VERSUS:-}" ] || kinds="$VERSUS $cc"
-harm_settle
+robust_settle
 for name; do
 	ksft_case "$name" place "$name"
 done
