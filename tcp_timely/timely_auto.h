@@ -103,6 +103,9 @@ static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 pa
 {
 	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns);
 	f->win_sent = TIMELY_AUTO_MESSAGE;
+	/* R' of the law is the rate with which this start will end. */
+	f->before = 0;
+	f->returns = 1;
 }
 
 /**
@@ -177,6 +180,8 @@ static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 wind
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_started(f);
 	f->samples = 0;
+	if (f->returns)
+		f->before = timely_coarse_rate(f);
 }
 
 /**
@@ -193,7 +198,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 {
 	struct timely_auto a;
 	u64 elapsed_ns, now_ns = e->now_ns, rtt_ns;
-	u32 before_ns = f->mean_ns, rate;
+	u32 before_ns = f->mean_ns;
 	bool hai, in_vain, shorter;
 
 	*res = (struct timely_result) {
@@ -227,8 +232,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	/* Below 2^30 * 1e6. */
 	res->gradient_ppm = (s64)f->slope_q * 1000000 / (1LL << TIMELY_SLOPE_SHIFT);
 
-	rate = timely_coarse_rate(f);
-	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, cap_bps);
+	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, a.t_high_ns, elapsed_ns);
 	shorter = timely_auto_short(f, a.segment_ns, rtt_ns, now_ns, cap_bps);
 	if (in_vain || shorter) {
 		res->branch = TIMELY_BRANCH_PROBE;
@@ -237,14 +241,8 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 	} else {
 		timely_auto_decide(f, &a, before_ns, elapsed_ns, cap_bps, hai, res);
 	}
-	if (res->branch != TIMELY_BRANCH_HIGH && res->branch != TIMELY_BRANCH_DECREASE) {
-		f->doubted = 0;
-	} else if (!f->doubted) {
-		f->doubted = 1;
-		f->returns = 1;
-		f->before = rate;
-	}
 	timely_auto_clamp(f, cap_bps);
+	timely_auto_remember(f, res->branch);
 }
 
 /**

@@ -187,18 +187,18 @@ struct timely_params {
  * @under:	profile auto: windows in a row in which it sent less than its share, saturating
  * @last_ns:	time of the last completion or restart, ns; 0: none
  * @win_ns:	length of the open application-limited window, ns
- * @doubted:	profile auto: the cuts since @before were for RTTs
+ * @doubted:	profile auto: the rate was cut since the last RTT below Tlow
  * @apart:	profile auto: the last two ACKs of a segment were far apart
  * @win_sent:	bytes sent in it; while @starting, the rest of a message, see
  *		timely_auto_resume()
  * @win_rate:	lowest target in it, units of 64 bytes/s
  * @win_allowed: profile auto, in its place: bytes that the rate has allowed in it, saturating
  * @neg_count:	completions in a row with gradient < 0, saturating; profile auto: time below
- *		Tlow, or updates above Thigh with a constant RTT
+ *		Tlow, or cuts by a constant RTT
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
- * @returns:	profile auto: @before is of cuts for RTTs, and where there is room the rate returns
+ * @returns:	profile auto: @before is R' of the law, and where there is room the rate returns
  * @turn:	profile auto: the lowest bit of the current window, see timely_auto_turn()
  * @wide:	profile auto: windows for which the flow still counts as fast
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
@@ -207,7 +207,7 @@ struct timely_params {
  * @unwired:	profile auto: no wire is known to limit the flow's device
  * @base_ns:	lowest RTT, ns, saturating; 0: none
  * @sent:	the caller's, else it would be padding
- * @before:	the caller's: rate before cuts that may be taken back, units of 8192 bytes/s
+ * @before:	rate before a loss that may be taken back, or R' of the law; units of 8192 bytes/s
  * @unseen:	profile auto: windows in a row without an RTT near the empty path's
  * @count:	the caller's, else it would be padding
  *

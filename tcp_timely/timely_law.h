@@ -23,8 +23,9 @@
  *
  *	s        = min(1, t / RTT)
  *	h        = (Tlow - RTT) / (Tlow - D - W)
- *	g        = smaller of h t / 4 ms and (Tlow - RTT) / 8 t
- *	R'       = R before the last run of cuts, none of them for a loss
+ *	g        = smaller of h t / 2 ms and (Tlow - RTT) / 8 t
+ *	R'       = highest R at which an RTT was below Tlow since the last loss; each run of
+ *	           cuts, from one such RTT to the next, takes 1/8 of it
  *	t        = time since the last update
  *	N        = 5 once RTTs were below Tlow for seven updates and a millisecond, where the RTT is
  *	           below D + (Thigh - D - W) / 6; else 1
@@ -52,13 +53,14 @@
  *    of CUBIC's goodput; where hosts have a wire, 40 flows would have RTTs of 79 us in place of 49.
  *  - g. Others' bursts cut a rate within tens of microseconds, and with steps of delta alone it
  *    needs 20 ms from a tenth of C to C. So where there is room a rate grows in proportion to
- *    itself, by e in 4 ms at most. If all flows of a link grow by g in the time t that passes
+ *    itself, by e in 2 ms at most. If all flows of a link grow by g in the time t that passes
  *    before they see it, the queue becomes longer by g t: that is an eighth of the room.
- *  - R'. When a burst of others is over, what it took is free again, and R' is what the link had
- *    for this flow. A cut of less than 1/8 stands: those of flows that share a link are small, and
- *    have to stand, since cuts make rates equal. In the ideal star 256 flows would have RTTs of 152
- *    us in place of 127 with all of R', and a flow beside writes of 256 KB 41 % of the link in
- *    place of 60 with 3/4 of it.
+ *  - R'. When a burst of others is over, the capacity that it took is free again. R' is a rate at
+ *    which this flow has found room. A burst is one run of cuts, though RTTs between Tlow and Thigh
+ *    let the rate rise meanwhile. A connection that joins others has more than its share at first.
+ *    It found no room at that rate, which is no R'. The rate returns to 7/8 of R': smaller cuts
+ *    stand, those of flows that share a link, since cuts make rates equal. Where cuts go on, R'
+ *    becomes less with each run of them.
  *  - s. A cut shows an RTT later. In a queue of others' bursts an RTT has several updates, and
  *    without s a flow beside writes of 256 KB would have 1.7 of 10 Gbit/s in place of 2.5. It is
  *    the paper's scale of updates, for the RTT in place of minRTT.
@@ -120,11 +122,11 @@
  * Below Tlow a rate grows by e in that time at most, ns; and by no more than what fills 1/8 of the
  * room before the next update, if all flows of a link do the same.
  */
-#define TIMELY_AUTO_RISE_NS	4000000U
+#define TIMELY_AUTO_RISE_NS	2000000U
 #define TIMELY_AUTO_RISE_SHIFT	20
 #define TIMELY_AUTO_ROOM_SHIFT	3
 
-/* And it returns to the rate before the last cuts, less this part of it. */
+/* And it returns to R' less this part of it, which a run of cuts takes from R' as well. */
 #define TIMELY_AUTO_KEPT_SHIFT	3
 
 /*
@@ -263,7 +265,7 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 
 /*
  * An RTT below Tlow: the queue for which the rate was cut has drained. Go half of the way back to
- * 7/8 of the rate before, if all of the room is empty. Rates in Q16 have 54 bits.
+ * 7/8 of R', if all of the room is empty. Rates in Q16 have 54 bits.
  */
 static inline void timely_auto_return(struct timely_flow *f, const struct timely_auto *a,
 				      u64 rtt_ns)
@@ -276,6 +278,26 @@ static inline void timely_auto_return(struct timely_flow *f, const struct timely
 	share_q20 = div64_u64((a->t_low_ns - max_t(u64, rtt_ns, path_ns)) <<
 			      TIMELY_AUTO_RISE_SHIFT, a->t_low_ns - path_ns);
 	f->rate_q += ((goal_q - f->rate_q) >> (TIMELY_AUTO_RISE_SHIFT + 1)) * share_q20;
+}
+
+/* After a decision: keep R' in timely_flow.before, and whether the rate was cut since. */
+static inline void timely_auto_remember(struct timely_flow *f, int branch)
+{
+	u32 before = f->returns ? f->before : 0;
+
+	switch (branch) {
+	case TIMELY_BRANCH_HIGH:
+	case TIMELY_BRANCH_DECREASE:
+		f->doubted = 1;
+		return;
+	case TIMELY_BRANCH_INCREASE:
+		return;
+	}
+	if (f->doubted)
+		before -= before >> TIMELY_AUTO_KEPT_SHIFT;
+	f->before = max_t(u32, before, timely_coarse_rate(f));
+	f->returns = 1;
+	f->doubted = 0;
 }
 
 /* Count the time below Tlow. Returns whether an increase is hyperactive. */

@@ -24,9 +24,8 @@
  *    queue for the path after 33 ms.
  *  - Any flow sees such an RTT in 2.1 s.
  *  - Cuts drain a queue. They are in vain, and D becomes the RTT at once, if the RTT stays as it is
- *    for eight updates above Thigh, and a run of cuts has taken half of the rate, or led to the
- *    lowest one, or the RTT is within an eighth of D. A route that becomes 1 ms longer would take
- *    98 % of the rate for 2 s otherwise.
+ *    above Thigh for eight updates at least, and these take half of a rate, or the RTT is within an
+ *    eighth of D. A route that becomes 1 ms longer would take 98 % of the rate for 2 s otherwise.
  *
  * W. Packets that come close together share an interrupt; one that comes alone waits for its own,
  * at both ends. So the lowest RTT is one of a fast flow, by luck, and RTTs without a queue grow by
@@ -63,11 +62,14 @@
 #define TIMELY_AUTO_UNSEEN	63U
 
 /*
- * And if cuts are in vain: so many updates in a row, all above Thigh, have an RTT that changes by
- * less than 1/16 of the time between them. Four of them occur where many flows start at once.
+ * And if cuts are in vain: updates in a row, all above Thigh, whose RTT changes by less than 1/16
+ * of the time between them. Each counts its cut in units of which 64 halve a rate, 28 at most as
+ * beta is 0.3; but no more than eight. Four such updates occur where many flows start at once.
  */
 #define TIMELY_AUTO_FLAT_SHIFT	4
-#define TIMELY_AUTO_VAIN	8U
+#define TIMELY_AUTO_VAIN	64U
+#define TIMELY_AUTO_VAIN_CUT	28U
+#define TIMELY_AUTO_VAIN_MOST	8U
 
 /* An RTT of a start that is longer than D by no more than 1/8 of it is no queue. */
 #define TIMELY_AUTO_NEAR_SHIFT	3
@@ -225,21 +227,25 @@ static inline bool timely_auto_near(const struct timely_flow *f, u64 rtt_ns)
 }
 
 /*
- * Return whether a run of cuts was in vain: it has taken half of the rate, and the RTT stays as it
- * is. A queue would drain.
+ * Return whether cuts are in vain: those of RTTs above Thigh that stay as they are take half of the
+ * rate. A queue would drain. RTTs have 32 bits here: 32, 5 and 10 of them, and 15 times 32.
  */
-static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 cap_bps)
+static inline bool timely_auto_in_vain(struct timely_flow *f, u64 rtt_ns, u64 t_high_ns,
+				       u64 elapsed_ns)
 {
-	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
 	u32 slope = f->slope_q < 0 ? -f->slope_q : f->slope_q;
+	u64 cut_q10 = div64_u64(TIMELY_AUTO_VAIN_CUT * (rtt_ns - t_high_ns) << 10, rtt_ns);
+	u64 cut = div64_u64(cut_q10 * min_t(u64, elapsed_ns, rtt_ns), rtt_ns << 10);
 
+	/* On a long path cuts are small. */
+	if (timely_auto_near(f, rtt_ns))
+		cut = TIMELY_AUTO_VAIN_MOST;
 	if (slope >= 1U << (TIMELY_SLOPE_SHIFT - TIMELY_AUTO_FLAT_SHIFT))
 		f->neg_count = 0;
-	else if (f->neg_count < TIMELY_AUTO_VAIN)
-		f->neg_count++;
-	return f->doubted && f->neg_count == TIMELY_AUTO_VAIN &&
-	       (timely_coarse_rate(f) < f->before / 2 || f->rate_q <= floor_q ||
-		timely_auto_near(f, rtt_ns));
+	else
+		f->neg_count = (u8)min_t(u64, f->neg_count + min_t(u64, cut, TIMELY_AUTO_VAIN_MOST),
+					 TIMELY_AUTO_VAIN);
+	return f->neg_count == TIMELY_AUTO_VAIN;
 }
 
 /*

@@ -919,7 +919,7 @@ static void check_rise(double rtt_us, double dev_us, double least, double most)
 	timely_auto_params(&then, SEGMENT, CAP, &a);
 	empty_ns = a.t_low_ns - 100e3;
 	room_ns = a.t_low_ns - rtt_us * US;
-	share = fmin(room_ns / empty_ns * 200e3 / 4e6, room_ns / 8 / 200e3);
+	share = fmin(room_ns / empty_ns * 200e3 / 2e6, room_ns / 8 / 200e3);
 	CHECK(share >= least && share <= most);
 	CHECK_NEAR(rate(), CAP / 2.0 * (1 + share), CAP / 1e5);
 }
@@ -927,8 +927,8 @@ static void check_rise(double rtt_us, double dev_us, double least, double most)
 /* Of itself: by the time, by that and the room, and by the room alone. */
 static void update__rise(void)
 {
-	check_rise(100, 400, .0499, .0501);
-	check_rise(160, 400, .025, .04);
+	check_rise(100, 400, .0999, .1001);
+	check_rise(160, 400, .06, .08);
 	check_rise(100, 100, .02, .04);
 	/* Not where the application limits. */
 	start(CAP / 2);
@@ -939,7 +939,7 @@ static void update__rise(void)
 	CHECK_RATE(CAP / 2.0);
 }
 
-/* The rate after an RTT of a flow that cuts took from CAP / 2 to CAP / 8. */
+/* The rate after an RTT of a flow at CAP / 8 that has had room at CAP / 2. */
 static double returned(u64 rtt_ns, bool returns)
 {
 	start(CAP / 8);
@@ -981,16 +981,74 @@ static void update__returns(void)
 	f.app_limited = 1;
 	update(100 * US);
 	CHECK_RATE(CAP / 8.0);
-	/* A run of cuts begins it; a loss and a start end it. */
-	start(CAP / 8);
-	update(400 * US);
-	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	CHECK(f.returns);
+	/* A loss and a start end it. */
 	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
 	CHECK(!f.returns);
 	f.returns = 1;
 	timely_auto_start(&f, CAP, CAP, 0, now);
 	CHECK(!f.returns);
+}
+
+/* R' is the highest rate with room; a run of cuts takes 1/8 of it. */
+static void update__remembers(void)
+{
+	u32 before;
+
+	/* A rate of a start, without room, is none; nor is one before a loss. */
+	start(CAP / 64);
+	f.before = 5;
+	f.mean_ns = 130 * US;
+	update(138 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
+	CHECK(f.doubted);
+	CHECK(!f.returns);
+	CHECK_EQ(f.before, 5);
+	f.before = CAP / 8192;
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK(f.returns);
+	CHECK(!f.doubted);
+	CHECK_EQ(f.before, timely_coarse_rate(&f));
+	/* It follows a rate that rises. */
+	update(100 * US);
+	before = f.before;
+	CHECK_EQ(before, timely_coarse_rate(&f));
+	/* A run goes on between Tlow and Thigh. */
+	update(600 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	f.mean_ns = 150 * US;
+	f.slope_q = 0;
+	update(145 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
+	CHECK(f.doubted);
+	update(600 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	CHECK_EQ(f.before, before);
+	f.rate_q /= 2;
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	CHECK(!f.doubted);
+	CHECK_EQ(f.before, before - before / 8);
+	/* Which it keeps without another one. */
+	update(100 * US);
+	CHECK_EQ(f.before, before - before / 8);
+
+	/* After idleness it is the rate with which the start ends; a new flow has none. */
+	start(CAP);
+	timely_auto_resume(&f, CAP, 0, now);
+	CHECK(f.returns);
+	CHECK_EQ(f.before, 0);
+	timely_auto_sent(&f, TIMELY_AUTO_MESSAGE);
+	update_after(US, 400 * US);
+	CHECK(!f.starting);
+	CHECK(rate() < CAP / 8.0);
+	CHECK_EQ(f.before, timely_coarse_rate(&f));
+	start(CAP);
+	f.starting = 1;
+	f.before = 5;
+	update_after(US, 400 * US);
+	CHECK(!f.starting);
+	CHECK_EQ(f.before, 5);
 }
 
 /* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
@@ -1027,15 +1085,14 @@ static void update__hai(void)
 }
 
 /* A flow in a run of cuts that has led from @before to @bps, with an RTT of 200 us. */
-static void cut(u64 before, u64 bps)
+static void cut(u64 bps)
 {
 	start(bps);
 	f.mean_ns = 200 * US;
 	f.doubted = 1;
-	f.before = (u32)(before / 8192);
 }
 
-/* It begins with a cut of either kind, and ends with anything else. */
+/* It begins with a cut of either kind, and ends with an RTT below Tlow, a loss, or a start. */
 static void update__run_of_cuts(void)
 {
 	struct timely_params p = { .loss_beta = TIMELY_ONE / 4 };
@@ -1045,16 +1102,17 @@ static void update__run_of_cuts(void)
 	update(138 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
 	CHECK(f.doubted);
-	CHECK_EQ(f.before, CAP / 64 / 8192);
+	start(CAP / 64);
+	f.mean_ns = 600 * US;
 	update(600 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	CHECK_EQ(f.before, CAP / 64 / 8192);
+	CHECK(f.doubted);
 	update(100 * US);
 	CHECK(!f.doubted);
-	cut(CAP, CAP / 3);
+	cut(CAP / 3);
 	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
 	CHECK(!f.doubted);
-	cut(CAP, CAP / 3);
+	cut(CAP / 3);
 	timely_auto_start(&f, CAP, CAP, 0, now);
 	CHECK(!f.doubted);
 }
@@ -1082,8 +1140,8 @@ static void update__cuts_in_vain(void)
 	}
 	CHECK_RATE(CAP);
 
-	/* Eight updates with the same RTT. */
-	cut(CAP, CAP / 3);
+	/* Eight updates with the same RTT, each of which cuts 12 %. */
+	cut(CAP / 3);
 	for (i = 1; i < 8; i++) {
 		update(200 * US);
 		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
@@ -1093,29 +1151,37 @@ static void update__cuts_in_vain(void)
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
 	CHECK_EQ(f.base_ns, 200 * US);
 
-	/* Within an eighth of D they need not take half of the rate, which takes long. */
-	start(CAP);
-	f.base_ns = 1000 * US;
-	f.mean_ns = 1125 * US;
-	CHECK_UPDATES(7, 1125 * US, TIMELY_BRANCH_HIGH);
-	update(1125 * US);
+	/* Thigh is 119.4 us at first and 124 at last: 28 (1 - Thigh / 150) are 5, and then 4. */
+	cut(CAP / 3);
+	f.mean_ns = 150 * US;
+	for (n = 1; n < 100; n++) {
+		update(150 * US);
+		if (r.branch != TIMELY_BRANCH_HIGH)
+			break;
+	}
 	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
-	CHECK_EQ(f.base_ns, 1125 * US);
-	CHECK(rate() > CAP * 0.7);
-	start(CAP);
-	f.base_ns = 1000 * US;
-	f.mean_ns = 1126 * US;
-	CHECK_UPDATES(15, 1126 * US, TIMELY_BRANCH_HIGH);
+	CHECK(n > 12 && n <= 16);
+	/* Nothing at 122 us: it is below one unit. */
+	cut(CAP / 3);
+	f.mean_ns = 122 * US;
+	CHECK_UPDATES(20, 122 * US, TIMELY_BRANCH_HIGH);
+	CHECK_EQ(f.neg_count, 0);
+
+	/* By s: 28 * 200 / 1000 (1 - 119.4 / 1000) are 4. */
+	cut(CAP / 3);
+	f.mean_ns = 1000 * US;
+	update(1000 * US);
+	CHECK_EQ(f.neg_count, 4);
 
 	/* Any other one in between, and they count from 0. */
-	cut(CAP, CAP / 3);
+	cut(CAP / 3);
 	for (i = 0; i < 7; i++)
 		update(200 * US);
 	f.mean_ns = 115 * US;
 	update(115 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK_EQ(f.neg_count, 0);
-	cut(CAP, CAP / 3);
+	cut(CAP / 3);
 	f.neg_count = 7;
 	f.slope_q = 1 << 20;
 	update(200 * US);
@@ -1128,23 +1194,36 @@ static void update__cuts_in_vain(void)
 	f.mean_ns = 200 * US;
 	update(200 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
-	CHECK_EQ(f.neg_count, 1);
+	CHECK_EQ(f.neg_count, 8);
 	f.neg_count = 8;
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
 	CHECK_EQ(f.neg_count, 10);
 
 	/* A queue that drains, or grows, by a tenth of the time. */
-	cut(CAP / 3, CAP / 9);
+	cut(CAP / 9);
 	f.slope_q = -(1 << 20) / 10;
 	f.mean_ns = 2200 * US;
 	CHECK_UPDATES(90, f.mean_ns - 20 * US, TIMELY_BRANCH_HIGH);
-	cut(CAP / 3, CAP / 9);
+	cut(CAP / 9);
 	f.slope_q = (1 << 20) / 10;
 	CHECK_UPDATES(90, f.mean_ns + 20 * US, TIMELY_BRANCH_HIGH);
 
-	/* Less than half was cut. */
-	cut(CAP / 2, CAP / 3);
+	/* On a long path an RTT within an eighth of D does, whatever the cuts; 1126 us are not. */
+	start(CAP);
+	f.base_ns = 1000 * US;
+	f.mean_ns = 1125 * US;
+	CHECK_UPDATES(7, 1125 * US, TIMELY_BRANCH_HIGH);
+	update(1125 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_PROBE);
+	CHECK_EQ(f.base_ns, 1125 * US);
+	start(CAP);
+	f.base_ns = 1000 * US;
+	f.mean_ns = 1126 * US;
+	CHECK_UPDATES(15, 1126 * US, TIMELY_BRANCH_HIGH);
+
+	/* Less than a unit of each update is cut. */
+	cut(CAP / 3);
 	f.dev_ns = 90 * US;
 	for (i = 0; i < 20; i++) {
 		f.dev_ns = 90 * US;
@@ -1152,16 +1231,6 @@ static void update__cuts_in_vain(void)
 		CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	}
 	CHECK(rate() > CAP / 4.0);
-
-	/* No less is possible. */
-	cut(CAP / 900, CAP / 1000);
-	for (i = 0; i < 8; i++)
-		update(400 * US);
-	f.mean_ns = 400 * US;
-	f.slope_q = 0;
-	for (i = 0; i < 8; i++)
-		update(400 * US);
-	CHECK_EQ(f.base_ns, 400 * US);
 }
 
 /*
@@ -1256,7 +1325,7 @@ static void update__no_rtt_near_the_path(void)
 	updates_for(80, 150 * US);
 	CHECK_EQ(f.base_ns, 100 * US);
 	/* A new D is right at first. */
-	cut(CAP, CAP / 3);
+	cut(CAP / 3);
 	f.unseen = 50;
 	updates(80, TIMELY_BRANCH_PROBE, 200 * US);
 	CHECK_EQ(f.unseen, 0);
@@ -1504,6 +1573,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__gradient),
 	KTAP_CASE(update__rise),
 	KTAP_CASE(update__returns),
+	KTAP_CASE(update__remembers),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__run_of_cuts),
 	KTAP_CASE(update__cuts_in_vain),

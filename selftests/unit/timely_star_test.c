@@ -243,7 +243,7 @@ static const struct row rows[] = {
 	  { 10 * G, 10 * G, 16, .noise_us = 300, .from_s = .3, .until_s = .6 }, { .5, .5 } },
 	{ "join1_from_start",
 	  { 10 * G, 20 * G, 40, 10, .joiners = 1, .join_s = .1, .from_s = .12, .until_s = .15 },
-	  { .96, .97, .low = .8 } },
+	  { .96, .97, .low = .7 } },
 	{ "leave_39_of_40",
 	  { 10 * G, 10 * G, 40, 10, .leavers = 39, .join_s = .1, .from_s = .15, .until_s = .2 },
 	  { .96, 1 } },
