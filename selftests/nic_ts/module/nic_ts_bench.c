@@ -40,6 +40,8 @@
 #include <net/inet_sock.h>
 #include <net/tcp.h>
 
+/* A patched driver of PREEMPT_RT, too. */
+#define NIC_TS_DRIVER_RX	1
 #include <nic_ts.h>
 
 /* Packets that are timed together, and how often: a batch is over in 0.1 ms. */
