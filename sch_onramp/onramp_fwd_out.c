@@ -27,10 +27,10 @@
  * with fq. onramp_fwd.h has the decisions.
  *
  * With many connections the cost of a packet is that of its cache misses. A connection that On-Ramp
- * follows has a slot in its qdisc, which names its flow: its entry is looked up and noted once in a
- * tick, and for FIN and RST. Else an entry names the flow, so that it is not looked up. Where most
- * connections have no entry, a counter says so. A flow holds a reference of its entry: its key is
- * the entry's address.
+ * follows has a place in a cache of its qdisc, which names its flow: its entry is looked up and
+ * noted once in a tick, and for FIN and RST. Else an entry names the flow, so that it is not looked
+ * up. Where most connections have no entry, a counter says so. A flow holds a reference of its
+ * entry: its key is the entry's address.
  *
  * Here are packets that leave; onramp_fwd_in.c has those that come in, onramp_fwd_table.c the
  * entries, onramp_fwd_egress.c how they leave.
@@ -191,7 +191,7 @@ static bool onramp_fwd_note(struct onramp_qdisc_shared *shared, struct onramp_fw
 	return !dead;
 }
 
-/* The same for one that has no slot. */
+/* The same for one that has no place in the cache. */
 static noinline bool onramp_fwd_enter(struct onramp_qdisc_shared *shared, const struct sk_buff *skb,
 				      const struct onramp_fwd_packet *p, u64 hash,
 				      u64 now, struct onramp_fwd_found *found)
@@ -225,7 +225,7 @@ enum onramp_fwd_result {
 	ONRAMP_FWD_OTHER,		/* onramp_fwd_long() has to tell */
 };
 
-/* The packet's flow is in a slot. */
+/* The packet's flow is in the cache. */
 static void onramp_fwd_is_kept(struct onramp_fwd_found *found, struct onramp_flow *f, u32 headers)
 {
 	found->entry = NULL;

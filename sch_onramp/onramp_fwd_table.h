@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forwarded connections: their entries, the slots of their flows, and how a packet finds them.
+ * Forwarded connections: their entries, the cache of their flows, and how a packet finds them.
  * onramp_fwd_out.c describes them.
  */
 #ifndef _SCH_ONRAMP_FWD_TABLE_H
@@ -141,18 +141,18 @@ static inline struct onramp_fwd_entry *onramp_fwd_of(const struct onramp_flow *f
 	return (struct onramp_fwd_entry *)(f->key & ~ONRAMP_KEY_FORWARDED);
 }
 
-/* Slots -------------------------------------------------------------------- */
+/* The cache ---------------------------------------------------------------- */
 
-/* Cache lines of slots that a qdisc has, a power of two. */
+/* Cache lines that a qdisc has for it, a power of two. */
 #define ONRAMP_FWD_LINES	2048
 
-/* Slots in each. */
+/* Places in each. */
 #define ONRAMP_FWD_WAYS	4
 
 /*
  * struct onramp_fwd_line - a cache line: a short way from keys to their flows in a qdisc
  * @tag: hash of a key, with the time of onramp_tick() in the lowest bits; 0: none
- * @flow: its flow; it leaves the slot before it is freed
+ * @flow: its flow; it leaves its place before it is freed
  *
  * A packet of a connection that On-Ramp follows needs its entry only to be seen, for its age: once
  * in a tick. So neither the table nor the entry need be in the caches for each packet.
@@ -175,7 +175,7 @@ static inline u64 onramp_fwd_tag(u64 hash, u64 now)
 	return (hash & ~GENMASK_ULL(15, 0)) | onramp_tick(now);
 }
 
-/* Give a flow a slot, but no one's of this tick, unless there are more flows than slots. */
+/* Give a flow a place, but no one's of this tick, unless there are more flows than places. */
 static inline void onramp_fwd_keep(struct onramp_fwd_line *s, struct onramp_flow *f,
 				   u64 tag)
 {
@@ -193,7 +193,7 @@ static inline void onramp_fwd_keep(struct onramp_fwd_line *s, struct onramp_flow
 	s->flow[way] = f;
 }
 
-/* Take its slot from a flow, if it has one. */
+/* Take its place from a flow, if it has one. */
 static inline void onramp_fwd_drop(struct onramp_fwd_line *s,
 				   const struct onramp_flow *f)
 {
@@ -207,7 +207,7 @@ static inline void onramp_fwd_drop(struct onramp_fwd_line *s,
 }
 
 /*
- * Return the flow that On-Ramp follows whose slot has the tag, or NULL. Which slot that is no CPU
+ * Return the flow that On-Ramp follows whose place has the tag, or NULL. Which place that is no CPU
  * can predict, so there is no branch for each.
  */
 static __always_inline struct onramp_flow *
