@@ -57,7 +57,7 @@
  *	  no queue, by one of these:
  *		O was above the limit by unit / 2 and its error
  *		level, and beta < 1/64: pauses do not move it
- *	p = min(beta * P, 4 * T), or min(P, 4 * T) if it is no queue
+ *	p = min(beta * P, 4 * T), or min(P, 4 * T) if it is no queue; T at most while beta is one
  *	  level: slack = slack + p / 2
  *	  near, or O below unit / 2: slack = slack + p / 4
  *	  else: slack = slack - p / 12
@@ -756,7 +756,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 				      struct onramp_path_result *path_res,
 				      struct onramp_result *res)
 {
-	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns;
+	u64 unit_ns = core->threshold_ns, last_owd_ns = f->last_owd_ns, paused_ns, step_ns, most_ns;
 	bool acked = f->acked, level, near, refuted;
 
 	*path_res = (struct onramp_path_result) { .limit_ns = 0 };
@@ -803,9 +803,11 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 		near = near && (!d->proven || refuted || path_res->back_ns >= res->owd_ns / 2 ||
 				res->owd_ns + p->slack_ns < core->threshold_ns);
 		path_res->empty = near || res->owd_ns < core->empty_ns;
+		/* A beta of one may be none: nothing has been measured. */
+		most_ns = (f->beta < ONRAMP_ONE ? 4 : 1) * core->threshold_ns;
 		onramp_path_return(p, min_t(u64, q30_mul(paused_ns,
 							 refuted ? ONRAMP_ONE : f->beta),
-					    4 * core->threshold_ns), path_res->empty, level);
+					    most_ns), path_res->empty, level);
 	}
 out:
 	p->last_tx_ns = max_t(u64, p->last_tx_ns, s->tx_ns);
