@@ -322,12 +322,12 @@ struct onramp_path {
  * @owd: its O
  * @since_ns: when the first of them came, 0: none yet
  * @step_ns: mean step from one O to the next, if there was no pause between them
- * @return_now: lowest O after a pause, of the last @returns pauses
+ * @return_now: lowest O after a pause, of the last @n_returns pauses
  * @return_before: the same of the ONRAMP_RETURNS pauses before those
  * @tx_ns: when the newest packet left, by the model; 0: none yet
  * @rx_ns: when that came, by the receiver's clock
  * @rx_owd_ns: its O
- * @returns: < ONRAMP_RETURNS
+ * @n_returns: < ONRAMP_RETURNS
  * @returned: there were ONRAMP_RETURNS_MIN
  * @level: how many O in a row have been near the one before, <= ONRAMP_LEVEL_MIN
  */
@@ -340,7 +340,7 @@ struct onramp_conn_path {
 	u64			tx_ns;
 	u64			rx_ns;
 	u64			rx_owd_ns;
-	u8			returns;
+	u8			n_returns;
 	bool			returned;
 	u8			level;
 };
@@ -609,15 +609,15 @@ static inline bool onramp_conn_path_return(struct onramp_conn_path *v, u64 owd_n
 	u64 low_ns = min_t(u64, v->return_now, v->return_before);
 	bool near = v->returned && onramp_near(owd_ns, low_ns, near_ns);
 
-	v->return_now = v->returns ? min_t(u64, v->return_now, owd_ns) : owd_ns;
-	v->returns++;
+	v->return_now = v->n_returns ? min_t(u64, v->return_now, owd_ns) : owd_ns;
+	v->n_returns++;
 	if (!v->returned) {
 		v->return_before = v->return_now;
-		v->returned = v->returns == ONRAMP_RETURNS_MIN;
+		v->returned = v->n_returns == ONRAMP_RETURNS_MIN;
 	}
-	if (v->returns == ONRAMP_RETURNS) {
+	if (v->n_returns == ONRAMP_RETURNS) {
 		v->return_before = v->return_now;
-		v->returns = 0;
+		v->n_returns = 0;
 	}
 	return near;
 }

@@ -75,7 +75,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
 	f->by_rule = 1;
 	f->starting = 1;
 	f->doubted = 0;
-	f->returns = 0;
+	f->goes_back = 0;
 	f->slope_q = 0;
 	f->mean_ns = 0;
 	f->samples = 0;
@@ -105,7 +105,7 @@ static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 pa
 	f->win_sent = TIMELY_AUTO_MESSAGE;
 	/* R' of the law is the rate with which this start will end. */
 	f->before = 0;
-	f->returns = 1;
+	f->goes_back = 1;
 }
 
 /**
@@ -152,7 +152,7 @@ static inline void timely_auto_loss(struct timely_flow *f, const struct timely_p
 	f->rate_q -= q30_mul(f->rate_q, (u32)min_t(u64, cut, p->loss_beta));
 	f->neg_count = 0;
 	f->doubted = 0;
-	f->returns = 0;
+	f->goes_back = 0;
 	f->under = 0;
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_started(f);
@@ -180,7 +180,7 @@ static inline void timely_auto_begin(struct timely_flow *f, u32 rtt_ns, u32 wind
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_started(f);
 	f->samples = 0;
-	if (f->returns)
+	if (f->goes_back)
 		f->before = timely_coarse_rate(f);
 }
 

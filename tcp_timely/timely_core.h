@@ -198,7 +198,7 @@ struct timely_params {
  * @app_limited: the last closed window sent less than the required share
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
- * @returns:	profile auto: @before is R' of the law, and where there is room the rate returns
+ * @goes_back:	profile auto: @before is R' of the law, and where there is room the rate returns
  * @turn:	profile auto: the lowest bit of the current window, see timely_auto_turn()
  * @wide:	profile auto: windows for which the flow still counts as fast
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
@@ -247,7 +247,7 @@ struct timely_flow {
 	u8	by_rule:1;
 	u8	turn:1;
 	u8	wide:2;
-	u8	returns:1;
+	u8	goes_back:1;
 	u8	slow;
 	u8	wait:7;
 	u8	unwired:1;

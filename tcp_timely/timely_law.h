@@ -273,7 +273,7 @@ static inline void timely_auto_return(struct timely_flow *f, const struct timely
 	u64 path_ns = timely_auto_path_ns(f), share_q20;
 	u64 goal_q = timely_coarse_to_rate(f->before - (f->before >> TIMELY_AUTO_KEPT_SHIFT));
 
-	if (!f->returns || f->app_limited || goal_q <= f->rate_q)
+	if (!f->goes_back || f->app_limited || goal_q <= f->rate_q)
 		return;
 	share_q20 = div64_u64((a->t_low_ns - max_t(u64, rtt_ns, path_ns)) <<
 			      TIMELY_AUTO_RISE_SHIFT, a->t_low_ns - path_ns);
@@ -283,7 +283,7 @@ static inline void timely_auto_return(struct timely_flow *f, const struct timely
 /* After a decision: keep R' in timely_flow.before, and whether the rate was cut since. */
 static inline void timely_auto_remember(struct timely_flow *f, int branch)
 {
-	u32 before = f->returns ? f->before : 0;
+	u32 before = f->goes_back ? f->before : 0;
 
 	switch (branch) {
 	case TIMELY_BRANCH_HIGH:
@@ -296,7 +296,7 @@ static inline void timely_auto_remember(struct timely_flow *f, int branch)
 	if (f->doubted)
 		before -= before >> TIMELY_AUTO_KEPT_SHIFT;
 	f->before = max_t(u32, before, timely_coarse_rate(f));
-	f->returns = 1;
+	f->goes_back = 1;
 	f->doubted = 0;
 }
 

@@ -943,7 +943,7 @@ static void update__rise(void)
 static double returned(u64 rtt_ns, bool returns)
 {
 	start(CAP / 8);
-	f.returns = returns;
+	f.goes_back = returns;
 	f.before = CAP / 2 / 8192;
 	f.mean_ns = (u32)rtt_ns;
 	update(rtt_ns);
@@ -968,14 +968,14 @@ static void update__returns(void)
 		   without + (goal - without) / 4, CAP / 1e5);
 	/* Not further. */
 	start(CAP / 2);
-	f.returns = 1;
+	f.goes_back = 1;
 	f.before = CAP / 2 / 8192;
 	f.mean_ns = 100 * US;
 	update(100 * US);
 	CHECK(rate() > CAP / 2.0 && rate() < CAP * 0.6);
 	/* And not where the application limits the flow. */
 	start(CAP / 8);
-	f.returns = 1;
+	f.goes_back = 1;
 	f.before = CAP / 2 / 8192;
 	f.mean_ns = 100 * US;
 	f.app_limited = 1;
@@ -983,10 +983,10 @@ static void update__returns(void)
 	CHECK_RATE(CAP / 8.0);
 	/* A loss and a start end it. */
 	timely_auto_loss(&f, &p, TIMELY_ONE, CAP);
-	CHECK(!f.returns);
-	f.returns = 1;
+	CHECK(!f.goes_back);
+	f.goes_back = 1;
 	timely_auto_start(&f, CAP, CAP, 0, now);
-	CHECK(!f.returns);
+	CHECK(!f.goes_back);
 }
 
 /* R' is the highest rate with room; a run of cuts takes 1/8 of it. */
@@ -1001,12 +1001,12 @@ static void update__remembers(void)
 	update(138 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_DECREASE);
 	CHECK(f.doubted);
-	CHECK(!f.returns);
+	CHECK(!f.goes_back);
 	CHECK_EQ(f.before, 5);
 	f.before = CAP / 8192;
 	update(100 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
-	CHECK(f.returns);
+	CHECK(f.goes_back);
 	CHECK(!f.doubted);
 	CHECK_EQ(f.before, timely_coarse_rate(&f));
 	/* It follows a rate that rises. */
@@ -1036,7 +1036,7 @@ static void update__remembers(void)
 	/* After idleness it is the rate with which the start ends; a new flow has none. */
 	start(CAP);
 	timely_auto_resume(&f, CAP, 0, now);
-	CHECK(f.returns);
+	CHECK(f.goes_back);
 	CHECK_EQ(f.before, 0);
 	timely_auto_sent(&f, TIMELY_AUTO_MESSAGE);
 	update_after(US, 400 * US);
