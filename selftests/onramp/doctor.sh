@@ -199,32 +199,42 @@ meanwhile_asked() {
 	wait_for 20 stats_reach subscribe_errors 1
 }
 
-# A rule for TCP alone leads data by a0, and messages by a1.
+# new_pair: two hosts that have counted nothing, and do not have tcp_timely, which nothing used there.
+new_pair() {
+	ns_del "$A"
+	ns_del "$B"
+	wait_for 20 modprobe -r tcp_timely
+	quiet_pair
+	serve "$B"
+	spawn "$KSFT_DIR/connect_helper" serve "$B" $PORT
+}
+
+# A mark leads data by a0. It is gone when the qdisc sees the data, and messages have no route there.
 other_way() {
+	new_pair
 	fresh
 	veth_pair "$A" a1 10.77.2.1 "$B" b1 10.77.2.2
 	ip -n "$B" addr add $FOURTH/32 dev lo
 	ip -n "$A" -batch - <<-END
 		neigh replace $FOURTH lladdr $MAC_B dev a0 nud permanent
-		neigh replace $FOURTH lladdr 02:00:00:00:00:ff dev a1 nud permanent
 		route add $FOURTH dev a1 src $V4_A
 		route add $FOURTH dev a0 src $V4_A table 100
-		rule add ipproto 6 lookup 100
+		rule add fwmark 5 lookup 100
 	END
-	connect $FOURTH 1
-	again
-	wait_for 20 unanswered $FOURTH
+	in_ns "$A" nft -f - <<-END
+		table inet doctor {
+			chain unmark {
+				type filter hook postrouting priority 0
+				tcp dport 5001 meta mark set 0
+			}
+		}
+	END
+	spawn "$KSFT_DIR/via_helper" "$A" $V4_A $FOURTH 5001 mark=5
+	wait_for 20 proc_count or_port "$A" TxOtherWay -ge 1
 	doctor "$A" 2 OTHER_WAY
-	says "messages to $FOURTH "
-	stop "$CLIENT" KILL
-	ip -n "$A" rule del ipproto 6 lookup 100
-	ip -n "$A" link del a1
-}
-
-# unanswered ADDRESS: it was asked, and has not answered.
-unanswered() {
-	in_ns "$A" awk -v addr="$1" '$2 == addr && $6 >= 1 { found = 1 }
-		END { exit !found }' /proc/net/onramp_peers
+	says 'no route by'
+	stop "$SPAWNED" KILL
+	new_pair
 }
 
 # Large packets do not arrive, and nothing says so.
@@ -417,3 +427,5 @@ ksft_case "SUBSCRIBEs that do not leave" unsent
 ksft_case "SUBSCRIBEs that leave by another device" other_way
 # Last: a silent peer is not asked again for a while.
 ksft_case "a filter, and muting" blocked
+# What the end of the test unloads.
+modprobe tcp_timely
