@@ -80,7 +80,7 @@ struct onramp_conn_key {
  * @waiter: key of the flow that waits for @until, or after a pause for its rate, in the qdisc of
  *	    @shared, or 0
  * @ctrl: the controller
- * @view: the connection's own measurements of its path
+ * @path: the connection's own measurements of its path
  * @burst: its part of @peer->window, under both locks
  * @replay: counts of OR-ACKs
  * @anew: of the peer, when the last OR-ACK came
