@@ -78,6 +78,8 @@ pressure() {
 unload() {
 	local tries=0 client
 
+	# Sockets of the case before would be taken for those of the load.
+	wait_for 60 no_refs
 	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 16 \
 		--rate-limit 2mbit --rtt-sample-us 0 --duration 60
 	client=$SPAWNED
