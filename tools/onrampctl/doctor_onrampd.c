@@ -5,7 +5,7 @@
 #include "clock.h"
 #include "doctor.h"
 
-/* Messages to hosts between two looks, from which on none that answers is a finding. */
+/* Messages sent in all, from which on it is a finding that no host answers. */
 #define SENT_ENOUGH	5
 
 /* The status of a daemon that runs. */

@@ -341,10 +341,16 @@ static inline int cluster_named(struct cluster *c, const uint8_t *addr)
 	return -1;
 }
 
+/* cluster_reports() - return whether a host's last lines are recent */
+static inline bool cluster_reports(const struct cluster_host *host, int64_t now_ns)
+{
+	return host->report_ns && now_ns - host->report_ns < CLUSTER_REPORT_NS;
+}
+
 static inline bool cluster_usable(const struct cluster_host *host, int64_t now_ns)
 {
-	return host->report_ns && now_ns - host->report_ns < CLUSTER_REPORT_NS &&
-	       host->report.clocked && cluster_same_clock(host, host->report.domain);
+	return cluster_reports(host, now_ns) && host->report.clocked &&
+	       cluster_same_clock(host, host->report.domain);
 }
 
 /* A line that peer @i has told. */
@@ -372,7 +378,7 @@ static inline void cluster_told(struct cluster *c, unsigned int i, const struct 
 static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now_ns)
 {
 	const struct cluster_host *host = &c->host[i];
-	/* What this daemon has told the kernel is no evidence for what it was told by. */
+	/* A seed is no evidence for the lines that it was computed from. */
 	const struct cluster_path *p = &host->own;
 	int64_t age_ns = now_ns - p->at_ns;
 	unsigned int k;
@@ -410,8 +416,7 @@ static inline const struct floor *cluster_told_floor(const struct cluster *c, ui
 	for (i = 0; i < CLUSTER_HOSTS; i++) {
 		const struct cluster_host *host = &c->host[i];
 
-		if (!host->seen || host->refuted || !host->report_ns ||
-		    now_ns - host->report_ns >= CLUSTER_REPORT_NS)
+		if (!host->seen || host->refuted || !cluster_reports(host, now_ns))
 			continue;
 		for (k = 0; k < host->report.n; k++) {
 			const struct report_line *l = &host->report.line[k];

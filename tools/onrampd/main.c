@@ -305,7 +305,7 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 	const struct cluster_seed *s = &host->seed;
 	int64_t baseline = path_ns(p, now);
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
-	bool reports = host->report_ns && (int64_t)now - host->report_ns < CLUSTER_REPORT_NS;
+	bool reports = cluster_reports(host, (int64_t)now);
 	json_t *row;
 
 	row = json_pack("{s:s, s:s, s:b, s:b, s:b}", "local", show(host->local, local),
