@@ -169,6 +169,7 @@ struct labq_queue {
  * @labnic: @dev knows priority flow control and credits
  * @index: output of struct labq_marks
  * @starved: priorities that lacked a credit since the last packet left
+ * @tx_bytes: sent so far, on the wire; of telemetry
  * @watchdog: has the qdisc look again when an input is free
  * @since_ns: statistics are from then on
  */
@@ -181,6 +182,7 @@ struct labq_port {
 	bool labnic;
 	u8 index;
 	u8 starved;
+	u32 tx_bytes;
 	struct qdisc_watchdog watchdog;
 	u64 since_ns;
 	struct labq_queue queues[LABNIC_PRIOS];
@@ -233,6 +235,11 @@ void labq_signal_depart(struct labq_port *port, const struct labq_cb *cb);
 void labq_signal_resume(struct labq_port *port);
 void labq_signal_init(struct labq_switch *sw, struct net *net);
 void labq_signal_exit(struct labq_switch *sw);
+
+/* labq_telemetry.c */
+int labq_telemetry_init(void);
+void labq_telemetry_exit(void);
+void labq_telemetry_leave(struct labq_port *port, const struct sk_buff *skb);
 
 /* labq_netlink.c */
 void labq_defaults(struct labq_config *cfg);

@@ -75,6 +75,7 @@ static void __exit labq_module_exit(void)
 {
 	unregister_qdisc(&labq_qdisc_ops);
 	unregister_pernet_subsys(&labq_net_ops);
+	labq_telemetry_exit();
 }
 
 module_init(labq_module_init);

@@ -207,10 +207,12 @@ static void labq_ingress_config(struct labq_switch *sw, struct labq_ingress *in)
 		labnic_pfc_enable(in->port->dev, false);
 }
 
-/* Memory for the marks of a switch, once it has slots. */
-static int labq_marks_alloc(struct labq_switch *sw, const struct labq_config *cfg)
+/* Memory for the marks of a switch, once it has slots, and for telemetry. */
+static int labq_alloc(struct labq_switch *sw, const struct labq_config *cfg)
 {
 	ASSERT_RTNL();
+	if (cfg->telemetry && labq_telemetry_init())
+		return -ENOMEM;
 	if (!cfg->slots || sw->marks)
 		return 0;
 	sw->marks = kvcalloc(LABNIC_PRIOS, sizeof(*sw->marks), GFP_KERNEL);
@@ -511,7 +513,7 @@ int labq_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	err = labq_check(port, port->sw, &cfg, extack);
 	if (err)
 		return err;
-	err = labq_marks_alloc(port->sw, &cfg);
+	err = labq_alloc(port->sw, &cfg);
 	if (err)
 		return err;
 	spin_lock_bh(&port->sw->lock);
@@ -570,7 +572,7 @@ int labq_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ext
 	err = labq_check(port, sw, &cfg, extack);
 	if (err)
 		return err;
-	err = labq_marks_alloc(sw, &cfg);
+	err = labq_alloc(sw, &cfg);
 	if (err)
 		return err;
 	in = kzalloc(sizeof(*in), GFP_KERNEL);

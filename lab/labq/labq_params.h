@@ -105,7 +105,9 @@ LABQ_X(SIGNAL_SWITCH, signal_switch, COUNT, 0, 65535, 0, SWITCH, \
 LABQ_X(SIGNAL_PRIO, signal_prio, COUNT, 0, 7, 7, SWITCH, \
 	 "mercury: priority of CNPs") \
 LABQ_X(TCD_TON, tcd_ton_ns, NS, 0, 1000000000, 30000, SWITCH, \
-	 "tcd: time without a pause after which a port is congested above signal_k")
+	 "tcd: time without a pause after which a port is congested above signal_k") \
+LABQ_X(TELEMETRY, telemetry, BOOL, 0, 1, 0, PORT, \
+	 "say in each packet what was sent and what waits, see labq_telemetry.h")
 
 enum {
 	TCA_LABQ_UNSPEC,

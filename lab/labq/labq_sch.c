@@ -559,6 +559,7 @@ struct sk_buff *labq_dequeue(struct Qdisc *sch)
 	q->dequeued_packets++;
 	q->dequeued_bytes += labq_cb(skb)->bytes;
 	labq_release(port, labq_cb(skb));
+	labq_telemetry_leave(port, skb);
 	spin_unlock(&port->sw->lock);
 	trace_labq_wait(port, skb);
 	qdisc_qstats_backlog_dec(sch, skb);
