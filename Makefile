@@ -156,6 +156,10 @@ matrix-lab: ## Compare On-Ramp with mode off where clocks, links and paths are w
 matrix-benefit: ## Compare On-Ramp with fq, and with the paper's equations and perfect clocks [CASES="rtt-*"] [SEEDS=3]
 	@MAKEFLAGS= lab/benefit $(if $(SEEDS),--seeds '$(SEEDS)') $(CASES)
 
+.PHONY: matrix-chance
+matrix-chance: ## Compare On-Ramp with fq in random rows of that matrix [CASES=20] [FIRST=1] [WORDS="cc=timely"]
+	@MAKEFLAGS= lab/chance --first $(or $(FIRST),1) --rows $(or $(CASES),20) $(WORDS)
+
 .PHONY: timely-matrix
 timely-matrix: ## Compare TIMELY with CUBIC at all speeds and RTTs [CASES="10g-* *-tenth"] [SEEDS="911 912"]
 	@MAKEFLAGS= $(if $(SEEDS),SEEDS='$(SEEDS)') lab/timely-matrix $(CASES)
