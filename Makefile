@@ -175,13 +175,18 @@ ablation: ## Switch off each mechanism of On-Ramp and of TIMELY, one at a time: 
 	@$(SETUP) build
 	@selftests/unit/ablation --out $(userspace)/ablation $(ABLATIONS)
 
+# lab/Snakefile, for what is like one of these patterns.
+workflow = @$(SETUP) papers build vm lab plot && MAKEFLAGS= /usr/bin/snakemake -s lab/Snakefile \
+	--directory build/lab -j $(or $(JOBS),1) -k --rerun-incomplete --rerun-triggers params \
+	--config only='$(1)' $(if $(SEEDS),seeds=$(SEEDS)) $(if $(SHORT),short=1) --
+
 .PHONY: papers
-papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"]
-	@MAKEFLAGS= lab/papers $(EXPS)
+papers: ## Run all figures of the papers that exist, and make one table [EXPS="timely-*"] [SEEDS=1] [JOBS=2] [SHORT=1]
+	$(call workflow,$(EXPS)) papers
 
 .PHONY: rivals
-rivals: ## Compare congestion controls, alone and with On-Ramp, under four loads [CELLS="fig9-*"]
-	@MAKEFLAGS= lab/rivals/table $(CELLS)
+rivals: ## Compare congestion controls, alone and with On-Ramp, under four loads [CELLS="fig9-*"] [SEEDS=1] [JOBS=2] [SHORT=1]
+	$(call workflow,$(CELLS)) rivals
 
 .PHONY: bench-onramp
 bench-onramp: ## Measure what On-Ramp costs: build/lab/onramp-cost, build/lab/onramp-cpu

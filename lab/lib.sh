@@ -11,6 +11,7 @@
 #	LAB_SEED	the run's seed
 #	LAB_SHORT	1 in a short run, empty in a full one
 #	LAB_CASE	what is to be run, of an experiment that has several cases, or empty
+#	LAB_PCAP	hosts and SWITCH:PORTs whose packets are captured, or empty
 # It may set, before it builds a topology:
 #	LAB_MTU		of all links (default 1500)
 #	LAB_QDISC	of all hosts, as tc takes it (default "fq")
@@ -244,6 +245,23 @@ lab_up() {
 	lab_module labnic
 	lab_module labq
 	labnet up $lab_net json topology.json hosts $lab_table
+	for _p in ${LAB_PCAP:-}; do
+		lab_pcap "${_p%%:*}" "${_p#"${_p%%:*}"}"
+	done
+}
+
+# lab_pcap NODE [:PORT]: until lab_end, capture what passes eth0 of a host, or the port of a switch. It has
+# begun when this returns, at the same time.
+lab_pcap() {
+	_dev=${2#:}
+	_file=$1${_dev:+-$_dev}.pcap
+	ip netns exec "$1" tcpdump -i "${_dev:-eth0}" -w "$_file" -U -s 128 -B 65536 -Z root \
+		--time-stamp-precision=nano 2>"$_file.log" &
+	lab_feeders="$lab_feeders $!"
+	# A process that is waited for lets others run.
+	until grep -q listening "$_file.log"; do
+		kill -0 "${lab_feeders##* }" 2>/dev/null || lab_die "no capture: $(cat "$_file.log")"
+	done
 }
 
 # lab_need COUNT ARGUMENTS [ARGUMENT]...: fail unless there are this many arguments, and say

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # What the programs have in common that run experiments one by one and keep what is done: benefit,
-# chance, matrix, papers, rivals/table, timely-matrix. They set top, the top of the tree, and chosen, the patterns of what to run.
+# chance, matrix, timely-matrix. They set top, the top of the tree, and chosen, the patterns of what to run.
 
 # wanted NAME: it is like one of the patterns, or there is none.
 wanted()
