@@ -121,7 +121,32 @@ marks() {
 	expect a "$(got a)" -eq 5
 }
 
-ksft_plan 6
+# A program at egress of the device gives all packets together 1 Mbyte/s.
+by_bpf() {
+	mkdir -p "$KSFT_TMP/bpf"
+	mount -t bpf bpf "$KSFT_TMP/bpf"
+	"$KSFT_DIR/tstamp_helper" "$KSFT_TMP/bpf/edt" 1000
+	tc -n "$A" qdisc add dev a0 clsact
+	tc -n "$A" filter add dev a0 egress bpf direct-action object-pinned "$KSFT_TMP/bpf/edt"
+	fresh
+	send group=a n=40
+	in_order a
+	expect a "$(got a)" -eq 40
+	# Each has 1042 bytes.
+	expect "microseconds" "$(span a)" -ge $((39 * 1042 - late))
+	expect "microseconds" "$(span a)" -le $((39 * 1042 + late))
+	expect throttled "$(stat throttled)" -gt 10
+	same_as_fq group=a n=20 group=b n=20
+	# What is beyond the horizon is dropped, as by fq.
+	fresh horizon 20ms
+	send group=a n=40
+	expect horizon_drops "$(stat horizon_drops)" -ge 15
+	expect a "$(got a)" -eq $((40 - $(stat horizon_drops)))
+	tc -n "$A" qdisc del dev a0 clsact
+	umount "$KSFT_TMP/bpf"
+}
+
+ksft_plan 7
 ready
 ksft_case "flows leave in the order of their times, and at them" between_flows
 ksft_case "packets of a flow leave in the order of their times" within_a_flow
@@ -129,3 +154,4 @@ ksft_case "times that are out of order have the order of fq" order_of_fq
 ksft_case "packets beyond the horizon are dropped" horizon_drop
 ksft_case "or sent at it" horizon_cap
 ksft_case "packets that others made late are marked" marks
+ksft_case "departure times that a program of BPF sets" by_bpf
