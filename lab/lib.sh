@@ -17,6 +17,7 @@
 #	LAB_QDISC	of all hosts, as tc takes it (default "fq")
 #	LAB_HOST	of all hosts: parameters of labnic, such as
 #			"irq_dist exponential irq_spread 5us"
+#	LAB_QUEUES	of all hosts' NICs, TX and RX (default 1)
 #	LAB_JITTER	of all hosts of the standard topologies, which is what all but
 #			lab_topology makes: interrupts are late by a random time up to
 #			this, such as 5us or 0 (default the time of four packets at the
@@ -26,7 +27,7 @@
 #	LAB_BUFFER	a buffer of so many bytes for each switch, and
 #	LAB_SWITCH	these parameters of labq, such as "ecn_step 97500"
 
-: "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}" "${LAB_JITTER:=}"
+: "${LAB_QUEUES:=1}" "${LAB_MTU:=1500}" "${LAB_QDISC:=fq}" "${LAB_HOST:=}" "${LAB_JITTER:=}"
 : "${LAB_QUEUE:=1000}" "${LAB_BUFFER:=}" "${LAB_SWITCH:=}"
 lab_pids='' lab_feeders='' _more='' lab_lowat=1M
 lab_dev=eth0			# of hosts: the device whose qdisc is meant
@@ -202,7 +203,7 @@ lab_base_rtt_ns() {
 # lab_defaults RATE DELAY: print the first lines of a topology, for labnet.
 lab_defaults() {
 	echo "seed $LAB_SEED"
-	echo "default host qdisc \"$LAB_QDISC\" nic \"$LAB_HOST\""
+	echo "default host qdisc \"$LAB_QDISC\" nic \"$LAB_HOST\" queues $LAB_QUEUES"
 	if [ -n "$LAB_BUFFER$LAB_SWITCH" ]; then
 		echo "default switch labq \"${LAB_BUFFER:+buffer $LAB_BUFFER }$LAB_SWITCH\""
 	else

@@ -39,6 +39,7 @@
 
 /* Length of a FIFO: all that IFLA_TXQLEN takes. */
 #define MAX_QUEUE	32767
+#define MAX_QUEUES	256
 
 /**
  * struct port - one end of a link
@@ -65,6 +66,7 @@ struct port {
  * @number: of the host or switch, from 1: its addresses follow from it
  * @nic: parameters of labnic for all its ends of links
  * @qdisc: of a host, as tc takes it
+ * @queues: of a host's NIC, TX and RX
  * @labq: of a switch's ports, parameters of labq; NULL: a FIFO of @queue packets
  */
 struct node {
@@ -74,6 +76,7 @@ struct node {
 	bool is_switch;
 	const char *nic;
 	const char *qdisc;
+	unsigned int queues;
 	const char *labq;
 	unsigned int queue;
 	struct port *ports;

@@ -21,7 +21,7 @@ static void usage(FILE *to)
 	      "  rtt TOPOLOGY A B [BYTES [ANSWER]]     ns, of IP packets, queues being empty\n"
 	      "\nThe text has one statement a line, # begins a comment, a value of several\n"
 	      "words is put in quotes:\n\n"
-	      "  host NAME [nic \"PARAMETER VALUE...\"] [qdisc \"QDISC...\"]\n"
+	      "  host NAME [nic \"PARAMETER VALUE...\"] [qdisc \"QDISC...\"] [queues N]\n"
 	      "  switch NAME [nic ...] [queue PACKETS | labq \"PARAMETER VALUE...\"]\n"
 	      "  link A B [rate 10gbit] [delay 1us] [mtu 1500] [a \"PARAMETER VALUE...\"] [b ...]\n"
 	      "  default host|switch|link OPTION VALUE...\n"

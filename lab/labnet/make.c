@@ -298,6 +298,8 @@ static void put_end(FILE *f, const struct topo *t, const struct link *link,
 	fprintf(f, " %s netns %s mtu %u address %02x:%02x:%02x:%02x:%02x:%02x",
 		node->ports[link->port[side]].dev, node->name, link->mtu,
 		mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	if (node->queues > 1)
+		fprintf(f, " queues %u", node->queues);
 	for (i = 0; i < ARRAY_SIZE(defaults); i++)
 		if (has_param(other->nic, defaults[i].name) ||
 		    has_param(link->nic[!side], defaults[i].name))

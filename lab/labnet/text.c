@@ -4,14 +4,14 @@
  * "words in quotes" count as one, # begins a comment:
  *
  *	seed N					of ECMP and of all that links do by chance
- *	host NAME [nic "..."] [qdisc "..."]
+ *	host NAME [nic "..."] [qdisc "..."] [queues N]
  *	switch NAME [nic "..."] [queue N | labq "..."]
  *	link A B [rate R] [delay D] [mtu M] [a "..."] [b "..."]
  *	default host|switch|link OPTION...	for later declarations
  *
  * nic, a and b are parameters of labnic: of all ends of a node, of A's end and of B's.
- * queue counts packets, labq has parameters of the qdisc labq: each is the queue of a
- * switch's port. A host has one link; all hosts can reach each other.
+ * queues counts those of a host's NIC. queue counts packets, labq has parameters of the qdisc labq:
+ * each is the queue of a switch's port. A host has one link; all hosts can reach each other.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -222,6 +222,8 @@ static void node_option(struct reader *r, struct node *node, const char *name,
 		node->nic = nic_params(r, value);
 	} else if (!node->is_switch && !strcmp(name, "qdisc")) {
 		node->qdisc = qdisc_words(r, value);
+	} else if (!node->is_switch && !strcmp(name, "queues")) {
+		node->queues = parse_number(r, name, value, 1, MAX_QUEUES);
 	} else if (node->is_switch && !strcmp(name, "queue")) {
 		node->queue = parse_number(r, name, value, 1, MAX_QUEUE);
 		node->labq = NULL;
@@ -230,7 +232,7 @@ static void node_option(struct reader *r, struct node *node, const char *name,
 	} else {
 		fail(r, "a %s has no option '%s': %s are allowed",
 		     node->is_switch ? "switch" : "host", name,
-		     node->is_switch ? "nic, queue and labq" : "nic and qdisc");
+		     node->is_switch ? "nic, queue and labq" : "nic, qdisc and queues");
 	}
 }
 
@@ -487,7 +489,7 @@ struct topo *topo_read(FILE *f, char *error, size_t size)
 	r->t->seed = 1;
 	r->error = error;
 	r->error_size = size;
-	r->host = (struct node){ .nic = "", .qdisc = "fq" };
+	r->host = (struct node){ .nic = "", .qdisc = "fq", .queues = 1 };
 	r->sw = (struct node){ .nic = "", .qdisc = "", .queue = 1000, .is_switch = true };
 	r->link = (struct link){ .rate_bit = 10000000000ULL, .delay_ns = 1000, .mtu = 1500,
 				 .nic = { "", "" } };

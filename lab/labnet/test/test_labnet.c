@@ -117,7 +117,7 @@ static void text__options_and_defaults(void)
 	const struct topo *t = good("# a comment\n"
 				    "seed 7\n"
 				    "host before\n"
-				    "default host qdisc \"fq limit 5\" nic \"rx_usecs 3\"\n"
+				    "default host qdisc \"fq limit 5\" nic \"rx_usecs 3\" queues 64\n"
 				    "default link rate 25gbit delay 1.5us mtu 9000 # another\n"
 				    "default switch labq \"buffer 512k\"\n"
 				    "\n"
@@ -133,6 +133,7 @@ static void text__options_and_defaults(void)
 	CHECK_EQ(t->n_switches, 2);
 	CHECK_EQ(t->n_links, 3);
 	CHECK(!strcmp(topo_find(t, "before")->qdisc, "fq"));
+	CHECK(topo_find(t, "before")->queues == 1 && topo_find(t, "after")->queues == 64);
 	CHECK(!strcmp(topo_find(t, "before")->nic, ""));
 	CHECK(!strcmp(topo_find(t, "after")->qdisc, "fq limit 5"));
 	CHECK(!strcmp(topo_find(t, "after")->nic, ""));
@@ -188,6 +189,9 @@ static void text__bad_ones_are_refused(void)
 		{ "host h nic\n", "'nic' needs a value" },
 		{ "host h queue 5\n", "a host has no option 'queue'" },
 		{ "switch s qdisc fq\n", "a switch has no option 'qdisc'" },
+		{ "switch s queues 2\n", "a switch has no option 'queues'" },
+		{ "host h queues 0\n", "queues" },
+		{ "host h queues 257\n", "queues" },
 		{ "switch s queue 0\n", "queue must be a number from 1" },
 		{ "switch s queue x\n", "not 'x'" },
 		{ "switch s queue 32768\n", "from 1 to 32767" },

@@ -1,0 +1,1 @@
+onramp-fig15.gp
