@@ -20,17 +20,14 @@
  *
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the acknowledged
  * bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the rate becomes the
- * window per RTT. Forty flows that start at once send 40 windows, not 40 line rates. Until then D
- * is the RTT of the handshake or of other connections, see timely_path.h: a flow whose first data
- * waits behind that of others would take the queue as part of the path, and open its window once
- * more.
+ * window per RTT. Flows that start at once send a window each, not the line rate. Until then D is
+ * the RTT of the handshake or of other connections, see timely_path.h: a flow whose first data
+ * waits behind that of others would take the queue as part of the path.
  *
  * Idleness: a flow starts over at C, however many others are active, with its window from before.
  * It has a message to send, whose first 64 KB leave as one segment; their RTTs change nothing but
- * the window. 64 KB are a segment of the paper, and a rate decides when the next one leaves. At C /
- * (N + 1) a message stays slow after the other flows have ended, and at the rate of the first RTT
- * above Tlow it is over before the rate has risen: with eight hosts, whose messages of 1 to 64 KB
- * are 60 % of their links, the median takes 125 us in place of 89.
+ * the window. At C / (N + 1) a message stays slow after the other flows have ended, and at the rate
+ * of the first RTT above Tlow it is over before the rate has risen.
  *
  * Where no wire limits the device, C is a first guess, and rises: line_shown.h.
  *
@@ -48,10 +45,7 @@
 #define TIMELY_AUTO_IDLE_RTTS	10U
 #define TIMELY_AUTO_IDLE_NS	200000U
 
-/**
- * timely_auto_idle_ns() - return the time without data after which a flow starts over, ns
- * @f: flow
- */
+/** timely_auto_idle_ns() - return the time without data after which a flow starts over, ns */
 static inline u64 timely_auto_idle_ns(const struct timely_flow *f)
 {
 	return max_t(u64, (u64)f->base_ns * TIMELY_AUTO_IDLE_RTTS, TIMELY_AUTO_IDLE_NS);
@@ -108,29 +102,19 @@ static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 pa
 	f->goes_back = 1;
 }
 
-/**
- * timely_auto_message() - return the bytes that a flow may send before RTTs end its start
- * @f: flow
- */
+/** timely_auto_message() - return the bytes that a flow may send before RTTs end its start */
 static inline u32 timely_auto_message(const struct timely_flow *f)
 {
 	return f->starting ? f->win_sent : 0;
 }
 
-/**
- * timely_auto_sent() - account what a flow that starts has sent
- * @f: flow
- * @bytes: since the last call
- */
+/** timely_auto_sent() - account @bytes that a flow that starts has sent */
 static inline void timely_auto_sent(struct timely_flow *f, u32 bytes)
 {
 	f->win_sent -= min_t(u32, f->win_sent, bytes);
 }
 
-/**
- * timely_auto_started() - end the start of a flow
- * @f: flow, also one that does not start
- */
+/** timely_auto_started() - end the start of a flow, if it has not ended */
 static inline void timely_auto_started(struct timely_flow *f)
 {
 	if (!f->starting)

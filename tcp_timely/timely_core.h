@@ -29,18 +29,10 @@
  *
  * Tlow == Thigh makes it the queue-size controller of TIMELY section 4.4.
  *
- * Differences from the paper, here:
- *  - s, the scaling of updates by the number of completions per minRTT
- *    (section 5), is taken from the time between completions: the updates
- *    within one minRTT then always weigh 1 in sum, however uneven the ACKs.
- *  - One update takes away at most half of the rate, whatever the gradient.
- *  - The rate has a floor; the paper names only the cap.
- *  - A smoothed difference below 1 ns counts as no gradient.
- *  - An RTT below rtt_floor is impossible: the path is faster than the line rate, as a
- *    token bucket is. It counts as that floor, since there is no queue, and gives no
- *    difference, neither to the RTT before it nor to the one after it.
- *  - Tlow grows linearly with segments above 16 KB, the measured shape of
- *    figure 15 (50 us at 16 KB, 100 us at 32 KB, 200 us at 64 KB).
+ * Documentation/tcp_timely.md lists the differences from the paper, and why. Here they are: s
+ * by the time between completions (section 5 counts these); an update takes half of the rate at
+ * most; the rate has a floor; a smoothed difference below 1 ns is no gradient; an RTT below
+ * rtt_floor counts as that, without a difference; Tlow grows with segments above 16 KB.
  *
  * Nothing in this file depends on the kernel but fixed-size integers and
  * div64_u64(): it is compiled into the module, the unit tests and the fuzzer.
@@ -290,19 +282,13 @@ struct timely_result {
 	u8	queued;
 };
 
-/**
- * timely_bps_to_rate() - convert bytes/s to Q16, saturating at 1.6 Tbit/s
- * @bps: bytes/s
- */
+/** timely_bps_to_rate() - convert bytes/s to Q16, saturating at 1.6 Tbit/s */
 static inline u64 timely_bps_to_rate(u64 bps)
 {
 	return min_t(u64, bps, TIMELY_MAX_RATE_BPS) << TIMELY_RATE_SHIFT;
 }
 
-/**
- * timely_rate_bps() - return the flow's target rate, bytes/s, rounded down
- * @f: flow
- */
+/** timely_rate_bps() - return the flow's target rate, bytes/s, rounded down */
 static inline u64 timely_rate_bps(const struct timely_flow *f)
 {
 	return f->rate_q >> TIMELY_RATE_SHIFT;
@@ -325,10 +311,7 @@ static inline u64 timely_coarse_to_rate(u32 units)
 	return (u64)units << (TIMELY_RATE_SHIFT + TIMELY_COARSE_SHIFT);
 }
 
-/**
- * timely_permille() - return n / 1000 in Q30
- * @n: 0 to 1000
- */
+/** timely_permille() - return n / 1000 in Q30, n at most 1000 */
 static inline u32 timely_permille(u32 n)
 {
 	return (u32)div64_u64((u64)n << TIMELY_FRAC_SHIFT, 1000);
@@ -373,16 +356,10 @@ static inline u64 timely_start_bps(u64 line_rate_bps, u32 active)
 	return div64_u64(line_rate_bps, (u64)active + 1);
 }
 
-static inline void timely_clamp(struct timely_flow *f,
-				const struct timely_params *p, u64 cap_bps)
+/* A link slower than the floor wins: the cap is applied last. */
+static inline void timely_clamp(struct timely_flow *f, u64 floor_q, u64 cap_bps)
 {
-	u64 cap_q = timely_bps_to_rate(cap_bps);
-
-	/* A link slower than the floor wins: the cap is applied last. */
-	if (f->rate_q < p->min_rate_q)
-		f->rate_q = p->min_rate_q;
-	if (f->rate_q > cap_q)
-		f->rate_q = cap_q;
+	f->rate_q = min_t(u64, max_t(u64, f->rate_q, floor_q), timely_bps_to_rate(cap_bps));
 }
 
 /* Open a new window for the 80 % rule; the last verdict stands until it closes. */
@@ -422,7 +399,7 @@ static inline void timely_restart(struct timely_flow *f,
 				  u64 cap_bps, u64 now_ns)
 {
 	f->rate_q = timely_bps_to_rate(bps);
-	timely_clamp(f, p, cap_bps);
+	timely_clamp(f, p->min_rate_q, cap_bps);
 	timely_forget_rtts(f);
 	f->last_ns = now_ns;
 	f->app_limited = 0;
@@ -462,7 +439,7 @@ static inline void timely_loss(struct timely_flow *f,
 {
 	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;
-	timely_clamp(f, p, cap_bps);
+	timely_clamp(f, p->min_rate_q, cap_bps);
 }
 
 /**
@@ -662,7 +639,7 @@ static inline void timely_update(struct timely_flow *f,
 		res->branch = TIMELY_BRANCH_DECREASE;
 		timely_decrease(f, q30_mul(gradient, p->beta), scale);
 	}
-	timely_clamp(f, p, cap_bps);
+	timely_clamp(f, p->min_rate_q, cap_bps);
 }
 
 #endif /* _TIMELY_CORE_H */

@@ -41,49 +41,41 @@
  *    the link for 2, 3 % for 256 of them.
  *  - base. Two flows know the same path by different D: the later one never saw it empty. Below 23
  *    us, the delay of a datacenter's switches, and q the difference has no effect. And an ACK waits
- *    at the receiver's NIC for segments that this host sends: 9 to 21 us in the lab, behind one
- *    that leaves and another one. Without q in base the flow gave way to this: of two hosts that
- *    sent to each other, one had a third of 10 Gbit/s, and both have 96 % with it. The price is q
- *    in RTTs: those of 40 flows are 69 us in place of 54. If no wire is known D may contain q, and
- *    base is max(D + W, 23 us + q).
+ *    at the receiver's NIC for segments that this host sends, behind one that leaves and another
+ *    one; without q in base the flow would give way to this. If no wire is known D may contain q,
+ *    and base is max(D + W, 23 us + q).
  *  - v. Segments that meet make RTTs vary, too, and there the gradient is right, mostly: up to w /
- *    3, v is theirs. Without the second term of the noise in the gradient two flows with noise of
- *    20 us have 49 % of 10 Gbit/s in place of 97. If no wire is known max(0, v - w) is added to
- *    Thigh in place of noise: v above w is then the work of a CPU. Without it one flow has a third
- *    of CUBIC's goodput; where hosts have a wire, 40 flows would have RTTs of 79 us in place of 49.
- *  - g. Others' bursts cut a rate within tens of microseconds, and with steps of delta alone it
- *    needs 20 ms from a tenth of C to C. So where there is room a rate grows in proportion to
- *    itself, by e in 2 ms at most. If all flows of a link grow by g in the time t that passes
- *    before they see it, the queue becomes longer by g t: that is an eighth of the room.
+ *    3, v is theirs. If no wire is known max(0, v - w) is added to Thigh in place of noise: v above
+ *    w is then the work of a CPU.
+ *  - g. Others' bursts cut a rate within tens of microseconds, and steps of delta alone bring it
+ *    back in 20 ms. So where there is room a rate grows in proportion to itself, by e in 2 ms at
+ *    most. If all flows of a link grow by g in the time t that passes before they see it, the queue
+ *    becomes longer by g t: that is an eighth of the room.
  *  - R'. When a burst of others is over, the capacity that it took is free again. R' is a rate at
  *    which this flow has found room. A burst is one run of cuts, though RTTs between Tlow and Thigh
  *    let the rate rise meanwhile. A connection that joins others has more than its share at first.
  *    It found no room at that rate, which is no R'. The rate returns to 7/8 of R': smaller cuts
  *    stand, those of flows that share a link, since cuts make rates equal. Where cuts go on, R'
  *    becomes less with each run of them.
- *  - s. A cut shows an RTT later. In a queue of others' bursts an RTT has several updates, and
- *    without s a flow beside writes of 256 KB would have 1.7 of 10 Gbit/s in place of 2.5. It is
- *    the paper's scale of updates, for the RTT in place of minRTT.
+ *  - s. A cut shows an RTT later, and in a queue of others' bursts an RTT has several updates. It
+ *    is the paper's scale of updates, for the RTT in place of minRTT.
  *  - Which gradients cut. Two RTTs further apart than a queue lasts are independent, and one above
  *    Tlow mostly follows one below it. So the gradient of a flow with few segments would be
  *    positive as a rule, and slow flows would stay slow.
  *  - N. Increase is hyperactive near D only: with W decisions come late, and overshoot.
- *  - Loss. A bad cable loses packets without a queue, and a halved rate takes 3 ms to return: with
- *    0.1 % of loss two flows had 45 % of 10 Gbit/s. The share of a window that was lost is what the
- *    path does not carry. RTT is that of the packets behind the lost one, when TCP enters a
+ *  - Loss. A bad cable loses packets without a queue. The share of a window that was lost is what
+ *    the path does not carry. RTT is that of the packets behind the lost one, when TCP enters a
  *    recovery. Later losses of that recovery count by the first term only. A buffer that is shorter
  *    than Thigh drops without that RTT, as a policer does: there R becomes what gets through. A
- *    full queue halves R, as in Swift, and so does a timeout; CUBIC keeps 0.7 in any case. BBR
- *    forgives 2 % of loss, which a short buffer would lose for ever.
+ *    full queue halves R, as in Swift, and so does a timeout. BBR forgives 2 % of loss, which a
+ *    short buffer would lose for ever.
  *
- * The constants are from a search over 24 cases of selftests/unit/timely_star_test.c's star, 1 to
- * 400 Gbit/s, 2 to 256 flows, RTTs of 5 to 400 us, noise up to 300 us.
+ * Documentation/constants.txt says where each constant is from.
  *
  * Differences from the paper, beside those of timely_core.h:
  *  - RTTs below Tlow count for hyperactive increase, and a millisecond of them is needed: five RTTs
  *    of a fast flow are less than the dips of a queue in its steady state. It is over where the RTT
- *    rises: 40 flows that raise 1 Gbit/s by 5 % with each update have a queue of 500 us before they
- *    notice, empty it by their cuts, and so on.
+ *    rises, before flows with few updates fill the queue.
  *  - A flow that is application-limited is not cut by the gradient either.
  */
 #ifndef _TIMELY_LAW_H
@@ -157,22 +149,6 @@ struct timely_auto {
 	u64	chance_ns;
 };
 
-/* Square root, rounded down: a bit of the result at a time, 32 of them at most. */
-static inline u32 timely_sqrt(u64 a)
-{
-	u64 root = 0, bit = a ? 1ULL << ((fls64(a) - 1) & ~1) : 0;
-
-	for (; bit; bit >>= 2) {
-		if (a >= root + bit) {
-			a -= root + bit;
-			root = (root >> 1) + bit;
-		} else {
-			root >>= 1;
-		}
-	}
-	return (u32)root;
-}
-
 /**
  * timely_auto_params() - compute the parameters that follow from the path and the rate
  * @f: flow, with a rate
@@ -193,7 +169,7 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 			      TIMELY_MAX_RTT_NS);
 	a->spread_q10 = 1U << TIMELY_AUTO_SHIFT;
 	if (bps < cap_bps)
-		a->spread_q10 = timely_sqrt(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
+		a->spread_q10 = int_sqrt64(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
 
 	/* ACKs wait for the other host's segments. Without a wire D may contain q. */
 	base_ns = timely_auto_path_ns(f) + (f->unwired ? 0 : a->segment_ns / 2);
@@ -214,13 +190,7 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 
 static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
 {
-	u64 cap_q = timely_bps_to_rate(cap_bps);
-	u64 floor_q = timely_bps_to_rate(timely_auto_floor_bps(cap_bps));
-
-	if (f->rate_q < floor_q)
-		f->rate_q = floor_q;
-	if (f->rate_q > cap_q)
-		f->rate_q = cap_q;
+	timely_clamp(f, timely_bps_to_rate(timely_auto_floor_bps(cap_bps)), cap_bps);
 }
 
 /*

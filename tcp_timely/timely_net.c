@@ -45,25 +45,11 @@ static const char * const timely_words[TIMELY_P_MAX][2] = {
 };
 
 /* Parameters that profile auto computes. */
-static bool timely_by_rule(unsigned int id)
-{
-	switch (id) {
-	case TIMELY_P_MODE:
-	case TIMELY_P_T_LOW:
-	case TIMELY_P_T_HIGH:
-	case TIMELY_P_MIN_RTT:
-	case TIMELY_P_DELTA:
-	case TIMELY_P_MIN_RATE:
-	case TIMELY_P_ALPHA:
-	case TIMELY_P_BETA:
-	case TIMELY_P_BETA_PATCHED:
-	case TIMELY_P_HAI_THRESH:
-	case TIMELY_P_HAI_FACTOR:
-	case TIMELY_P_IDLE_RESTART:
-		return true;
-	}
-	return false;
-}
+static const unsigned long timely_by_rule =
+	BIT(TIMELY_P_MODE) | BIT(TIMELY_P_T_LOW) | BIT(TIMELY_P_T_HIGH) | BIT(TIMELY_P_MIN_RTT) |
+	BIT(TIMELY_P_DELTA) | BIT(TIMELY_P_MIN_RATE) | BIT(TIMELY_P_ALPHA) | BIT(TIMELY_P_BETA) |
+	BIT(TIMELY_P_BETA_PATCHED) | BIT(TIMELY_P_HAI_THRESH) | BIT(TIMELY_P_HAI_FACTOR) |
+	BIT(TIMELY_P_IDLE_RESTART);
 
 /*
  * Derive the parameters from conf->raw, whose values are in their ranges. Returns NULL, or
@@ -117,7 +103,8 @@ static const char *timely_conf_build(struct timely_conf *conf)
 /* A value that would have no effect is worse than a refusal. */
 static const char *timely_conf_refuse(const struct timely_conf *old, unsigned int id, u64 value)
 {
-	if (old->profile == TIMELY_PROFILE_AUTO && timely_by_rule(id) && value != old->raw[id])
+	if (old->profile == TIMELY_PROFILE_AUTO && (timely_by_rule & BIT(id)) &&
+	    value != old->raw[id])
 		return "profile auto computes it; set profile to paper first";
 	return NULL;
 }

@@ -17,30 +17,25 @@
  * short where a path has become longer, or an RTT was measured too short. Three signs show it:
  *
  *  - Few flows empty their queue every few ms by themselves. So a flow of C / 8 or more in the last
- *    0.1 s sees an RTT within an eighth of D, or within 3/2 q of D + W, in each 33 ms. Without
- *    this, eight flows whose route becomes 50 us longer would keep a third of the link, since cuts
- *    end where x has raised Thigh to the new RTT. Four flows whose ACKs wait 60 to 110 us for data
- *    of CUBIC in the other direction would have a half. Of many flows some would take the others'
- *    queue for the path after 33 ms.
+ *    0.1 s sees an RTT within an eighth of D, or within 3/2 q of D + W, in each 33 ms. Of many
+ *    flows some would take the others' queue for the path after that time.
  *  - Any flow sees such an RTT in 2.1 s.
  *  - Cuts drain a queue. They are in vain, and D becomes the RTT at once, if the RTT stays as it is
  *    above Thigh for eight updates at least, and these take half of a rate, or the RTT is within an
- *    eighth of D. A route that becomes 1 ms longer would take 98 % of the rate for 2 s otherwise.
+ *    eighth of D.
  *
  * W. Packets that come close together share an interrupt; one that comes alone waits for its own,
  * at both ends. So the lowest RTT is one of a fast flow, by luck, and RTTs without a queue grow by
- * up to both times as the rate falls. Without W one flow keeps 42 % of 10 Gbit/s where NICs wait
- * for 20 us, and four 17 % where they wait for 50. It need not be exact: 1.25 to 2 times the wait
- * of one NIC is as good.
+ * up to both times as the rate falls. It need not be exact: 1.25 to 2 times the wait of one NIC is
+ * as good.
  *
  * L. A host knows the speed of its own link. On a slower link a segment takes longer, S / L in
- * place of S / C, and this is no queue: 16 KB take 131 us at 1 Gbit/s, of which 118 us would be
- * delay to get rid of, and one flow of hosts with 10 Gbit/s would use 63 % of the link. The packets
- * of a segment leave a slow link that far apart, and so do their ACKs. Others' packets get between
- * them, but in the time S / C in which the segment arrives, no more than S L / C on average: hence
- * r - 1, and L is C where all links are alike. A receiver that acknowledges a whole segment at once
- * tells nothing: L remains as it is, C at first. L is not below R, so no more than the time from
- * one segment to the next is ever taken from an RTT.
+ * place of S / C, and this is no queue. The packets of a segment leave a slow link that far apart,
+ * and so do their ACKs. Others' packets get between them, but in the time S / C in which the
+ * segment arrives, no more than S L / C on average: hence r - 1, and L is C where all links are
+ * alike. A receiver that acknowledges a whole segment at once tells nothing: L remains as it is, C
+ * at first. L is not below R, so no more than the time from one segment to the next is ever taken
+ * from an RTT.
  *
  * The paper has none of these. It measures a fixed minRTT in advance, its NICs do not wait, and
  * hosts have the slowest links.
@@ -98,10 +93,7 @@
 #define TIMELY_AUTO_GAP_MOST	(32U << TIMELY_AUTO_SLOW_SHIFT)
 #define TIMELY_AUTO_GAP_MAX_NS	(1U << 20)
 
-/**
- * timely_auto_floor_bps() - return the lowest rate of a flow, bytes/s
- * @cap_bps: C, bytes/s
- */
+/** timely_auto_floor_bps() - return the lowest rate of a flow for C, bytes/s */
 static inline u64 timely_auto_floor_bps(u64 cap_bps)
 {
 	u64 floor_bps = min_t(u64, div64_u64(cap_bps, TIMELY_AUTO_FLOOR_SHARE),
@@ -142,10 +134,7 @@ static inline u32 timely_auto_wait_ns(const struct timely_flow *f)
 	return (u32)f->wait << TIMELY_AUTO_WAIT_SHIFT;
 }
 
-/**
- * timely_auto_path_ns() - return D + W, the longest RTT that is no queue, ns
- * @f: flow
- */
+/** timely_auto_path_ns() - return D + W, the longest RTT that is no queue, ns */
 static inline u64 timely_auto_path_ns(const struct timely_flow *f)
 {
 	return (u64)f->base_ns + timely_auto_wait_ns(f);

@@ -16,19 +16,17 @@
  *
  *  - Update. A cut takes an RTT to show; cuts by samples from before are cuts for nothing.
  *  - Gradient. The paper divides a difference of RTTs by minRTT whatever time has passed between
- *    them; flows with few segments see larger differences, and are cut more often: the winner takes
- *    all. Divided by the time it is (sum of rates - C) / C, for all flows.
+ *    them; flows with few segments see larger differences, and are cut more often. Divided by the
+ *    time it is (sum of rates - C) / C, for all flows.
  *  - v. Timers, interrupts and hypervisors make RTTs vary. This is no congestion.
  *  - Noisy hosts. Interrupts that are late at random make single RTTs longer than their mean by
- *    several v. Two flows with up to 100 us of that keep 5 % of 10 Gbit/s with v once, and 60 % so.
- *    But flows that meet on a slow link make v long as well, and with it Thigh, and v. The mean of
- *    noise is 1 to 1.5 v above D, and that of a queue 2.4 v and more: noise leaves RTTs within q
- *    and 7/4 v of D + W, for most of 63 updates.
+ *    several v. But flows that meet on a slow link make v long as well, and with it Thigh, and v.
+ *    The mean of noise is 1 to 1.5 v above D, and that of a queue 2.4 v and more: noise leaves RTTs
+ *    within q and 7/4 v of D + W, for most of 63 updates.
  *  - No wire. A veth, a tun, or a device of a hypervisor sends as fast as a CPU does. To take a
- *    segment's time at C out of its RTT would make D too short: 6 us of 60, where 64 KB pass at
- *    once. One flow over veth had 5 % of CUBIC's goodput then. There may be a wire behind the
- *    device all the same. So D is the lowest RTT with serialisation, and only other RTTs are
- *    without: the RTT is max(D, measured RTT - S / L).
+ *    segment's time at C out of its RTT would make D too short, where 64 KB pass at once. There may
+ *    be a wire behind the device all the same. So D is the lowest RTT with serialisation, and only
+ *    other RTTs are without: the RTT is max(D, measured RTT - S / L).
  *
  * Differences from the paper: it has one RTT for each segment, of which it takes S / C, and an
  * update for each; it knows no noise, since NICs take its times. D is the lowest RTT as measured,
@@ -147,11 +145,7 @@ static inline void timely_auto_slope(struct timely_flow *f, u64 elapsed_ns)
 	f->mean_ns = max_t(u32, f->avg_ns, 1);
 }
 
-/**
- * timely_auto_due() - return whether the next RTT will lead to a decision
- * @f: flow
- * @now_ns: time of that RTT
- */
+/** timely_auto_due() - return whether an RTT at @now_ns will lead to a decision */
 static inline bool timely_auto_due(const struct timely_flow *f, u64 now_ns)
 {
 	return now_ns > f->last_ns && now_ns - f->last_ns >= 2 * timely_auto_path_ns(f);

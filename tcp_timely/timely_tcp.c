@@ -19,26 +19,19 @@
  * parameter pacing at tcp TCP does so in any case, and the next departure follows the rate.
  *
  * Differences from the paper, because TCP is not RDMA over a lossless fabric:
- *  - Loss: a cut of one half, so that a path without a delay signal cannot collapse.
- *    By the profile auto a loss without a queue takes only its share of the window.
- *    Undone when TCP finds it was spurious.
- *  - t_send and t_completion are the NIC's, the driver's or the stack's, best
- *    first, where the bus nic_ts has them; timely_source.h chooses. Else they are
- *    TCP's own clock: when the stack hands the segment over (its departure time if
- *    a qdisc paces), and when it processes the ACK. Host jitter is in them.
- *  - The receiver is software that delays the ACK of a single packet. If the
- *    end of a segment is one, the RTT is taken where the ACK before it came. A
- *    sample that may still contain the delay is an upper bound, and is dropped
- *    unless it is below Tlow.
- *  - Serialisation counts headers and framing, not only the payload.
- *  - Outstanding data is limited to the bytes that the line rate sends in 2 Thigh;
- *    after a timeout TCP's own cwnd grows by the acknowledged bytes.
+ *  - Loss: a cut, so that a path without a delay signal cannot collapse. Undone
+ *    when TCP finds it was spurious.
+ *  - Times are those of the bus nic_ts, see timely_source.h, or TCP's own: when the
+ *    stack hands the segment over (its departure time if a qdisc paces), and when
+ *    it processes the ACK.
+ *  - The receiver delays the ACK of a single packet. If the end of a segment is one,
+ *    the RTT is taken where the ACK before it came. A sample that may still contain
+ *    the delay is an upper bound, and is dropped unless it is below Tlow.
+ *  - Outstanding data is limited; after a timeout TCP's own cwnd grows by the
+ *    acknowledged bytes.
  *  - Lost data is repaired at one packet for each round trip at least, however low
  *    the rate: without RTTs it would not rise before all is repaired.
- *  - Data that waits in a qdisc has departure times of an older rate. TCP hands over
- *    61 us of it, not the usual millisecond.
- *  - A flow that was idle for 20 Thigh starts over at C / (N + 1) at most.
- *  - TCP does not pace the first ten packets of a connection.
+ *  - A flow that was idle starts over. TCP does not pace its first ten packets.
  *
  * Deployment: where all flows that share a queue use it, or have a queue of
  * their own. Loss-based flows fill the queues that TIMELY backs away from.

@@ -16,9 +16,7 @@
  *  - Segment. Smaller ones of slow flows make a shorter queue where they meet, and more RTTs. On a
  *    long path a segment has the bytes of D / 16: if all flows of a link send one at once, the
  *    queue is D / 16. A flow that sends less than its rate for another reason than its window has
- *    up to 64 KB, too: the host is busy with something, and larger segments are less work. One
- *    connection on a CPU that carries 8.5 Gbit/s with CUBIC has 8.0; with segments of 16 KB it has
- *    3.9.
+ *    up to 64 KB, too: the host is busy with something, and larger segments are less work.
  *  - Window. It is a safeguard. If it grew by a segment with each update, a flow whose start ends
  *    by chance would take seconds where the RTT is 5 ms.
  *
@@ -47,9 +45,8 @@
 #define TIMELY_AUTO_MESSAGE	65536U
 
 /*
- * So many windows in which a flow sends less than its share, and none in which it does not,
- * before its segments are larger: what it sends in one of ten segments varies by two of them.
- * One window with less than half of the share is enough.
+ * So many windows in which a flow sends less than its share, and none in which it does not, before
+ * its segments are larger; one with less than half of the share is enough.
  */
 #define TIMELY_AUTO_UNDER	3U
 
@@ -60,11 +57,7 @@
 #define TIMELY_AUTO_BUSY_PERCENT	92U
 #define TIMELY_AUTO_WIN_SEGMENTS	32U
 
-/**
- * timely_auto_most() - return the bytes of the largest segment
- * @f: flow
- * @segment_bytes: as configured
- */
+/** timely_auto_most() - return the bytes of the largest segment, from those configured */
 static inline u32 timely_auto_most(const struct timely_flow *f, u32 segment_bytes)
 {
 	if (f->under < TIMELY_AUTO_UNDER)
@@ -194,15 +187,12 @@ static inline void timely_auto_count(struct timely_flow *f, const struct timely_
  * @waits: data waits that the receiver would take
  * @full: the flow's own window limits it
  *
- * A flow that sends less than its rate, though its window is open, is limited by its host: by
- * its application, or by the CPU, for which four segments of 16 KB are four times the work
- * of one of 64 KB. Timers are late on a busy CPU, and a flow whose data waits sends 70 to 90 %
- * of its rate; in a network that limits it, 97 % and more. It takes 32 segments to tell
- * these apart. ACKs are late as well, so that the window is full now and then: that counts
- * neither way, unless not half of the share was sent.
- *
- * It returns to smaller segments if it sends its rate, halfway between the share and all of it,
- * and RTTs are above Tlow. With large ones the CPU has time enough, and the flow sends its rate.
+ * A flow that sends less than its rate, though its window is open, is limited by its application
+ * or by the CPU. Timers are late on a busy CPU, and a flow whose data waits sends 70 to 90 % of its
+ * rate; in a network that limits it, 97 % and more. It takes 32 segments to tell these apart. ACKs
+ * are late as well, so that the window is full now and then: that counts neither way, unless not
+ * half of the share was sent. With large segments the CPU has time enough: they are over where the
+ * flow sends halfway between the share and its rate, and RTTs are above Tlow.
  *
  * 2^37.6 bytes/s times 2^25.9 units of 16 ns.
  */

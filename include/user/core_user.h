@@ -52,6 +52,22 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
+/* A bit of the result at a time. */
+static inline u32 int_sqrt64(u64 a)
+{
+	u64 root = 0, bit = a ? 1ULL << ((fls64(a) - 1) & ~1) : 0;
+
+	for (; bit; bit >>= 2) {
+		if (a >= root + bit) {
+			a -= root + bit;
+			root = (root >> 1) + bit;
+		} else {
+			root >>= 1;
+		}
+	}
+	return (u32)root;
+}
+
 static inline u64 div_u64(u64 dividend, u32 divisor)
 {
 	return dividend / divisor;

@@ -84,18 +84,6 @@ static void update(u64 rtt_ns)
 		}						\
 	} while (0)
 
-static void sqrt__rounds_down(void)
-{
-	u64 root;
-
-	for (root = 0; root < 70000; root++) {
-		CHECK_EQ(timely_sqrt(root * root), root);
-		if (root)
-			CHECK_EQ(timely_sqrt(root * root - 1), root - 1);
-	}
-	CHECK_EQ(timely_sqrt(UINT64_MAX), 0xffffffff);
-}
-
 static void floor__a_thousandth_up_to_10_mbit(void)
 {
 	CHECK_EQ(timely_auto_floor_bps(125000000), 125000);
@@ -1537,7 +1525,6 @@ static void at_cap__table(void)
 }
 
 static const struct ktap_case cases[] = {
-	KTAP_CASE(sqrt__rounds_down),
 	KTAP_CASE(floor__a_thousandth_up_to_10_mbit),
 	KTAP_CASE(params__table),
 	KTAP_CASE(params__base),

@@ -268,7 +268,7 @@ static void timely_clamp__floor_then_cap(void)
 		ktap_row = rows[i].name;
 		f.rate_q = rows[i].rate << 16;
 		p.min_rate_q = rows[i].floor << 16;
-		timely_clamp(&f, &p, rows[i].cap);
+		timely_clamp(&f, p.min_rate_q, rows[i].cap);
 		CHECK_EQ(f.rate_q, rows[i].want << 16);
 	}
 }
