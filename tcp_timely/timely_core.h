@@ -191,6 +191,7 @@ struct timely_params {
  * @starting:	profile auto: the window opens, and limits the flow
  * @by_rule:	the state is that of profile auto
  * @goes_back:	profile auto: @before is R' of the law, and where there is room the rate returns
+ * @burst:	profile auto: others' burst was the cause of the last run of cuts
  * @turn:	profile auto: the lowest bit of the current window, see timely_auto_turn()
  * @wide:	profile auto: windows for which the flow still counts as fast
  * @slow:	profile auto: by how much ACKs of a segment are apart, in 1/16 octaves, see
@@ -240,6 +241,7 @@ struct timely_flow {
 	u8	turn:1;
 	u8	wide:2;
 	u8	goes_back:1;
+	u8	burst:1;
 	u8	slow;
 	u8	wait:7;
 	u8	unwired:1;

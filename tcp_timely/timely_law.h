@@ -25,7 +25,8 @@
  *	h        = (Tlow - RTT) / (Tlow - D - W)
  *	g        = smaller of h t / 2 ms and (Tlow - RTT) / 8 t
  *	R'       = highest R at which an RTT was below Tlow since the last loss; each run of
- *	           cuts, from one such RTT to the next, takes 1/8 of it
+ *	           cuts, from one such RTT to the next, takes 1/8 of it, but not if an RTT was
+ *	           above 3 Thigh: then R returns to R' in place of 7/8 R'
  *	t        = time since the last update
  *	N        = 5 once RTTs were below Tlow for seven updates and a millisecond, where the RTT is
  *	           below D + (Thigh - D - W) / 6; else 1
@@ -56,7 +57,8 @@
  *    let the rate rise meanwhile. A connection that joins others has more than its share at first.
  *    It found no room at that rate, which is no R'. The rate returns to 7/8 of R': smaller cuts
  *    stand, those of flows that share a link, since cuts make rates equal. Where cuts go on, R'
- *    becomes less with each run of them.
+ *    becomes less with each run of them. Flows whose rates follow the queue keep it below 2 Thigh.
+ *    What makes it longer than 3 began without them, and none of R' is lost for it.
  *  - s. A cut shows an RTT later, and in a queue of others' bursts an RTT has several updates. It
  *    is the paper's scale of updates, for the RTT in place of minRTT.
  *  - Which gradients cut. Two RTTs further apart than a queue lasts are independent, and one above
@@ -118,8 +120,12 @@
 #define TIMELY_AUTO_RISE_SHIFT	20
 #define TIMELY_AUTO_ROOM_SHIFT	3
 
-/* And it returns to R' less this part of it, which a run of cuts takes from R' as well. */
+/*
+ * And it returns to R' less this part of it, which a run of cuts takes from R' as well; but to all
+ * of R' after RTTs above this many times Thigh.
+ */
 #define TIMELY_AUTO_KEPT_SHIFT	3
+#define TIMELY_AUTO_BURST	3U
 
 /*
  * Hyperactive increase: each update below Tlow counts its time in units of 2^14 ns, 1 to
@@ -235,13 +241,14 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 
 /*
  * An RTT below Tlow: the queue for which the rate was cut has drained. Go half of the way back to
- * 7/8 of R', if all of the room is empty. Rates in Q16 have 54 bits.
+ * 7/8 of R', or to R', if all of the room is empty. Rates in Q16 have 54 bits.
  */
 static inline void timely_auto_return(struct timely_flow *f, const struct timely_auto *a,
 				      u64 rtt_ns)
 {
 	u64 path_ns = timely_auto_path_ns(f), share_q20;
-	u64 goal_q = timely_coarse_to_rate(f->before - (f->before >> TIMELY_AUTO_KEPT_SHIFT));
+	u32 less = f->burst ? 0 : f->before >> TIMELY_AUTO_KEPT_SHIFT;
+	u64 goal_q = timely_coarse_to_rate(f->before - less);
 
 	if (!f->goes_back || f->app_limited || goal_q <= f->rate_q)
 		return;
@@ -250,20 +257,26 @@ static inline void timely_auto_return(struct timely_flow *f, const struct timely
 	f->rate_q += ((goal_q - f->rate_q) >> (TIMELY_AUTO_RISE_SHIFT + 1)) * share_q20;
 }
 
-/* After a decision: keep R' in timely_flow.before, and whether the rate was cut since. */
-static inline void timely_auto_remember(struct timely_flow *f, int branch)
+/*
+ * After a decision: keep R' in timely_flow.before, whether the rate was cut since, and whether a
+ * queue of others was the cause.
+ */
+static inline void timely_auto_remember(struct timely_flow *f, const struct timely_auto *a,
+					int branch)
 {
 	u32 before = f->goes_back ? f->before : 0;
 
 	switch (branch) {
 	case TIMELY_BRANCH_HIGH:
 	case TIMELY_BRANCH_DECREASE:
+		f->burst = (f->doubted && f->burst) ||
+			   f->mean_ns > TIMELY_AUTO_BURST * a->t_high_ns;
 		f->doubted = 1;
 		return;
 	case TIMELY_BRANCH_INCREASE:
 		return;
 	}
-	if (f->doubted)
+	if (f->doubted && !f->burst)
 		before -= before >> TIMELY_AUTO_KEPT_SHIFT;
 	f->before = max_t(u32, before, timely_coarse_rate(f));
 	f->goes_back = 1;

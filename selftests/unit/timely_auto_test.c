@@ -1002,14 +1002,14 @@ static void update__remembers(void)
 	before = f.before;
 	CHECK_EQ(before, timely_coarse_rate(&f));
 	/* A run goes on between Tlow and Thigh. */
-	update(600 * US);
+	update(400 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	f.mean_ns = 150 * US;
 	f.slope_q = 0;
 	update(145 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_INCREASE);
 	CHECK(f.doubted);
-	update(600 * US);
+	update(400 * US);
 	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
 	CHECK_EQ(f.before, before);
 	f.rate_q /= 2;
@@ -1037,6 +1037,39 @@ static void update__remembers(void)
 	update_after(US, 400 * US);
 	CHECK(!f.starting);
 	CHECK_EQ(f.before, 5);
+}
+
+/* The rate after a run of cuts with RTTs of up to @rtt_ns, of a flow that has had room at CAP. */
+static double after_run(u64 rtt_ns)
+{
+	update(rtt_ns);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	update(200 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_HIGH);
+	f.rate_q = timely_bps_to_rate(CAP / 4);
+	f.dev_ns = 0;
+	update(100 * US);
+	CHECK_EQ(r.branch, TIMELY_BRANCH_LOW);
+	return rate();
+}
+
+/* Thigh is 112.5 us. A run with an RTT above three of it takes nothing of R'. */
+static void update__burst_of_others(void)
+{
+	u32 most;
+	double less;
+
+	start(CAP);
+	f.goes_back = 1;
+	most = timely_coarse_rate(&f);
+	f.before = most;
+	less = after_run(345 * US);
+	CHECK_EQ(f.before, most);
+	/* The next run is judged by itself. */
+	f.rate_q = timely_bps_to_rate(CAP);
+	less -= after_run(330 * US);
+	CHECK_EQ(f.before, most - most / 8);
+	CHECK_NEAR(less, CAP / 16.0, CAP / 500.0);
 }
 
 /* 200 us are 10 of 64 units of 2^14 ns at most: the seventh. */
@@ -1561,6 +1594,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(update__rise),
 	KTAP_CASE(update__returns),
 	KTAP_CASE(update__remembers),
+	KTAP_CASE(update__burst_of_others),
 	KTAP_CASE(update__hai),
 	KTAP_CASE(update__run_of_cuts),
 	KTAP_CASE(update__cuts_in_vain),
