@@ -145,10 +145,17 @@ lab_module() {
 
 # lab_quickack HOST...: have them acknowledge each packet, as receivers of Swift and PowerTCP do.
 lab_quickack() {
+	lab_route "quickack 1" "$@"
+}
+
+# lab_route "OPTION..." HOST...: these options on the default routes of hosts, and no others.
+lab_route() {
+	_options=$1
+	shift
 	for _h; do
 		for _f in -4 -6; do
 			ip $_f -n "$_h" route show default |
-				sed 's/\(nhid [0-9]*\).*/\1/; s/.*/route replace & proto static quickack 1/' |
+				sed "s/\(nhid [0-9]*\).*/\1/; s/.*/route replace & proto static $_options/" |
 				ip $_f -n "$_h" -batch -
 		done
 	done
