@@ -557,41 +557,62 @@ static bool keys_differ(struct doctor *d)
 /* Most SUBSCRIBEs did not leave this host. They are rare: two looks may see none. */
 static bool cannot_send(const struct doctor *d)
 {
-	int64_t errors = net_now(d, "subscribe_errors");
+	int64_t errors = net_grown(d, "subscribe_errors");
 
+	if (errors)
+		return errors >= net_grown(d, "subscribes");
+	errors = net_now(d, "subscribe_errors");
 	return errors > 0 && errors >= net_now(d, "subscribes");
 }
 
-/*
- * SUBSCRIBEs that were not sent because no route leads by the device of their data. Modules that
- * count them send messages the way of the data, or not at all.
- */
-static bool takes_way(const struct doctor *d, int64_t *not_sent)
+/* Was a peer asked that has not answered, for another reason than the way of the messages? */
+static bool asked_in_vain(const struct doctor *d)
 {
-	*not_sent = 0;
-	return num(d->now, "or_port/TxOtherWay", not_sent);
+	const json_t *peers = j_get(d->now, "peers"), *peer;
+	size_t i;
+
+	json_array_foreach((json_t *)peers, i, peer)
+		if (num_or(peer, "unanswered", 0) > 0 && !way_differs(d, peer))
+			return true;
+	return !peers;
+}
+
+/*
+ * Do SUBSCRIBEs fail now, and not only for the way of their data, which has a check of its own? If
+ * none failed between the two looks, their sums tell, which have old errors as well: then a peer
+ * has to wait for an answer.
+ */
+static bool subscribes_fail(const struct doctor *d)
+{
+	int64_t errors = net_grown(d, "subscribe_errors");
+
+	if (errors)
+		return errors > grown(d, "or_port/TxOtherWay");
+	return cannot_send(d) && asked_in_vain(d) &&
+	       net_now(d, "subscribe_errors") > num_or(d->now, "or_port/TxOtherWay", 0);
 }
 
 static void check_send_errors(struct doctor *d)
 {
 	int64_t acks = grown(d, "or_acker/AckSendFailed"), sent = grown(d, "or_acker/AckSent");
-	int64_t challenges = grown(d, "or_acker/ChallengeFailed"), errors, other;
-	bool subscribes = cannot_send(d) || net_grown(d, "subscribe_errors") > 0, route;
-	int64_t other_way;
+	int64_t challenges = grown(d, "or_acker/ChallengeFailed"), errors, other, no_route;
+	bool subscribes = subscribes_fail(d), route;
 
 	if (!loaded(d, "or_acker") && !all_onramps(d)) {
 		skip(d, "nothing here uses the port");
 		return;
 	}
-	takes_way(d, &other_way);
-	/* Those have a check of their own. */
-	if (subscribes && other_way >= net_now(d, "subscribe_errors"))
-		subscribes = false;
 	if (!subscribes && !challenges && (acks < ENOUGH || acks < sent / SHARE_BUSY))
 		return;
 	errors = subscribes ? net_now(d, "subscribe_errors") : acks + challenges;
-	other = num_or(d->now, "or_port/TxNoMemory", 0) + num_or(d->now, "or_port/TxDropped", 0);
-	route = num_or(d->now, "or_port/TxNoRoute", 0) > other;
+	other = grown(d, "or_port/TxNoMemory") + grown(d, "or_port/TxDropped");
+	no_route = grown(d, "or_port/TxNoRoute");
+	if (!other && !no_route) {
+		other = num_or(d->now, "or_port/TxNoMemory", 0) +
+			num_or(d->now, "or_port/TxDropped", 0);
+		no_route = num_or(d->now, "or_port/TxNoRoute", 0);
+	}
+	route = no_route > other;
 	found(d, &(struct found) {
 		.evidence = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "subscribe_errors",
 				      net_now(d, "subscribe_errors"), "AckSendFailed",
@@ -633,13 +654,13 @@ static void no_way(struct doctor *d, const json_t *way, int64_t n)
 static void check_other_way(struct doctor *d)
 {
 	const json_t *peer, *way;
+	int64_t n = 0;
 	bool takes;
-	int64_t n;
 	size_t i;
 
 	if (!need_peers(d) || !need(d, "data", "the list of connections"))
 		return;
-	takes = takes_way(d, &n);
+	takes = num(d->now, "or_port/TxOtherWay", &n);
 	json_array_foreach((json_t *)j_get(d->now, "peers"), i, peer) {
 		const char *remote = j_str(peer, "remote");
 
@@ -661,7 +682,7 @@ static void check_other_way(struct doctor *d)
 		});
 		return;
 	}
-	if (n > 0 && cannot_send(d))
+	if (other_way_now(d) && cannot_send(d))
 		no_way(d, NULL, n);
 }
 
@@ -1760,6 +1781,24 @@ static void check_late_timers(struct doctor *d)
 	}
 }
 
+/* By how much a statistic of a device's qdiscs grew whose threshold is not auto. */
+static int64_t fixed_grown(const struct doctor *d, const char *name, const json_t *dev,
+			   const char *stat)
+{
+	int64_t sum = 0, threshold;
+	const char *parent;
+	const json_t *q;
+	char key[128];
+
+	each_qdisc(dev, parent, q) {
+		snprintf(key, sizeof(key), "devices/%s/qdiscs/%s/stats/%s", name, parent, stat);
+		if (!num(q, "options/threshold_ns", &threshold) || threshold)
+			sum += grown(d, key);
+	}
+	return sum;
+}
+
+/* By auto such pauses raise the threshold: the first seconds of a path are no fault. */
 static void check_long_pauses(struct doctor *d)
 {
 	const char *name;
@@ -1768,8 +1807,8 @@ static void check_long_pauses(struct doctor *d)
 	if (!need_onramp(d) || !need_two(d))
 		return;
 	each_device(d, name, dev) {
-		int64_t ends = qdiscs_grown(d, name, "pause_ends");
-		int64_t empty = qdiscs_grown(d, name, "pause_ends_empty");
+		int64_t ends = fixed_grown(d, name, dev, "pause_ends");
+		int64_t empty = fixed_grown(d, name, dev, "pause_ends_empty");
 
 		if (ends < ENOUGH || empty * 2 <= ends)
 			continue;

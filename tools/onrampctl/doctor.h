@@ -98,6 +98,7 @@ bool need_peers(struct doctor *d);
 bool uses_timely(const struct doctor *d);
 
 /* doctor_data.c */
+bool other_way_now(const struct doctor *d);
 const json_t *way_differs(const struct doctor *d, const json_t *peer);
 bool data_leaves(const struct doctor *d, const char *device);
 void check_not_followed(struct doctor *d);

@@ -85,6 +85,20 @@ static bool reaches(const struct doctor *d, const json_t *dev, const json_t *to,
 }
 
 /**
+ * other_way_now() - tell whether no route for SUBSCRIBEs leads by the device of their data
+ * @d: run
+ *
+ * Modules that count it send messages the way of the data, or not at all. If others failed between
+ * the two looks, and none of these, it is not the reason any more.
+ */
+bool other_way_now(const struct doctor *d)
+{
+	if (num_or(d->now, "or_port/TxOtherWay", 0) <= 0)
+		return false;
+	return grown(d, "or_port/TxOtherWay") || !net_grown(d, "subscribe_errors");
+}
+
+/**
  * way_differs() - tell whether messages to a peer leave by another device than data
  * @d: run
  * @peer: of the list of peers
@@ -99,8 +113,7 @@ const json_t *way_differs(const struct doctor *d, const json_t *peer)
 	const json_t *row, *from, *to;
 	size_t i;
 
-	/* Modules that count it send messages the way of the data, or not at all. */
-	if (takes && num_or(d->now, "or_port/TxOtherWay", 0) <= 0)
+	if (takes && !other_way_now(d))
 		return NULL;
 	json_array_foreach((json_t *)j_get(d->now, "data"), i, row) {
 		if (!remote || !local || !j_is(row, "remote", remote) || !j_is(row, "local", local))
