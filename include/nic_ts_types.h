@@ -99,15 +99,17 @@ enum nic_ts_verdict {
  * @seq:	first byte of the segment
  * @end_seq:	the one behind its last
  * @ack_seq:	acknowledged by that ACK
- * @part_seq:	of the segment, acknowledged up to here before that ACK came: @seq if
- *		nothing was
- * @part_ns:	when the ACK of that came in, in @domain, >= @tx_ns; 0: not known
+ * @part_seq:	acknowledged up to here before that ACK came, within the segment or before it;
+ *		not known: @seq
+ * @part_ns:	of a part of the segment, when the ACK of that came in, in @domain, >= @tx_ns;
+ *		0: not known
  * @tx_source:	where @tx_ns was taken, enum nic_ts_source
  * @rx_source:	where @rx_ns was taken
  *
  * A segment is the data of one skb for the driver: up to 64 KB with TSO, one packet without. A
- * receiver delays the ACK of a single packet. So @rx_ns - @tx_ns is an upper bound if
- * @end_seq - @part_seq is one packet; @part_ns - @tx_ns is the RTT of the data before that.
+ * receiver delays the ACK of a single packet, and not that of two, which may be segments of their
+ * own. So @rx_ns - @tx_ns is an upper bound if @end_seq - @part_seq is one packet; @part_ns -
+ * @tx_ns is the RTT of the data before that.
  */
 struct nic_ts_rtt {
 	u64	tx_ns;

@@ -358,7 +358,7 @@ static enum nic_ts_verdict nic_ts_entry_records(struct nic_ts_entry *e, u32 una,
 
 	spin_lock_bh(&e->ack_lock);
 	verdict = nic_ts_ack_find(&e->ack, tx->end_seq, una, ack);
-	if (nic_ts_ack_part(&e->ack, tx->seq, tx->end_seq, part))
+	if (nic_ts_ack_before(&e->ack, tx->end_seq, part))
 		rtt->part_seq = part->ack_seq;
 	spin_unlock_bh(&e->ack_lock);
 	if (verdict == NIC_TS_RTT_OK)
@@ -417,7 +417,7 @@ enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
 	/* Only said, for the dump. */
 	WRITE_ONCE(e->tx_source, rtt->tx_source);
 	WRITE_ONCE(e->rx_source, rtt->rx_source);
-	if (rtt->part_seq != rtt->seq && part.stamp.ns &&
+	if (nic_ts_before(rtt->seq, rtt->part_seq) && part.stamp.ns &&
 	    nic_ts_entry_pick(&tx.stamp, &part.stamp, &of_part) == pick &&
 	    of_part.tx_ns == rtt->tx_ns)
 		rtt->part_ns = of_part.rx_ns;

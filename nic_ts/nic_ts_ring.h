@@ -411,17 +411,16 @@ static inline enum nic_ts_verdict nic_ts_ack_find(const struct nic_ts_ack_ring *
 }
 
 /**
- * nic_ts_ack_part() - find the last ACK that covered only a part of a segment
+ * nic_ts_ack_before() - find the last ACK that did not cover a segment's end
  * @r:		ring
- * @seq:	first byte of the segment
- * @end_seq:	the one behind its last
- * @rec:	the ACK
+ * @end_seq:	that end
+ * @rec:	the ACK: of a part of the segment, or of data before it
  *
  * Return: false if there was none; or it is lost, but for its @ack_seq: then the
  * time in @rec is 0.
  */
-static inline bool nic_ts_ack_part(const struct nic_ts_ack_ring *r, u32 seq,
-				   u32 end_seq, struct nic_ts_ack_record *rec)
+static inline bool nic_ts_ack_before(const struct nic_ts_ack_ring *r, u32 end_seq,
+				     struct nic_ts_ack_record *rec)
 {
 	u32 i = nic_ts_ack_index(r, end_seq);
 
@@ -432,7 +431,7 @@ static inline bool nic_ts_ack_part(const struct nic_ts_ack_ring *r, u32 seq,
 		rec->ack_seq = r->floor;
 	else
 		return false;
-	return nic_ts_before(seq, rec->ack_seq);
+	return true;
 }
 
 /*

@@ -201,6 +201,18 @@ mapped() {
 	expect "by software or a map" "$(sum RttStack RttMapped)" -gt 10
 }
 
+# Packets leave one by one, as from a NIC without TSO or a qdisc that cuts batches. Receivers acknowledge
+# two at once, and that is no delayed ACK.
+packet_by_packet() {
+	in_ns "$A" ethtool -K a0 tso off gso off
+	labnic -n "$A" set a0 delay 1ms
+	for_a_while 1
+	labnic -n "$A" set a0 delay 20us
+	in_ns "$A" ethtool -K a0 tso on gso on
+	expect "by the stack's stamps" "$(since RttStack)" -gt 20
+	expect "samples dropped as delayed" "$(since DropDelayedAck)" -le $(($(since Completions) / 4))
+}
+
 # ACKs wait in the backlog for 100 ms while a process owns the socket.
 owned() {
 	labnic -n "$A" set a0 delay 5ms
@@ -293,7 +305,7 @@ unload() {
 	wait_for 20 flows_are 0
 }
 
-ksft_plan 13
+ksft_plan 14
 need_module labnic
 need_module
 ns_add "$A" "$B"
@@ -305,6 +317,7 @@ serve "$B"
 ksft_case "without the bus" without_bus
 need_module nic_ts
 ksft_case "stamps of tracepoints" by_tracepoints
+ksft_case "packets leave one by one" packet_by_packet
 ksft_case "flows say which stamps they have" said_by_flows
 ksft_case "stamps of the NIC" by_hardware
 ksft_case "stamps are missing" missing

@@ -147,34 +147,38 @@ static void rings__lost_first_ack(void)
 	CHECK_EQ(ar.stamp.ns, 2);
 }
 
-/* What was acknowledged of a segment before its end was. */
-static void rings__a_part_of_a_segment(void)
+/* What was acknowledged before the end of a segment was. */
+static void rings__the_ack_before(void)
 {
 	struct nic_ts_ack_ring a = ack_ring(8);
 	struct nic_ts_ack_record ar;
 	u32 i;
 
-	CHECK(!nic_ts_ack_part(&a, 100, 200, &ar));
+	CHECK(!nic_ts_ack_before(&a, 200, &ar));
 	CHECK(ack(&a, 100, 5));
-	CHECK(!nic_ts_ack_part(&a, 100, 200, &ar));
+	CHECK(nic_ts_ack_before(&a, 200, &ar));
+	CHECK_EQ(ar.ack_seq, 100);
+	CHECK(!nic_ts_ack_before(&a, 100, &ar));
 	CHECK(ack(&a, 150, 6));
 	CHECK(ack(&a, 180, 7));
 	CHECK(ack(&a, 230, 8));
-	CHECK(nic_ts_ack_part(&a, 100, 200, &ar));
+	CHECK(nic_ts_ack_before(&a, 200, &ar));
 	CHECK_EQ(ar.ack_seq, 180);
 	CHECK_EQ(ar.stamp.ns, 7);
 	/* One of the end alone is none of a part. */
-	CHECK(nic_ts_ack_part(&a, 100, 180, &ar));
+	CHECK(nic_ts_ack_before(&a, 180, &ar));
 	CHECK_EQ(ar.ack_seq, 150);
-	CHECK(!nic_ts_ack_part(&a, 180, 230, &ar));
+	/* Of data before it, for a segment from 180 on. */
+	CHECK(nic_ts_ack_before(&a, 230, &ar));
+	CHECK_EQ(ar.ack_seq, 180);
 
 	/* Of what the ring lost last, up to where is known, but not when. */
 	for (i = 1; i <= 8; i++)
 		CHECK(ack(&a, 230 + i * 10, 8 + i));
-	CHECK(nic_ts_ack_part(&a, 200, 240, &ar));
+	CHECK(nic_ts_ack_before(&a, 240, &ar));
 	CHECK_EQ(ar.ack_seq, 230);
 	CHECK_EQ(ar.stamp.ns, 0);
-	CHECK(!nic_ts_ack_part(&a, 180, 230, &ar));
+	CHECK(!nic_ts_ack_before(&a, 230, &ar));
 }
 
 static void rings__retransmission(void)
@@ -420,7 +424,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(rings__a_segment_and_its_ack),
 	KTAP_CASE(rings__model),
 	KTAP_CASE(rings__lost_first_ack),
-	KTAP_CASE(rings__a_part_of_a_segment),
+	KTAP_CASE(rings__the_ack_before),
 	KTAP_CASE(rings__retransmission),
 	KTAP_CASE(rings__retract),
 	KTAP_CASE(rings__gaps),
