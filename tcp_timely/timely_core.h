@@ -82,11 +82,7 @@
  */
 #define TIMELY_DIFF_ZERO	(1LL << TIMELY_DIFF_SHIFT)
 
-/*
- * Largest gradient that a trace tells apart from larger ones: 1024, in Q30 (40
- * bits, times a million 60). The arithmetic itself does not saturate: a small
- * beta times a small s can leave any gradient short of the limit of one half.
- */
+/* Largest gradient that a trace tells apart: 1024, in Q30. The law's does not saturate. */
 #define TIMELY_GRADIENT_MAX	(1024ULL << TIMELY_FRAC_SHIFT)
 
 /* Slope of the RTT, of profile auto: ns per ns in Q20, at most 32 either way. */

@@ -2,11 +2,9 @@
 /*
  * TIMELY, profile auto, layer 3: the law. How does an RTT change a rate?
  *
- * The law is Algorithm 1 of TIMELY (see timely_core.h). Its constants are for one network: a step
- * of 10 Mbit/s is nothing for two flows at 100 Gbit/s and all there is for 256 flows at 10 Gbit/s;
- * an RTT of 50 us is a queue of 40 us on one path and none on the next. Here they follow from the
- * path (D, W), the signal (RTT, gradient, v, noise), C, the payload that the flow's line carries,
- * and R, its rate:
+ * The law is Algorithm 1 of TIMELY (see timely_core.h), whose constants are for one network. Here
+ * they follow from the path (D, W), the signal (RTT, gradient, v, noise), C, the payload that the
+ * flow's line carries, and R, its rate:
  *
  *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
  *	base     = max(D + W + q / 2, 23 us + q)
@@ -64,7 +62,8 @@
  *  - Which gradients cut. Two RTTs further apart than a queue lasts are independent, and one above
  *    Tlow mostly follows one below it. So the gradient of a flow with few segments would be
  *    positive as a rule, and slow flows would stay slow.
- *  - N. Increase is hyperactive near D only: with W decisions come late, and overshoot.
+ *  - N. Increase is hyperactive near D only: with W decisions come late, and overshoot. The paper's
+ *    five RTTs are less than the dips of a fast flow's queue in its steady state.
  *  - Loss. A bad cable loses packets without a queue. The share of a window that was lost is what
  *    the path does not carry. RTT is that of the packets behind the lost one, when TCP enters a
  *    recovery. Later losses of that recovery count by the first term only. A buffer that is shorter
@@ -74,11 +73,7 @@
  *
  * Documentation/constants.txt says where each constant is from.
  *
- * Differences from the paper, beside those of timely_core.h:
- *  - RTTs below Tlow count for hyperactive increase, and a millisecond of them is needed: five RTTs
- *    of a fast flow are less than the dips of a queue in its steady state. It is over where the RTT
- *    rises, before flows with few updates fill the queue.
- *  - A flow that is application-limited is not cut by the gradient either.
+ * Unlike in the paper the gradient does not cut a flow that is application-limited.
  */
 #ifndef _TIMELY_LAW_H
 #define _TIMELY_LAW_H

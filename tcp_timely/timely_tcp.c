@@ -4,15 +4,13 @@
  *
  * A flow has a rate. A segment (16 KB) leaves as one burst, the next one waits until the rate
  * allows it. When an ACK covers the end of a segment, that is a completion, and gives one RTT,
- * which timely_core.h, or timely_auto.h by the profile auto, turns into a new rate:
+ * which timely_core.h, or timely_auto.h by the profile auto, turns into a new rate. The first names
+ * the papers.
  *
  *	on ACK:   cong_control()   which segment does it complete? -> t_send;
  *	                           RTT, send rate, timely_update(), pacing
  *	on send:  TX_START         first data: C / (N + 1); idle: start over
  *	on loss:  set_state()      fallback, once in a recovery
- *
- * Papers: Mittal et al., "TIMELY: RTT-based Congestion Control for the
- * Datacenter", SIGCOMM 2015; Zhu et al., CoNEXT 2016 (patched mode).
  *
  * Pacing is done by fq or another qdisc that paces, else by TCP itself: also where
  * such a qdisc is replaced by one that does not, or the route leads past it. With the
@@ -212,9 +210,8 @@ static u32 timely_segment_bytes(const struct sock *sk, const struct timely_conf 
 }
 
 /*
- * S of the profile auto: as configured, or four packets. The segments of slow flows are smaller
- * than S, so what many flows send at once is less than thresholds allow for. But a segment has two
- * packets at least, and those of jumbo frames are as large as S is configured.
+ * S of the profile auto: as configured, or four packets. A segment has two packets at least, and
+ * those of jumbo frames are as large as S is configured.
  */
 static u32 timely_auto_bytes(const struct sock *sk, const struct timely_conf *conf)
 {
