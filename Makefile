@@ -238,6 +238,16 @@ check-podman: ## Test containers of Debian's podman, in its own network, behind 
 	@$(SETUP) build vm podman
 	@MAKEFLAGS= selftests/onramp/podman
 
+.PHONY: check-ansible
+check-ansible: ## Test Ansible's role and playbooks against Debian 12 in a VM, as root
+	@$(SETUP) packages vm fleets
+	@MAKEFLAGS= selftests/fleets/ansible
+
+.PHONY: check-kubernetes
+check-kubernetes: ## Test the driver container in a VM, and the manifests for Kubernetes, as root
+	@$(SETUP) packages vm fleets
+	@MAKEFLAGS= selftests/fleets/kubernetes
+
 .PHONY: check-onrampd
 check-onrampd: ## Test the daemons of three hosts: a queue from the first packet on: [KERNEL=6.1]
 	@$(SETUP) build vm
@@ -300,6 +310,10 @@ dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
 deb: ## Build Debian packages: build/deb/*.deb
 	@$(SETUP) deb
 	@packaging/deb
+
+.PHONY: image
+image: ## Build the driver container for Kubernetes, with podman or buildah: [IMAGE=NAME]
+	@packaging/image
 
 .PHONY: rpm
 rpm: ## Build RPM packages: build/rpm/*.rpm; tested with Debian's rpm only
