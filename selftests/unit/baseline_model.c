@@ -53,6 +53,14 @@ static void model_floor(const struct model_line *lines, int n, int class,
 	}
 }
 
+/* Do two clean lines claim a path that is 20 us longer than their class, errors aside? */
+static int model_far(const struct baseline_model *m, const struct model_line *a,
+		     const struct model_line *b)
+{
+	return a->clean && b->clean && m->firm[a->class] &&
+	       a->ns + b->ns - m->floor_ns[a->class] > 4 * m->floor_error_ns[a->class] + 20000;
+}
+
 /* D of a line, in whole ns, its error, and whether it is firm. */
 static double model_half(const struct model_line *lines, int n,
 			 const struct baseline_model *m, const struct model_line *l,
@@ -65,14 +73,16 @@ static double model_half(const struct model_line *lines, int n,
 	*firm = m->firm[l->class];
 	for (i = 0; i < n; i++) {
 		const struct model_line *b = &lines[i];
+		int clean;
 
 		if (b->from != l->to || b->to != l->from)
 			continue;
 		sum = l->ns + b->ns;
-		if ((l->clean && b->clean) || sum < pair) {
+		clean = l->clean && b->clean && !model_far(m, l, b);
+		if (clean || sum < pair) {
 			pair = sum;
 			*error_ns = 0;
-			*firm = l->clean && b->clean;
+			*firm = clean;
 		}
 	}
 	return l->from < l->to ? trunc(pair / 2) : pair - trunc(pair / 2);
@@ -95,6 +105,11 @@ static int model_ways(const struct model_line *lines, int n,
 		const struct model_line *l = &lines[i];
 		int firm;
 		double error, d = model_half(lines, n, m, l, &error, &firm);
+		int clean = l->clean;
+
+		for (j = 0; j < n; j++)
+			if (lines[j].from == l->to && lines[j].to == l->from)
+				clean &= !model_far(m, l, &lines[j]);
 
 		if (isinf(d) ||
 		    (l->from && l->to && (left_out[l->from] || left_out[l->to])))
@@ -102,7 +117,7 @@ static int model_ways(const struct model_line *lines, int n,
 		error += l->error_ns;
 		if (firm)
 			model_edge(l->from, l->to, l->ns - d + error);
-		if (l->clean)
+		if (clean)
 			model_edge(l->to, l->from, d - l->ns + error);
 	}
 	for (k = 0; k < MODEL_HOSTS; k++)

@@ -126,6 +126,58 @@ static void core__incast(void)
 	CHECK_EQ(a.line.value_ns, clocks[2] + D);
 }
 
+/* The way to host 2 has a queue that stands still, and its kernel takes it for the path. */
+static void core__stands_still(void)
+{
+	struct baseline_answer a;
+
+	empty_pair();
+	line(0, 2, 30 * US, true);
+	line(2, 0, 0, true);
+	line(1, 2, 0, true);
+	line(2, 1, 0, true);
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D);
+	CHECK_EQ(a.line.error_ns, 2 * US);
+	/* It may be a longer link: that is no more than 20 us and four errors of the class. */
+	n_lines = 4;
+	lines[2].value_ns -= 10 * US;
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 20 * US);
+	CHECK(a.least_ns > clocks[2] + D);
+	lines[2].value_ns += 1;
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
+	/* Sums of the class differ by 5 us, so this one may be above them by 40. */
+	n_lines = 0;
+	line(0, 1, 40 * US, true);
+	line(1, 0, 0, true);
+	CHECK(!baseline_far(&lines[0], &lines[1], &(struct baseline_floor) {
+		.ns = 2 * D, .error_ns = 5 * US, .firm = true }));
+	lines[0].value_ns += 1;
+	CHECK(baseline_far(&lines[0], &lines[1], &(struct baseline_floor) {
+		.ns = 2 * D, .error_ns = 5 * US, .firm = true }));
+	CHECK(!baseline_far(&lines[0], &lines[1], &(struct baseline_floor) {
+		.ns = 2 * D, .error_ns = 5 * US }));
+}
+
+/* A way over a line that is not clean rises, but not faster than two clocks may drift. */
+static void core__drift(void)
+{
+	struct baseline_answer a;
+
+	empty_pair();
+	line(0, 2, 300 * US, false);
+	lines[2].slope = BASELINE_DRIFT_MAX;
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.slope, BASELINE_DRIFT_MAX);
+	line(1, 2, 200 * US, false);
+	lines[3].slope = BASELINE_DRIFT_MAX;
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 200 * US);
+	CHECK_EQ(a.line.slope, BASELINE_DRIFT_MAX);
+}
+
 static void core__liars(void)
 {
 	struct baseline_answer a;
@@ -466,6 +518,8 @@ int main(int argc, char **argv)
 		KTAP_CASE(core__way_back),
 		KTAP_CASE(core__way_by_another),
 		KTAP_CASE(core__incast),
+		KTAP_CASE(core__stands_still),
+		KTAP_CASE(core__drift),
 		KTAP_CASE(core__liars),
 		KTAP_CASE(core__pairs),
 		KTAP_CASE(core__floors),

@@ -346,6 +346,8 @@ static void cluster__congested_first(void)
 	CHECK_NEAR(s->value_ns, truth(0, 2), 1);
 	CHECK_NEAR(s->slope, rates[2] - rates[0], 1);
 	CHECK(s->error_ns <= 2200);
+	/* The own line has no slope: it is a bound at any. */
+	CHECK_EQ(c[0].line[1].slope, BASELINE_DRIFT_MAX);
 	CHECK(s->least_ns <= truth(0, 2) && s->least_ns >= truth(0, 2) - 5 * US);
 	CHECK(!seed(0, 1)->wanted);
 	/* The path has support: the kernel knows best, and of a line of ours it knows nothing. */
@@ -408,7 +410,7 @@ static void cluster__predicts_nothing(void)
 	now += SEC / 4;
 	begin(0);
 	path(0, 1, 0, CLUSTER_SUPPORTED);
-	path(0, 4, 450 * US, CLUSTER_UNSUPPORTED);
+	path(0, 4, 550 * US, CLUSTER_UNSUPPORTED);
 	cluster_end(&c[0]);
 	CHECK(!seed(0, 4)->wanted);
 }

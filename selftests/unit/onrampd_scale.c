@@ -190,7 +190,9 @@ static void kernel(u64 a, s64 now)
 	for (i = 0; i < n_peers; i++) {
 		u64 b = peers[i];
 		struct cluster_path p = {
-			.known = true, .at_ns = mono(a, now), .slope = rate(b) - rate(a),
+			/* Nothing is known of the slope of a path that has no support. */
+			.known = true, .at_ns = mono(a, now),
+			.slope = congested(a, b) ? 0 : rate(b) - rate(a),
 			.baseline_ns = line(a, b, now) + offset(a), .error_ns = 1100,
 			.domain = domain(b), .rate_mbit = 10000, .payload = 1448,
 			.rtt_ns = 2 * delay(a, b) + 10 * US + (congested(a, b) ? 2000 * US : 0),
@@ -215,7 +217,8 @@ static void put(struct report *r, u64 from, u64 to, s64 now)
 		return;
 	*l = (struct report_line) {
 		.value_ns = line(from, to, now) - (lies(from) ? LIE_NS : 0),
-		.slope = rate(to) - rate(from), .error_ns = 1100, .rate_mbit = 10000,
+		.slope = congested(from, to) ? BASELINE_DRIFT_MAX : rate(to) - rate(from),
+		.error_ns = 1100, .rate_mbit = 10000,
 		.payload = 1448, .domain = domain(to), .hops = near(from, to) ? 1 : 3,
 		.clean = !congested(from, to),
 	};

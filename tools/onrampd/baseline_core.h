@@ -13,7 +13,8 @@
  *
  *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
  *
- * Two hosts whose lines are both clean know their D + D. Paths of one class have about the same:
+ * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
+ * class: then a queue stood still. Paths of one class have about the same:
  * the median of these sums is the floor of their class. Its error is by how much three quarters of
  * them are at most above it. If no two lines are clean, the floor is what was known before
  * (floors.h), or the lowest sum, if that is lower; it may be too high. Two hosts of whose lines one
@@ -50,15 +51,19 @@
 /*
  * Largest value: receive clocks have offsets of up to 2^60 ns. A sum of lines that is larger than
  * the difference of any two clocks is no bound. Largest slope: twice that of two clocks, 200 ppm.
+ * A line that is not clean is a bound now; with the largest drift of two clocks it remains one.
  */
 #define BASELINE_MAX_NS		(1LL << 61)
 #define BASELINE_SUM_NS		(1LL << 62)
-#define BASELINE_SLOPE_MAX	(2 * 858993)
+#define BASELINE_DRIFT_MAX	858993
+#define BASELINE_SLOPE_MAX	(2 * BASELINE_DRIFT_MAX)
 /* Largest error of a line that is of use, ns. */
 #define BASELINE_ERROR_MAX_NS	10000000LL
 /* A prediction counts for this time, ns, and is wrong by that more in each of its millionths. */
 #define BASELINE_PREDICT_NS	10000000000LL
 #define BASELINE_WANDER_PPM	3
+/* Two hosts of a class are no farther apart than this and four errors, ns: 2 km of fibre. */
+#define BASELINE_FAR_NS		20000LL
 /* No floor, no bound. */
 #define BASELINE_NONE		INT64_MAX
 
@@ -209,6 +214,19 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 	}
 }
 
+/*
+ * Are two clean lines far above the floor of their class? A queue that stands still makes a line
+ * that looks clean.
+ */
+static inline bool baseline_far(const struct baseline_line *line, const struct baseline_line *back,
+				const struct baseline_floor *floor)
+{
+	const struct baseline_floor *f = &floor[line->class];
+
+	return back && line->clean && back->clean && f->firm &&
+	       line->value_ns + back->value_ns > f->ns + 4 * f->error_ns + BASELINE_FAR_NS;
+}
+
 /* 2 D of a line's two hosts. */
 static inline struct baseline_floor baseline_pair(const struct baseline_line *line,
 						  const struct baseline_line *back,
@@ -218,7 +236,7 @@ static inline struct baseline_floor baseline_pair(const struct baseline_line *li
 
 	if (back) {
 		own.ns = line->value_ns + back->value_ns;
-		own.clean = line->clean && back->clean;
+		own.clean = line->clean && back->clean && !baseline_far(line, back, floor);
 		own.firm = own.clean;
 	}
 	return own.clean || own.ns < floor[line->class].ns ? own : floor[line->class];
@@ -278,7 +296,7 @@ static inline unsigned int baseline_edges(const struct baseline_line *lines, uns
 				.from = l->from, .to = l->to, .ns = ns, .error_ns = error_ns,
 				.slope = l->slope,
 			};
-		if (l->clean)
+		if (l->clean && !baseline_far(l, back, s->floor))
 			edges[k++] = (struct baseline_edge) {
 				.from = l->to, .to = l->from, .ns = -ns, .error_ns = error_ns,
 				.slope = -(int64_t)l->slope,
@@ -408,7 +426,7 @@ static inline bool baseline_answer(const struct baseline_solution *s,
 				   struct baseline_answer *answer)
 {
 	struct baseline_floor pair = s->pair[own->to];
-	int64_t d_ns;
+	int64_t d_ns, slope;
 
 	if (pair.ns == BASELINE_NONE)
 		pair = s->floor[own->class];
@@ -418,7 +436,8 @@ static inline bool baseline_answer(const struct baseline_solution *s,
 	answer->line = *own;
 	answer->line.value_ns = s->upper[own->to].ns + d_ns;
 	answer->line.error_ns = s->upper[own->to].error_ns + pair.error_ns / 2;
-	answer->line.slope = (int32_t)s->upper[own->to].slope;
+	slope = s->upper[own->to].slope;
+	answer->line.slope = slope < BASELINE_DRIFT_MAX ? (int32_t)slope : BASELINE_DRIFT_MAX;
 	answer->least_ns = BASELINE_NONE;
 	if (s->lower[own->to].ns != BASELINE_NONE)
 		answer->least_ns = s->lower[own->to].ns - s->lower[own->to].error_ns + d_ns;

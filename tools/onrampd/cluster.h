@@ -286,6 +286,12 @@ static inline int64_t cluster_error(int64_t error_ns, uint32_t payload, uint32_t
 	return error_ns + (CLUSTER_PAYLOAD - payload) * 8000LL / rate_mbit * links;
 }
 
+/* The slope of a line: if no packets found the path empty, the most that clocks may drift. */
+static inline int32_t cluster_slope(const struct cluster_path *p)
+{
+	return p->state <= CLUSTER_UNSUPPORTED ? BASELINE_DRIFT_MAX : p->slope;
+}
+
 static inline void cluster_line(struct cluster *c, const struct baseline_line *line)
 {
 	unsigned int i;
@@ -307,14 +313,14 @@ static inline void cluster_own(struct cluster *c, unsigned int i, int64_t now_ns
 	struct baseline_line line = {
 		.from = 0, .to = (uint16_t)(i + 1),
 		.class = cluster_class(c, host->hops, p->rate_mbit),
-		.clean = p->state == CLUSTER_SUPPORTED, .slope = p->slope,
+		.clean = p->state == CLUSTER_SUPPORTED, .slope = cluster_slope(p),
 		.error_ns = cluster_error(p->error_ns, p->payload, p->rate_mbit, host->hops),
 	};
 
 	/* What this daemon has told it is no evidence. */
 	if (!host->has_path || !p->known || p->state == CLUSTER_SEEDED)
 		return;
-	line.value_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) -
+	line.value_ns = cluster_at(p->baseline_ns, line.slope, now_ns - p->at_ns) -
 			(c->clocked ? c->clock_ns : 0);
 	cluster_line(c, &line);
 }
@@ -502,10 +508,12 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 		seed->least_ns += clock_ns;
 	seed->error_ns = answer.line.error_ns;
 	seed->slope = answer.line.slope;
+	/* The kernel takes none for a path with support. */
 	seed->wanted = p->state == CLUSTER_SEEDED ||
-		       seed->value_ns + seed->error_ns + CLUSTER_MARGIN_NS <
-		       cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns);
-	/* The kernel's own lowest delay, with no slope, is nothing to predict by. */
+		       (p->state != CLUSTER_SUPPORTED &&
+			seed->value_ns + seed->error_ns + CLUSTER_MARGIN_NS <
+			cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns));
+	/* A bound by the own line alone is nothing to predict by. */
 	if (seed->wanted && !seed->predicted) {
 		host->before = answer;
 		host->before_ns = now_ns;
@@ -579,13 +587,14 @@ static inline bool cluster_put(const struct cluster *c, const struct cluster_hos
 {
 	const struct cluster_path *p = &host->path;
 	struct report_line *l = &r->line[r->n];
+	int32_t slope = cluster_slope(p);
 
 	if (r->n == REPORT_LINES || !host->seen || !host->has_path || !p->known ||
 	    p->state <= CLUSTER_LEARNING || p->state == CLUSTER_SEEDED)
 		return false;
 	*l = (struct report_line) {
-		.value_ns = cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) - c->clock_ns,
-		.slope = p->slope, .rate_mbit = p->rate_mbit, .domain = p->domain,
+		.value_ns = cluster_at(p->baseline_ns, slope, now_ns - p->at_ns) - c->clock_ns,
+		.slope = slope, .rate_mbit = p->rate_mbit, .domain = p->domain,
 		.error_ns = p->error_ns < UINT32_MAX ? (uint32_t)p->error_ns : UINT32_MAX,
 		.payload = (uint16_t)(p->payload < 65535 ? p->payload : 65535),
 		.hops = host->hops, .clean = p->state == CLUSTER_SUPPORTED,
