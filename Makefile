@@ -257,6 +257,10 @@ check-onrampd: ## Test the daemons of three hosts: a queue from the first packet
 onrampd-scale: ## Simulate onrampd in clusters of up to 100,000 hosts: [SAMPLE=200]
 	@$(MAKE) --no-print-directory -C selftests/unit scale
 
+.PHONY: sync-ablation
+sync-ablation: ## Simulate the estimators of onrampd and Huygens: [SYNC_SEED=1]
+	@$(MAKE) --no-print-directory -C selftests/unit sync
+
 .PHONY: lab-list
 lab-list: ## List the experiments of the lab
 	@lab/run --list
