@@ -131,7 +131,6 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	if (conn->epoch != peer->epoch) {
 		conn->epoch = peer->epoch;
 		onramp_ctrl_forget(&conn->ctrl);
-		onramp_conn_path_forget(&conn->path);
 	}
 	if (unlikely(d->proof))
 		onramp_conn_proof(conn, d, d_ns, payload);
@@ -356,12 +355,10 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 		peer->last_owd_at_ns = s->now_ns;
 		peer->last_error_ns = d->error_ns;
 		peer->last_threshold_ns = path_res->threshold_ns;
-		peer->last_swing_ns = path_res->swing_ns;
 		peer->last_baseline_ns = d->baseline_ns;
 		peer->last_absolute = d->absolute;
 	}
 	WRITE_ONCE(conn->shared->last_slack_ns, peer->path.slack_ns);
-	WRITE_ONCE(conn->shared->last_swing_ns, path_res->swing_ns);
 	return verdict;
 }
 
@@ -437,7 +434,7 @@ static void onramp_conn_measure(struct onramp_conn *conn, const struct or_ack *a
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
 	struct onramp_delay d = {
-		.rx_ns = ack->rx_ns, .byte_ns = conn->byte_ns, .others = ack->others,
+		.byte_ns = conn->byte_ns, .others = ack->others,
 	};
 	struct onramp_sample s = { .seq = ack->seq };
 	const struct onramp_settings *settings;

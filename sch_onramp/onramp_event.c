@@ -97,7 +97,6 @@ static int onramp_put_owd(struct sk_buff *msg, const struct onramp_peer *peer, u
 	    onramp_put_u64(msg, ONRAMP_A_PATH_OWD_ERROR_NS, peer->last_error_ns) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_THRESHOLD_NS, peer->last_threshold_ns) ||
 	    onramp_put_u64(msg, ONRAMP_A_PATH_SLACK_NS, peer->path.slack_ns) ||
-	    onramp_put_u64(msg, ONRAMP_A_PATH_SWING_NS, peer->last_swing_ns) ||
 	    nla_put_u32(msg, ONRAMP_A_PATH_COEXIST_SHARE, onramp_ppm(peer->path.coexist_share)) ||
 	    (!peer->last_absolute &&
 	     nla_put_s64(msg, ONRAMP_A_PATH_OWD_BASELINE_NS, peer->last_baseline_ns,

@@ -225,7 +225,6 @@ enum onramp_shared_flag {
  * @last_error_ns: error bound of its delay
  * @last_threshold_ns: its T
  * @last_slack_ns: slack in its T
- * @last_swing_ns: swing in its T
  * @last_beta: Q30
  * @rcu: to free it
  * @stats: its counters
@@ -248,7 +247,6 @@ struct onramp_qdisc_shared {
 	u64			last_error_ns;
 	u64			last_threshold_ns;
 	u64			last_slack_ns;
-	u64			last_swing_ns;
 	u32			last_beta;
 	struct rcu_head		rcu;
 	struct onramp_shared_stats stats ____cacheline_aligned_in_smp;
@@ -349,7 +347,6 @@ enum onramp_peer_flag {
  * @last_owd_tx_ns: when its packet was sent
  * @last_error_ns: its error bound
  * @last_threshold_ns: its T
- * @last_swing_ns: swing in it
  * @last_baseline_ns: baseline of that delay
  * @last_absolute: that delay is by synchronised clocks, without a baseline
  * @baseline: enum onramp_baseline_state, as of the last OR-ACK
@@ -362,7 +359,7 @@ enum onramp_peer_flag {
  * @paused_ns: sum of the pauses of its connections
  * @owds: delays of those by class, the last ones
  * @n_owds: sum of @owds
- * @path: routes, swing and slack of the path
+ * @path: routes and slack of the path
  * @window: bursts on the way to the host
  * @nonce: @key is derived from it, only @work
  * @count: of SUBSCRIBEs, only @work
@@ -411,7 +408,6 @@ struct onramp_peer {
 	u64			last_owd_tx_ns;
 	u64			last_error_ns;
 	u64			last_threshold_ns;
-	u64			last_swing_ns;
 	s64			last_baseline_ns;
 	bool			last_absolute;
 	u8			baseline;

@@ -442,7 +442,6 @@ static void onramp_collect_shared(const struct onramp_qdisc_shared *shared, u64 
 	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(shared->last_error_ns);
 	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(shared->last_threshold_ns);
 	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(shared->last_slack_ns);
-	stats[ONRAMP_STATS_SWING_NS] = READ_ONCE(shared->last_swing_ns);
 	stats[ONRAMP_STATS_BETA] =
 		((u64)READ_ONCE(shared->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
 }

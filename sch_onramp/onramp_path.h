@@ -20,9 +20,7 @@
  * Connections between two addresses can take different routes, with one baseline. Each keeps the
  * lowest O of its last 67 to 134 ms, and so does the path:
  *
- *	O     = O - (lowest O of the connection - lowest O of the path)
- *	swing = most that a packet was late by which a later one has overtaken, at most its O,
- *		of 30 to 60 s: it took a longer route, and that was no queue
+ *	O = O - (lowest O of the connection - lowest O of the path)
  *
  * A route that has become much longer looks like a queue until onramp_owd.h knows it. But both ways
  * become longer at once:
@@ -43,7 +41,7 @@
  *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
  *	       more and the queue is compared with it
  *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
- *	T    = unit + trip + 2 * longer + swing + slack
+ *	T    = unit + trip + 2 * longer + slack
  *
  * A pause shows in the queue one round trip late, and the queue has to last until then. Half of
  * the lowest rtt is enough: with a quarter of it two rows of the closed loop lose throughput, and
@@ -88,9 +86,9 @@
  *	delay = min(one-way delay - lowest one, one-way delay - baseline)
  *
  * Source: Liu et al., NSDI 2021, has T = 16 us in a NIC, 50 us on bare metal and 150 us in VMs
- * (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit, routes, swing,
- * slack and letting go are not in the paper, in which all hosts have On-Ramp. With a threshold that
- * is set by hand only the limit and the routes differ from it; the setting nobound removes the
+ * (section 5.1.4), and 2 sigma + min OWD where clocks are bad (section 7.1). Limit, routes, slack
+ * and letting go are not in the paper, in which all hosts have On-Ramp. With a threshold that is
+ * set by hand only the limit and the routes differ from it; the setting nobound removes the
  * limit, and then delays by synchronised clocks count as they are.
  */
 #ifndef _ONRAMP_PATH_H
@@ -99,7 +97,7 @@
 #include "onramp_core.h"
 #include "onramp_owd.h"
 
-/* Lowest round trip, lowest absolute delay, swing: half the time that they are kept for, ns. */
+/* Lowest round trip, lowest absolute delay: half the time that they are kept for, ns. */
 #define ONRAMP_PATH_LOW_NS	30000000000ULL
 
 /* Lowest delays of connections: the same, 67 ms. */
@@ -135,7 +133,7 @@
 #define ONRAMP_PEAK_NS		(1ULL << 18)
 #define ONRAMP_LOST_NS		(1ULL << 32)
 
-/* Most slack, and most swing, ns: more than the longest pause by default. */
+/* Most slack, ns: more than the longest pause by default. */
 #define ONRAMP_SLACK_MAX_NS	40000000ULL
 
 /* The slack is less by a 16th after this time, ns: half of it is gone in 3 s. */
@@ -274,14 +272,13 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
 }
 
 /**
- * struct onramp_path - round trips, delays, swing and slack of a path
+ * struct onramp_path - round trips, delays and slack of a path
  * @rtt: round trips
  * @wire: the same without the wait for the own link
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
  * @stood: delays above a seed, while that is the baseline
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
- * @swing: lateness of packets that a later one has overtaken, negative
  * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
  * @peak: O of all connections, negative
@@ -301,7 +298,6 @@ struct onramp_path {
 	struct onramp_low	synced;
 	struct onramp_low	owd;
 	struct onramp_low	stood;
-	struct onramp_low	swing;
 	struct onramp_low	batch;
 	struct onramp_low	both;
 	struct onramp_low	peak;
@@ -324,9 +320,6 @@ struct onramp_path {
  * @step_ns: mean step from one O to the next, if there was no pause between them
  * @return_now: lowest O after a pause, of the last @n_returns pauses
  * @return_before: the same of the ONRAMP_RETURNS pauses before those
- * @tx_ns: when the newest packet left, by the model; 0: none yet
- * @rx_ns: when that came, by the receiver's clock
- * @rx_owd_ns: its O
  * @n_returns: < ONRAMP_RETURNS
  * @returned: there were ONRAMP_RETURNS_MIN
  * @level: how many O in a row have been near the one before, <= ONRAMP_LEVEL_MIN
@@ -337,9 +330,6 @@ struct onramp_conn_path {
 	u64			step_ns;
 	u64			return_now;
 	u64			return_before;
-	u64			tx_ns;
-	u64			rx_ns;
-	u64			rx_owd_ns;
 	u8			n_returns;
 	bool			returned;
 	u8			level;
@@ -352,7 +342,6 @@ struct onramp_conn_path {
  * @learned_ns: with @learned: delay above the baseline of onramp_owd.h, which knows new routes
  * @baseline_ns: baseline that @owd_ns is above, for statistics
  * @error_ns: error bound of @owd_ns: it may be too high by this much
- * @rx_ns: when the packet came, by the receiver's clock
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
  * @batch: payload that left in a row with the packet, bytes
@@ -371,7 +360,6 @@ struct onramp_delay {
 	s64			learned_ns;
 	s64			baseline_ns;
 	u64			error_ns;
-	u64			rx_ns;
 	u64			byte_ns;
 	u32			batch;
 	bool			absolute;
@@ -388,7 +376,6 @@ struct onramp_delay {
  * struct onramp_path_result - how far a delay was believed, and T for it
  * @limit_ns: longest delay that the round trip allows
  * @detour_ns: extra delay of the connection's route, against others of the path
- * @swing_ns: swing of the path
  * @threshold_ns: T
  * @back_ns: delay of the way back, above the lowest one; 0: not known
  * @stretch_ns: what the path has become longer by, each way, which O is without
@@ -402,7 +389,6 @@ struct onramp_delay {
 struct onramp_path_result {
 	u64	limit_ns;
 	u64	detour_ns;
-	u64	swing_ns;
 	u64	threshold_ns;
 	u64	back_ns;
 	u64	stretch_ns;
@@ -648,40 +634,6 @@ static inline void onramp_path_return(struct onramp_path *p, u64 took_ns, bool e
 		p->slack_ns -= min_t(u64, p->slack_ns, took_ns / 12);
 }
 
-/* If a packet of the connection has overtaken another one, add its lateness, at most its O. */
-static inline void onramp_path_order(struct onramp_path *p, struct onramp_conn_path *v,
-				     const struct onramp_delay *d, u64 owd_ns)
-{
-	u64 tx_ns = d->trip.tx_ns, late_ns = 0, late_owd_ns = 0;
-
-	if (v->tx_ns && tx_ns > v->tx_ns && (s64)(v->rx_ns - d->rx_ns) > 0) {
-		late_ns = v->rx_ns - d->rx_ns;
-		late_owd_ns = v->rx_owd_ns;
-	} else if (tx_ns < v->tx_ns && (s64)(d->rx_ns - v->rx_ns) > 0) {
-		late_ns = d->rx_ns - v->rx_ns;
-		late_owd_ns = owd_ns;
-	}
-	/* A clock was set, which no round trip shows. */
-	if (late_ns > late_owd_ns + d->error_ns)
-		late_ns = 0;
-	onramp_low_add(&p->swing, ONRAMP_PATH_LOW_NS, d->trip.now_ns,
-		       -(s64)min_t(u64, late_ns, ONRAMP_SLACK_MAX_NS));
-	if (tx_ns > v->tx_ns) {
-		v->tx_ns = tx_ns;
-		v->rx_ns = d->rx_ns;
-		v->rx_owd_ns = owd_ns;
-	}
-}
-
-/**
- * onramp_conn_path_forget() - forget delays by a clock that the receiver no longer uses
- * @v: connection
- */
-static inline void onramp_conn_path_forget(struct onramp_conn_path *v)
-{
-	v->tx_ns = 0;
-}
-
 /* Time passes. */
 static inline void onramp_path_age(struct onramp_path *p, u64 now_ns)
 {
@@ -764,14 +716,12 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	onramp_path_others(p, s->now_ns, d->others);
 	core->coexist_share = p->coexist_share;
 	s->owd_ns = onramp_path_believe(p, v, d, path_res);
-	onramp_path_order(p, v, d, (u64)max_t(s64, s->owd_ns, 0));
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
-	path_res->swing_ns = (u64)-onramp_low(&p->swing);
 	if (d->is_auto) {
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
 		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
-				     onramp_auto_trip(p) + path_res->swing_ns + p->slack_ns +
+				     onramp_auto_trip(p) + p->slack_ns +
 				     2 * (path_res->stretch_ns - path_res->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}

@@ -113,7 +113,6 @@ TRACE_EVENT(onramp_ack,
 		__field(u64, threshold_ns)
 		__field(u64, limit_ns)
 		__field(u64, detour_ns)
-		__field(u64, swing_ns)
 		__field(u64, stretch_ns)
 		__field(u64, p_bg_ns)
 		__field(u64, p_rtt_ns)
@@ -139,7 +138,6 @@ TRACE_EVENT(onramp_ack,
 		__entry->threshold_ns = path_res->threshold_ns;
 		__entry->limit_ns = path_res->limit_ns;
 		__entry->detour_ns = path_res->detour_ns;
-		__entry->swing_ns = path_res->swing_ns;
 		__entry->stretch_ns = path_res->stretch_ns;
 		__entry->p_bg_ns = res->p_bg_ns;
 		__entry->p_rtt_ns = res->p_rtt_ns;
@@ -153,7 +151,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu swing=%llu coexist=%u stretch=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu coexist=%u stretch=%llu",
 		  __entry->src, __entry->dest,
 		  __print_symbolic(__entry->verdict, onramp_trace_verdicts),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
@@ -161,7 +159,7 @@ TRACE_EVENT(onramp_ack,
 		  __entry->baseline_ns, __entry->owd_ns, __entry->threshold_ns,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
 		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
-		  __entry->detour_ns, __entry->swing_ns, __entry->coexist_share,
+		  __entry->detour_ns, __entry->coexist_share,
 		  __entry->stretch_ns)
 );
 

@@ -268,7 +268,7 @@ ONRAMP_X(CONNECTIONS_CLOSED, connections_closed, COUNT, \
 ONRAMP_X(ACKS_LET_GO, acks_let_go, COUNT, \
 	 "valid OR-ACKs with a shorter pause, or none: hosts without On-Ramp fill the queue") \
 ONRAMP_X(SWING_NS, swing_ns, GAUGE, \
-	 "swing, a part of threshold_ns: longest time by which packets overtook others, ns") \
+	 "unused, 0: packets that overtook others once raised threshold_ns") \
 ONRAMP_X(FORWARDED, forwarded, GAUGE, \
 	 "forwarded connections of the namespace in the table of forward on") \
 ONRAMP_X(FORWARD_FULL, forward_full, COUNT, \

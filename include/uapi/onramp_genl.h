@@ -156,7 +156,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_OWD_ERROR_NS,	/* u64: error bound of the delay, ns */
 	ONRAMP_A_PATH_THRESHOLD_NS,	/* u64: T, with error and slack, ns */
 	ONRAMP_A_PATH_SLACK_NS,		/* u64: slack, a part of the threshold, ns */
-	ONRAMP_A_PATH_SWING_NS,		/* u64: swing, a part of the threshold, ns */
+	ONRAMP_A_PATH_SWING_NS,		/* unused, absent: was u64, a part of the threshold, ns */
 	ONRAMP_A_PATH_COEXIST_SHARE,	/* u32: share by which pauses are shorter, millionths */
 
 	/* The last 16,000 to 32,000 OR-ACKs that a decision used. OWD_NS may be above P99. */

@@ -334,7 +334,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	struct onramp_delay d = {
 		.error_ns = 1000, .byte_ns = l->byte_q, .absolute = net->synced,
 		.is_auto = !net->threshold_ns, .bound = true, .others = e->others,
-		.rx_ns = e->rx_ns, .trip.now_ns = s.now_ns,
+		.trip.now_ns = s.now_ns,
 	};
 	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;

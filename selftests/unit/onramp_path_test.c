@@ -832,107 +832,6 @@ static void slack__is_bounded_and_forgotten(void)
 	CHECK(p.slack_ns > ONRAMP_SLACK_MAX_NS / 4);
 }
 
-/* A packet that left @ago_ns ago, with @owd_ns: an OR-ACK of which comes now. */
-static void packet(const struct onramp_delay *set, u64 left_ns, u64 owd_ns)
-{
-	struct onramp_delay d = *set;
-
-	d.rx_ns = 17 * SEC + left_ns + owd_ns;
-	ack(&d, now - left_ns, (s64)owd_ns);
-}
-
-/* What later packets have overtaken was no queue. */
-static void swing__by_packets_that_are_overtaken(void)
-{
-	u64 left, unit = 150 * US;
-
-	/* The later one's OR-ACK comes first, or last. */
-	setup();
-	packet(&automatic, now - 20 * US, 0);
-	now += 20 * MS;
-	left = now - 10 * MS;
-	packet(&automatic, left, 9 * MS);
-	CHECK_EQ(path_res.swing_ns, 0);
-	now += US;
-	packet(&automatic, left + 2 * MS, MS);
-	CHECK_EQ(path_res.swing_ns, 6 * MS);
-	CHECK_EQ(path_res.threshold_ns, unit + 20 * US + 6 * MS);
-
-	setup();
-	packet(&automatic, now - 20 * US, 0);
-	now += 20 * MS;
-	left = now - 10 * MS;
-	packet(&automatic, left + 2 * MS, MS);
-	now += US;
-	packet(&automatic, left, 9 * MS);
-	CHECK_EQ(res.verdict, ONRAMP_STALE);
-	CHECK_EQ(path_res.swing_ns, 6 * MS);
-
-	/* It is the longest one, and is forgotten after a minute at most. */
-	now += MS;
-	packet(&automatic, now - 5 * MS, 4 * MS);
-	now += US;
-	packet(&automatic, now - 4 * MS, 0);
-	CHECK_EQ(path_res.swing_ns, 6 * MS);
-	now += 20 * SEC;
-	packet(&automatic, now - 20 * US, 0);
-	CHECK_EQ(path_res.swing_ns, 6 * MS);
-	now += 20 * SEC;
-	packet(&automatic, now - 20 * US, 0);
-	now += 40 * SEC;
-	packet(&automatic, now - 20 * US, 0);
-	CHECK_EQ(path_res.swing_ns, 0);
-	CHECK_EQ(path_res.threshold_ns, unit + 20 * US);
-}
-
-static void swing__of_nothing_else(void)
-{
-	struct onramp_delay d = automatic;
-	struct onramp_conn_path w;
-	struct onramp_ctrl g;
-	u64 left;
-
-	/* A queue that drains. */
-	setup();
-	packet(&automatic, now - 20 * US, 0);
-	now += 20 * MS;
-	left = now - 10 * MS;
-	packet(&automatic, left, 9 * MS);
-	now += US;
-	packet(&automatic, left + 8 * MS, MS);
-	CHECK_EQ(path_res.swing_ns, 0);
-	/* A clock that is set back by more than the round trip allows. */
-	now += 10 * MS;
-	d.rx_ns = 16 * SEC;
-	ack(&d, 3 * MS, 2 * MS);
-	CHECK_EQ(path_res.swing_ns, 0);
-	/* Another clock. */
-	now += 10 * MS;
-	packet(&automatic, now - 10 * MS, 9 * MS);
-	now += MS;
-	onramp_conn_path_forget(&v);
-	packet(&automatic, now - 3 * MS, 0);
-	CHECK_EQ(path_res.swing_ns, 0);
-	/* A connection with another route. */
-	setup_view(&w, &g);
-	d.rx_ns = 0;
-	ack_to(&w, &g, &d, 20 * US, 0, 0);
-	CHECK_EQ(path_res.swing_ns, 0);
-	/* More than the longest pause. */
-	setup();
-	packet(&automatic, now - 20 * US, 0);
-	now += SEC;
-	left = now - 500 * MS;
-	packet(&automatic, left, 490 * MS);
-	now += US;
-	packet(&automatic, left + MS, MS);
-	CHECK_EQ(path_res.swing_ns, ONRAMP_SLACK_MAX_NS);
-	/* A threshold by hand is as it was set. */
-	now += MS;
-	packet(&by_hand, now - 20 * US, 0);
-	CHECK_EQ(path_res.threshold_ns, 50 * US);
-}
-
 /* By hand: the threshold is as it was set. */
 static void slack__is_for_auto(void)
 {
@@ -1319,8 +1218,6 @@ int main(void)
 		KTAP_CASE(slack__by_the_first_packet_of_the_path),
 		KTAP_CASE(slack__is_bounded_and_forgotten),
 		KTAP_CASE(slack__is_for_auto),
-		KTAP_CASE(swing__by_packets_that_are_overtaken),
-		KTAP_CASE(swing__of_nothing_else),
 		KTAP_CASE(step__makes_the_unit),
 		KTAP_CASE(let_go__while_others_fill_the_queue),
 		KTAP_CASE(let_go__counts_above_the_threshold),
