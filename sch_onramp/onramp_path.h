@@ -27,7 +27,7 @@
  *
  *	both = min(O, wire - lowest wire - O)
  *
- *	both above 8 * (unit + lowest rtt), and four times the lowest both of the last 67 to 134 ms:
+ *	both above 4 * (unit + lowest rtt), and four times the lowest both of the last 67 to 134 ms:
  *		longer = both
  *	then, while both is above 3/4 of it:
  *		longer = min(longer, both)
@@ -154,11 +154,11 @@
 #define ONRAMP_STEP_SHIFT	4
 
 /*
- * A path has become longer by at least the unit and the lowest round trip, times 2^3. It is
+ * A path has become longer by at least the unit and the lowest round trip, times 2^2. It is
  * certain after this time, ns, 0.54 s, and so many OR-ACKs. onramp_owd.h knows it within half of
  * that, if timestamps have no noise.
  */
-#define ONRAMP_STRETCH_SHIFT	3
+#define ONRAMP_STRETCH_SHIFT	2
 #define ONRAMP_STRETCH_NS	(1ULL << 29)
 #define ONRAMP_STRETCH_ACKS	16
 

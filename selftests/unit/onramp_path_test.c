@@ -505,9 +505,9 @@ static void auto__adds_the_round_trip(void)
 	ack(&d, 20 * US, 0);
 	CHECK_EQ(path_res.threshold_ns, 43 * US);
 	now += MS;
-	ack(&d, 500 * US, 200 * US);
+	ack(&d, 500 * US, 150 * US);
 	CHECK_EQ(path_res.threshold_ns, 43 * US);
-	CHECK_EQ(res.pause_ns, 157 * US);
+	CHECK_EQ(res.pause_ns, 107 * US);
 	/* Empty is half a unit and the error. */
 	CHECK_EQ(core.empty_ns, 13 * US);
 
@@ -727,13 +727,13 @@ static void slack__rises_where_pauses_move_nothing(void)
 		now += 20 * MS;
 		for (i = 0; i < 6; i++) {
 			now += MS;
-			ack(&proven, 10 * MS, (s64)(9 * MS + i % 2 * rows[k].step_ns));
+			ack(&proven, 9600 * US, (s64)(9 * MS + i % 2 * rows[k].step_ns));
 			onramp_ctrl_set_pause(&f, now, now);
 		}
 		f.beta = rows[k].beta;
 		f.cum_ns += 5 * MS;
 		now += 10 * MS;
-		ack(&proven, 10 * MS, 9 * MS);
+		ack(&proven, 9600 * US, 9 * MS);
 		CHECK(path_res.returned);
 		CHECK_EQ(path_res.empty, rows[k].rises);
 		CHECK_EQ(p.slack_ns, rows[k].rises ? 2 * 170 * US : 0);
@@ -752,15 +752,15 @@ static void slack__rises_where_delays_stay(void)
 		now += 20 * MS;
 		for (i = 0; i < before; i++) {
 			now += MS;
-			ack(&automatic, 10 * MS, 9 * MS + i % 2 * unit / 8);
+			ack(&automatic, 9600 * US, 9 * MS + i % 2 * unit / 8);
 			onramp_ctrl_set_pause(&f, now, now);
 		}
 		now += MS;
-		ack(&automatic, 10 * MS, 9 * MS);
+		ack(&automatic, 9600 * US, 9 * MS);
 		onramp_ctrl_set_pause(&f, now, now);
 		f.cum_ns += 5 * MS;
 		now += 10 * MS;
-		ack(&automatic, 10 * MS, 9 * MS + unit / 8);
+		ack(&automatic, 9600 * US, 9 * MS + unit / 8);
 		CHECK(path_res.returned);
 		CHECK_EQ(path_res.empty, before >= ONRAMP_LEVEL_MIN);
 		CHECK_EQ(p.slack_ns, before >= ONRAMP_LEVEL_MIN ? 2 * (unit + 20 * US) : 0);
@@ -771,12 +771,12 @@ static void slack__rises_where_delays_stay(void)
 	now += 20 * MS;
 	for (i = 0; i < 12; i++) {
 		now += MS;
-		ack(&automatic, 10 * MS, 9 * MS - (i == 9 ? MS : 0));
+		ack(&automatic, 9600 * US, 9 * MS - (i == 9 ? MS : 0));
 		onramp_ctrl_set_pause(&f, now, now);
 	}
 	f.cum_ns += 5 * MS;
 	now += 10 * MS;
-	ack(&automatic, 10 * MS, 9 * MS);
+	ack(&automatic, 9600 * US, 9 * MS);
 	CHECK(path_res.returned);
 	CHECK(!path_res.empty);
 }
@@ -923,7 +923,7 @@ static void let_go__counts_above_the_threshold(void)
 
 /*
  * The path has an RTT of 20 us and no queue for 10 ms. 150 us for a link of unknown speed, and the
- * round trip: 8 * 170 us are much.
+ * round trip: 4 * 170 us are much.
  */
 static void setup_short(void)
 {
@@ -977,17 +977,17 @@ static void longer__by_much_both_ways_at_once(void)
 	int i;
 
 	setup_short();
-	ack_longer(&automatic, 10 * MS, MS);
+	ack_longer(&automatic, 10 * MS, 600 * US);
 	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
-	ack_longer(&automatic, MS, 10 * MS);
+	ack_longer(&automatic, 600 * US, 10 * MS);
 	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
-	ack_longer(&automatic, 1359 * US, 1359 * US);
+	ack_longer(&automatic, 679 * US, 679 * US);
 	CHECK_EQ(path_res.stretch_ns, 0);
 	setup_short();
-	ack_longer(&automatic, 1360 * US, 1360 * US);
-	CHECK_EQ(path_res.stretch_ns, 1360 * US);
+	ack_longer(&automatic, 680 * US, 680 * US);
+	CHECK_EQ(path_res.stretch_ns, 680 * US);
 	setup_short();
 	d.bound = false;
 	ack_longer(&d, 10 * MS, 10 * MS);
@@ -995,11 +995,11 @@ static void longer__by_much_both_ways_at_once(void)
 	/* Both queues have been there for a while, and grow to less than four times that. */
 	setup_short();
 	for (i = 0; i < 140; i++)
-		ack_longer(&automatic, MS, MS);
-	ack_longer(&automatic, 4 * MS - 4, 4 * MS - 4);
+		ack_longer(&automatic, 600 * US, 600 * US);
+	ack_longer(&automatic, 2400 * US - 4, 2400 * US - 4);
 	CHECK_EQ(path_res.stretch_ns, 0);
-	ack_longer(&automatic, 4 * MS, 4 * MS);
-	CHECK_EQ(path_res.stretch_ns, 4 * MS);
+	ack_longer(&automatic, 2400 * US, 2400 * US);
+	CHECK_EQ(path_res.stretch_ns, 2400 * US);
 	/* Of a path that was silent, nothing is known. */
 	setup_short();
 	now += 134 * MS;
