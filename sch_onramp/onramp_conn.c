@@ -22,6 +22,9 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include <or_delay.h>
+#include <or_path.h>
+
 #include "onramp_conn.h"
 #include "sock_charge.h"
 
@@ -246,13 +249,12 @@ u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct
  * The same for one that has. The qdisc's device can be below a VLAN or a bridge. A socket is bound
  * to the device of its link-local address, and to its VRF or a device in it.
  */
-static u32 onramp_scope_of_socket(const struct sk_buff *skb, const struct sock *sk,
-				  const struct in6_addr *addr)
+static u32 onramp_scope_of_socket(const struct sock *sk, const struct in6_addr *addr, int ifindex)
 {
 	int bound = READ_ONCE(sk->sk_bound_dev_if);
 
 	if (addr && ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
-		return bound ?: skb->dev->ifindex;
+		return bound ?: ifindex;
 	return bound ? l3mdev_master_ifindex_by_index(sock_net(sk), bound) : 0;
 }
 
@@ -287,7 +289,7 @@ static void onramp_addrs(const struct sk_buff *skb, const struct sock *sk, struc
 		memcpy(addrs->raddr, &ipv6_hdr(skb)->daddr, sizeof(addrs->raddr));
 		peer = &ipv6_hdr(skb)->daddr;
 	}
-	addrs->scope = sk ? onramp_scope_of_socket(skb, sk, peer) :
+	addrs->scope = sk ? onramp_scope_of_socket(sk, peer, skb->dev->ifindex) :
 			    onramp_scope(skb, skb->dev, peer);
 }
 
@@ -416,6 +418,42 @@ struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onram
 	struct onramp_conn_key key = onramp_conn_key(peer, sport, dport);
 
 	return rhashtable_lookup(&onet->conns, &key, onramp_conn_table);
+}
+
+/**
+ * onramp_conn_delay() - write the delay that the last OR-ACK of a socket's connection told
+ * @sk: a TCP socket
+ * @now_ns: CLOCK_MONOTONIC, ns
+ * @delay: written if true
+ *
+ * Context: RCU. An or_delay_fn.
+ * Return: whether there is one.
+ */
+bool onramp_conn_delay(const struct sock *sk, u64 now_ns, struct or_delay *delay)
+{
+	struct onramp_net *onet = onramp_net(sock_net(sk));
+	const struct in6_addr *raddr = NULL;
+	const struct onramp_peer *peer;
+	struct onramp_conn *conn;
+	struct or_addrs addrs;
+	u64 last;
+
+	or_path_addrs(sk, &addrs);
+	if (addrs.family == AF_INET6)
+		raddr = (const struct in6_addr *)addrs.raddr;
+	addrs.scope = onramp_scope_of_socket(sk, raddr, 0);
+	peer = onramp_peer_find(onet, &addrs);
+	if (!peer)
+		return false;
+	conn = onramp_conn_find(onet, peer, ntohs(inet_sk(sk)->inet_sport),
+				ntohs(inet_sk(sk)->inet_dport));
+	if (!conn)
+		return false;
+	last = (u64)atomic64_read(&conn->delay);
+	delay->age_ns = (u64)((u32)(now_ns >> ONRAMP_DELAY_SHIFT) - (u32)(last >> 32)) <<
+			ONRAMP_DELAY_SHIFT;
+	delay->queue_ns = (u32)last;
+	return delay->queue_ns;
 }
 
 /* A new one for @peer, whose reference it takes; charged to the cgroup of @sk, or NULL: to none. */

@@ -35,6 +35,11 @@
 
 DECLARE_TRACEPOINT(onramp_sent);
 
+struct or_delay;
+
+/* Unit of times in onramp_conn.delay, as a shift: 64 ns, so that 32 bits hold 275 s. */
+#define ONRAMP_DELAY_SHIFT	6
+
 /* struct onramp_conn_key - key of the table of connections, without padding */
 struct onramp_conn_key {
 	unsigned long	peer;
@@ -76,6 +81,8 @@ struct onramp_conn_key {
  *	     The qdisc reads it without @lock
  * @empty_ns: when an OR-ACK last said that the data which had left last found the path empty,
  *	      to read without @lock
+ * @delay: for congestion controls: that of the last OR-ACK that counted, ns, and in the upper half
+ *	   when its data left, in units of 64 ns. A delay of 0 counts as 1; 0: none yet
  * @shared: of the qdisc that sent last
  * @waiter: key of the flow that waits for @until, or after a pause for its rate, in the qdisc of
  *	    @shared, or 0
@@ -131,6 +138,7 @@ struct onramp_conn {
 	u32			hash;
 	u32			trip_ns;
 	atomic64_t		empty_ns;
+	atomic64_t		delay;
 	struct onramp_ctrl	ctrl;
 	struct onramp_conn_path	path;
 	struct onramp_burst	burst;
@@ -183,6 +191,7 @@ u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key,
 		     bool other_netns, u64 now);
 void onramp_conn_put(struct onramp_conn *conn);
+bool onramp_conn_delay(const struct sock *sk, u64 now_ns, struct or_delay *delay);
 struct onramp_conn *onramp_conn_find(struct onramp_net *onet, const struct onramp_peer *peer,
 				     u16 sport, u16 dport);
 void onramp_conn_account(struct onramp_conn *conn, u64 now);

@@ -6,7 +6,9 @@
 #include <linux/proc_fs.h>
 
 #include <onramp_version.h>
+#include <or_delay.h>
 
+#include "onramp_conn.h"
 #include "onramp_flow.h"
 #include "onramp_fwd_table.h"
 #include "onramp_proc.h"
@@ -133,6 +135,7 @@ static int __init onramp_module_init(void)
 	if (err)
 		goto unregister_challenges;
 	onramp_genl_init();
+	or_delay_register(onramp_conn_delay);
 	return 0;
 
 unregister_challenges:
@@ -154,6 +157,7 @@ destroy_flows:
 
 static void __exit onramp_module_exit(void)
 {
+	or_delay_unregister();
 	onramp_genl_exit();
 	unregister_qdisc(&onramp_qdisc_ops);
 	or_port_unregister(&onramp_port_challenges);

@@ -80,6 +80,8 @@ enum timely_param_id {
 	TIMELY_STAT(RTT_DRIVER, RttDriver) \
 	TIMELY_STAT(RTT_MAPPED, RttMapped) \
 	TIMELY_STAT(RTT_HW, RttHardware) \
+	TIMELY_STAT(OWD, OwdUsed) \
+	TIMELY_STAT(NO_OWD, OwdUnknown) \
 	TIMELY_STAT(SOFTWARE, FallbackSoftware) \
 	TIMELY_STAT(NO_BUS, FallbackNoBus) \
 	TIMELY_STAT(NO_FLOW, FallbackNoFlow) \
@@ -119,6 +121,12 @@ enum timely_profile {
 	TIMELY_PROFILE_PAPER,	/* those of net.ipv4.timely, the paper's by default */
 };
 
+/* Values of the parameter signal. */
+enum timely_signal {
+	TIMELY_SIGNAL_RTT,	/* of the whole way */
+	TIMELY_SIGNAL_OWD,	/* of the way there, where OR-ACKs tell */
+};
+
 /* Values of the parameter pacing. */
 enum timely_pacing {
 	TIMELY_PACING_QDISC,	/* a qdisc that can, else TCP */
@@ -138,6 +146,7 @@ struct timely_stats {
  * @idle_restart_ns:	idle time after which a flow starts over, ns; 0: never
  * @rx_wait_ns:		W, ns; 0: from the device
  * @rtt_source:		enum timely_rtt_source
+ * @signal:		enum timely_signal
  * @pacing:		enum timely_pacing
  * @raw:		the values as they were written
  * @rcu:		readers are on the ACK path
@@ -150,6 +159,7 @@ struct timely_conf {
 	u64			idle_restart_ns;
 	u64			rx_wait_ns;
 	enum timely_rtt_source	rtt_source;
+	enum timely_signal	signal;
 	enum timely_pacing	pacing;
 	u64			raw[TIMELY_P_MAX];
 	struct rcu_head		rcu;

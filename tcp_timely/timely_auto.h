@@ -218,7 +218,8 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 
 	in_vain = rtt_ns > a.t_high_ns && timely_auto_in_vain(f, rtt_ns, a.t_high_ns, elapsed_ns);
 	shorter = timely_auto_short(f, a.segment_ns, rtt_ns, now_ns, cap_bps);
-	if (in_vain || shorter) {
+	/* A queue that is known by itself says nothing of D. */
+	if (!e->queue_ns && (in_vain || shorter)) {
 		res->branch = TIMELY_BRANCH_PROBE;
 		f->base_ns = (u32)rtt_ns;
 		f->unseen = 0;

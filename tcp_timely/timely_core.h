@@ -343,6 +343,17 @@ static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
 }
 
 /**
+ * timely_way_there() - return an RTT as if the way back were empty, ns
+ * @rtt_ns:	the RTT
+ * @base_ns:	that of the empty path, ns
+ * @queue_ns:	queue of the way there, ns; 0: unknown, it is @rtt_ns
+ */
+static inline u64 timely_way_there(u64 rtt_ns, u64 base_ns, u32 queue_ns)
+{
+	return queue_ns ? min_t(u64, rtt_ns, base_ns + queue_ns) : rtt_ns;
+}
+
+/**
  * timely_start_bps() - return the rate of a flow that starts beside others
  * @line_rate_bps: NIC line rate, bytes/s
  * @active: other active flows on the same NIC

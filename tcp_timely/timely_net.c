@@ -38,6 +38,10 @@ static const char * const timely_words[TIMELY_P_MAX][2] = {
 		[TIMELY_RTT_AUTO]	= "auto",
 		[TIMELY_RTT_TCP]	= "tcp",
 	},
+	[TIMELY_P_SIGNAL] = {
+		[TIMELY_SIGNAL_RTT]	= "rtt",
+		[TIMELY_SIGNAL_OWD]	= "owd",
+	},
 	[TIMELY_P_PACING] = {
 		[TIMELY_PACING_QDISC]	= "qdisc",
 		[TIMELY_PACING_TCP]	= "tcp",
@@ -81,6 +85,7 @@ static const char *timely_conf_build(struct timely_conf *conf)
 	conf->idle_restart_ns = raw[TIMELY_P_IDLE_RESTART];
 	conf->rx_wait_ns = raw[TIMELY_P_RX_WAIT];
 	conf->rtt_source = raw[TIMELY_P_RTT_SOURCE];
+	conf->signal = raw[TIMELY_P_SIGNAL];
 	conf->pacing = raw[TIMELY_P_PACING];
 
 	if (p->t_low_ns > p->t_high_ns)

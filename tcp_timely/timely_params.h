@@ -59,6 +59,10 @@ TIMELY_PARAM(IDLE_RESTART, idle_restart_ns, 0, 10000000000ULL, 10000000, "ns", \
 TIMELY_PARAM(RTT_SOURCE, rtt_source, 0, 1, 0, "auto|tcp", \
 	     "clock of RTTs: nic_ts where it has timestamps, or always TCP's own", \
 	     "TIMELY 3.1, 5") \
+TIMELY_PARAM(SIGNAL, signal, 0, 1, 0, "rtt|owd", \
+	     "what counts as a queue: the RTT above D, or the delay that On-Ramp knows of the way " \
+	     "there", \
+	     "measured; see Signal") \
 TIMELY_PARAM(RX_WAIT, rx_wait_ns, 0, 1000000, 0, "ns", \
 	     "profile auto: how much longer waiting interrupts make an RTT; 0 asks the device", \
 	     "measured; see Profiles") \

@@ -66,12 +66,14 @@
  * @now_ns:	its time
  * @bytes:	payload that was sent in that RTT, < 2^24
  * @window:	window of the flow at the moment, bytes, < 2^31
+ * @queue_ns:	the part of @rtt_ns that is the queue of the way there, ns; 0: unknown
  */
 struct timely_event {
 	u64	rtt_ns;
 	u64	now_ns;
 	u32	bytes;
 	u32	window;
+	u32	queue_ns;
 };
 
 /*
@@ -102,7 +104,8 @@ static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_eve
 
 	if (!f->base_ns || rtt_ns < f->base_ns)
 		f->base_ns = (u32)rtt_ns;
-	return (u32)(max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns);
+	rtt_ns = max_t(u64, rtt_ns, own_ns + f->base_ns) - own_ns;
+	return (u32)timely_way_there(rtt_ns, f->base_ns, e->queue_ns);
 }
 
 /* One RTT: v, and the mean of those since the last update. */

@@ -43,6 +43,7 @@
 
 #include "cc_sock.h"
 #include "nic_ts.h"
+#include "or_delay.h"
 #include "or_path.h"
 #include "timely.h"
 #include "timely_auto.h"
@@ -64,6 +65,12 @@
 #define TIMELY_F_SACKED		BIT(4)	/* there was SACKed data at the last ACK */
 #define TIMELY_F_RETRANS	BIT(5)	/* retrans_seq is valid */
 #define TIMELY_F_NIC		BIT(6)	/* nic is valid, not dev */
+
+/*
+ * An OR-ACK counts for data that left two RTTs ago, and so much before that, ns: receivers send
+ * one for up to 32 packets, or for those of 40 us.
+ */
+#define TIMELY_OWD_AGE_NS	(50 * NSEC_PER_USEC)
 
 /* Samples after which a flow without the bus asks for it again. */
 #define TIMELY_ATTACH_SAMPLES	256
@@ -980,10 +987,31 @@ static void timely_show_line(struct sock *sk, struct timely_net *tn, u64 cap_bps
 	trace_timely_line(sk, dev->ifindex, mbit);
 }
 
+/*
+ * Return the queue of the way there, ns, as an OR-ACK told it about data that left lately; 0: none
+ * did. They stop where On-Ramp no longer follows the flow, and RTTs count again.
+ */
+static u32 timely_queue_ns(const struct sock *sk, struct timely_net *tn,
+			   const struct timely_conf *conf, u64 rtt_ns)
+{
+	struct or_delay delay;
+
+	if (conf->signal != TIMELY_SIGNAL_OWD)
+		return 0;
+	if (!or_delay(sk, tcp_sk(sk)->tcp_clock_cache, &delay) ||
+	    delay.age_ns > 2 * rtt_ns + TIMELY_OWD_AGE_NS) {
+		timely_count(tn, TIMELY_STAT_NO_OWD);
+		return 0;
+	}
+	timely_count(tn, TIMELY_STAT_OWD);
+	return delay.queue_ns;
+}
+
 /* By the profile auto: the window of a start in bytes is at most 2^30. */
 static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
-				 const struct timely_conf *conf, u64 rtt_ns, u64 now_ns,
-				 u32 bytes, u64 cap_bps, struct timely_result *res)
+				 const struct timely_conf *conf, u64 rtt_ns, u32 queue_ns,
+				 u64 now_ns, u32 bytes, u64 cap_bps,
+				 struct timely_result *res)
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
@@ -993,7 +1021,7 @@ static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
 	bool due;
 	struct timely_event event = {
 		.rtt_ns = max(rtt_ns, p->rtt_floor_ns), .now_ns = now_ns,
-		.bytes = bytes,
+		.bytes = bytes, .queue_ns = queue_ns,
 		.window = min_t(u64, window, TIMELY_MAX_OUTSTANDING),
 	};
 
@@ -1014,18 +1042,19 @@ static void timely_complete_auto(struct sock *sk, struct timely_net *tn,
 
 /* By the profile paper. */
 static void timely_complete_paper(struct sock *sk, const struct timely_conf *conf,
-				  u64 rtt_ns, u64 now_ns, u64 cap_bps,
+				  u64 rtt_ns, u32 queue_ns, u64 now_ns, u64 cap_bps,
 				  struct timely_result *res)
 {
 	const struct timely_params *p = &conf->core;
 	struct timely_sock *ts = timely_sk(sk);
-	u32 lowest_ns;
+	u32 lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);
+
+	rtt_ns = timely_way_there(rtt_ns, p->min_rtt_ns, queue_ns);
 
 	timely_window(&ts->flow, p, now_ns - min(ts->flow.last_ns, now_ns), timely_sent(sk),
 		      rtt_ns);
 	timely_update(&ts->flow, p, rtt_ns, now_ns, cap_bps, res);
 	/* get_info() reads it without the socket lock. */
-	lowest_ns = min_t(u64, max_t(u64, rtt_ns, 1), U32_MAX);
 	if (!ts->flow.base_ns || lowest_ns < ts->flow.base_ns)
 		WRITE_ONCE(ts->flow.base_ns, lowest_ns);
 }
@@ -1049,7 +1078,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	const struct timely_params *p = &conf->core;
 	u64 now_ns = tp->tcp_clock_cache;
 	u64 serialisation_ns = 0, prev_rtt_ns, old_bps, cap_bps;
-	u32 path_ns;
+	u32 path_ns, queue_ns;
 	struct timely_result res;
 	s64 rtt_ns;
 
@@ -1087,17 +1116,19 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 		return timely_drop(sk, tn, TIMELY_DROP_SOURCE, rtt_ns);
 
 	old_bps = timely_rate_bps(&ts->flow);
+	queue_ns = timely_queue_ns(sk, tn, conf, done->time_ns);
 	if (conf->profile == TIMELY_PROFILE_AUTO) {
 		path_ns = ts->flow.base_ns;
 		prev_rtt_ns = ts->flow.mean_ns;
-		timely_complete_auto(sk, tn, conf, rtt_ns, now_ns, done->bytes, cap_bps, &res);
+		timely_complete_auto(sk, tn, conf, rtt_ns, queue_ns, now_ns, done->bytes, cap_bps,
+				     &res);
 		timely_report_path(sk, path_ns, done->source);
 	} else {
 		prev_rtt_ns = ts->flow.prev_rtt_ns;
-		timely_complete_paper(sk, conf, rtt_ns, now_ns, cap_bps, &res);
+		timely_complete_paper(sk, conf, rtt_ns, queue_ns, now_ns, cap_bps, &res);
 	}
 	timely_count_result(tn, &res);
-	trace_timely_update(sk, rtt_ns, serialisation_ns, prev_rtt_ns,
+	trace_timely_update(sk, rtt_ns, queue_ns, serialisation_ns, prev_rtt_ns,
 			    done->bytes, old_bps, timely_rate_bps(&ts->flow),
 			    cap_bps, &res, ts->flow.neg_count, done->source);
 

@@ -86,12 +86,12 @@ TRACE_DEFINE_ENUM(TIMELY_DROP_SOURCE);
 /* One completion event. gradient, scale: in millionths. */
 TRACE_EVENT(timely_update,
 
-	TP_PROTO(const struct sock *sk, u64 rtt_ns, u64 serialisation_ns,
+	TP_PROTO(const struct sock *sk, u64 rtt_ns, u32 queue_ns, u64 serialisation_ns,
 		 u64 prev_rtt_ns, u32 bytes, u64 old_bps, u64 new_bps,
 		 u64 cap_bps, const struct timely_result *res, u8 neg_count,
 		 u8 source),
 
-	TP_ARGS(sk, rtt_ns, serialisation_ns, prev_rtt_ns, bytes, old_bps,
+	TP_ARGS(sk, rtt_ns, queue_ns, serialisation_ns, prev_rtt_ns, bytes, old_bps,
 		new_bps, cap_bps, res, neg_count, source),
 
 	TP_STRUCT__entry(
@@ -106,6 +106,7 @@ TRACE_EVENT(timely_update,
 		__field(u64, cap_bps)
 		__field(u64, link_bps)
 		__field(u32, bytes)
+		__field(u32, queue_ns)
 		__field(u32, wait_ns)
 		__field(u32, scale)
 		__field(u8, branch)
@@ -126,6 +127,7 @@ TRACE_EVENT(timely_update,
 		__entry->cap_bps = cap_bps;
 		__entry->link_bps = res->link_bps;
 		__entry->bytes = bytes;
+		__entry->queue_ns = queue_ns;
 		__entry->wait_ns = res->wait_ns;
 		__entry->scale = res->scale_ppm;
 		__entry->branch = res->branch;
@@ -134,7 +136,7 @@ TRACE_EVENT(timely_update,
 		__entry->source = source;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu link=%llu wait=%u",
+	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu link=%llu wait=%u queue=%u",
 		  __entry->saddr, __entry->daddr,
 		  timely_show_branch(__entry->branch),
 		  timely_show_source(__entry->source), __entry->rtt_ns,
@@ -142,7 +144,7 @@ TRACE_EVENT(timely_update,
 		  __entry->bytes, __entry->rtt_diff_ns, __entry->gradient,
 		  __entry->scale, __entry->neg_count, __entry->held,
 		  __entry->new_bps, __entry->old_bps, __entry->cap_bps,
-		  __entry->link_bps, __entry->wait_ns)
+		  __entry->link_bps, __entry->wait_ns, __entry->queue_ns)
 );
 
 /* A completion that gave no sample. rtt: 0 where none was computed. */

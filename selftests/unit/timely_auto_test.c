@@ -733,6 +733,29 @@ static void sample__lowest_and_mean(void)
 	CHECK_EQ(f.samples, 3);
 }
 
+/* A queue of the way there alone: D, and no more of the RTT than that. D is of whole RTTs. */
+static void sample__way_there(void)
+{
+	struct timely_event event = { .rtt_ns = 90000, .bytes = SEGMENT, .queue_ns = 5000 };
+
+	start(CAP);
+	f.base_ns = 0;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 90000);
+	CHECK_EQ(f.base_ns, 90000);
+	f.base_ns = 50000;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 55000);
+	event.queue_ns = 60000;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 90000);
+	event.queue_ns = UINT32_MAX;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 90000);
+	event.queue_ns = 0;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 90000);
+	event.queue_ns = 1;
+	event.rtt_ns = 40000;
+	CHECK_EQ(timely_auto_rtt(&f, &event, CAP), 40000);
+	CHECK_EQ(f.base_ns, 40000);
+}
+
 /* 1000 RTTs in a mean: the first ones do not weigh for ever, and nothing overflows. */
 static void sample__many(void)
 {
@@ -1585,6 +1608,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(loss__takes_its_share),
 	KTAP_CASE(loss__takes_what_is_lost),
 	KTAP_CASE(sample__lowest_and_mean),
+	KTAP_CASE(sample__way_there),
 	KTAP_CASE(sample__many),
 	KTAP_CASE(update__waits_for_two_rtts),
 	KTAP_CASE(update__step),

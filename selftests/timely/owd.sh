@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# With signal owd a flow takes the queue of the way there from On-Ramp, as long as OR-ACKs
+# tell it, and else its RTTs.
+#
+#	A a0 onramp ---------- b0 B
+. "$(dirname "$0")/onramp.sh"
+
+# Segments follow each other within the time that an OR-ACK counts.
+pair() {
+	ns_add "$A" "$B"
+	labnic add a0 netns "$A" delay 500us peer b0 netns "$B"
+	link_up "$A" a0 "$V4_A" "$V6_A"
+	link_up "$B" b0 10.77.1.2 "$V6_B1"
+	V4_B=10.77.1.2 V6_B=$V6_B1
+}
+
+# used ADDR [DCLOAD_OPTION...]: sets was and got, decisions with On-Ramp's delay before and after a load.
+used() {
+	local to=$1
+	shift
+
+	was=$(timely_count "$A" OwdUsed)
+	load "$A" --to "$to" --cc timely --rate-limit 100mbit --duration 0.5 "$@"
+	got=$(timely_count "$A" OwdUsed)
+}
+
+rtt_by_default() {
+	used "$V4_B"
+	expect_same "decisions with On-Ramp's delay" "$got" "$was"
+}
+
+# delay_to ADDR
+delay_to() {
+	timely_set "$A" signal owd
+	trace_on timely_update
+	used "$1"
+	trace_off "$KSFT_TMP/trace"
+	expect "decisions with On-Ramp's delay" $((got - was)) -ge 10
+	# The tracepoint has the delay; 0 where RTTs count.
+	expect "traced" "$(grep -c ' queue=[1-9]' "$KSFT_TMP/trace")" -ge 10
+}
+
+profile_paper() {
+	timely_set "$A" signal owd
+	timely_set "$A" profile paper
+	used "$V4_B"
+	timely_set "$A" profile auto
+	expect "decisions with On-Ramp's delay" $((got - was)) -ge 10
+}
+
+# without COMMAND...: what tells delays goes by COMMAND while a flow runs, which goes on by its RTTs.
+without() {
+	local was none
+
+	timely_set "$A" signal owd
+	was=$(timely_count "$A" OwdUsed)
+	spawn_load "$A" --to "$V4_B" --cc timely --rate-limit 100mbit --duration 1.5
+	sleep 0.5
+	expect "decisions with On-Ramp's delay" $(($(timely_count "$A" OwdUsed) - was)) -ge 10
+	"$@"
+	was=$(timely_count "$A" OwdUsed)
+	none=$(timely_count "$A" OwdUnknown)
+	wait "$SPAWNED"
+	expect "decisions with On-Ramp's delay" $(($(timely_count "$A" OwdUsed) - was)) -le 1
+	expect "decisions by RTTs" $(($(timely_count "$A" OwdUnknown) - none)) -ge 5
+}
+
+sender_goes() {
+	without eval 'tc -n "$A" qdisc replace dev a0 root fq; wait_for 5 rmmod sch_onramp'
+}
+
+receiver_goes() {
+	tc -n "$A" qdisc replace dev a0 root onramp peers all
+	without rmmod or_acker
+	modprobe or_acker
+}
+
+ksft_plan 6
+need_module labnic
+need_module or_acker
+need_module sch_onramp
+need_module
+pair
+tc -n "$A" qdisc replace dev a0 root onramp peers all
+serve "$B"
+timely_set "$A" profile auto
+ksft_case "RTTs by default" rtt_by_default
+ksft_case "On-Ramp's delay, IPv4" delay_to "$V4_B"
+ksft_case "On-Ramp's delay, IPv6" delay_to "$V6_B"
+ksft_case "the same in profile paper" profile_paper
+ksft_case "sch_onramp is removed under load" sender_goes
+ksft_case "OR-ACKs stop" receiver_goes
