@@ -6,6 +6,7 @@
  * completion:
  *
  *	RTT       = max(D, measured RTT - S / L + S / C)
+ *	            with signal owd min(that, D + queue of the way there), where On-Ramp knows it
  *	v        += (|RTT - mean| - v) / 32
  *	mean      = mean of the RTTs since the last update
  *
