@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: report.h, cluster.h and baseline_core.h fed with any messages of hosts that
- * have the key, between paths of a kernel.
+ * libFuzzer target: report.h, probe.h, cluster.h and baseline_core.h fed with any messages of hosts
+ * that have the key, between paths of a kernel.
  *
  * The first bytes are the paths, then each message has a host and its bytes. What is left is a file
- * of floors. What must hold, whatever comes:
+ * of floors; or PROBEs and ECHOs, if the first byte is 255. What must hold, whatever comes:
  *
  *	- a message or file that is read is written the same
+ *	- no ECHO is sent but for two PROBEs
  *	- a new seed is below the baseline of the kernel
  *	- a reply has no more lines than it may
  */
@@ -93,6 +94,42 @@ static void file(const u8 *data, size_t size)
 		!memcmp(&same.floor[0].ns, &c.floors.floor[0].ns, sizeof(same.floor[0].ns)));
 }
 
+/* Each has a byte that says which host, and whether a pair to it is sent before. */
+static void probes(const u8 *data, size_t size)
+{
+	unsigned int heard[PEERS] = { 0 }, echoes[PEERS] = { 0 }, n = 0;
+
+	for (; size > PROBE_SIGNED; data += PROBE_SIGNED + 1, size -= PROBE_SIGNED + 1, n++) {
+		struct probe_way *w = &c.host[data[0] % PEERS].probe;
+		struct probe p, out = { .session = SESSION }, same;
+		u8 msg[PROBE_LEN] = { 0 }, again[PROBE_LEN] = { 0 };
+		s64 now = LATER_NS - 2000000000LL + n * 30000000LL;
+		bool valid = false;
+
+		if (data[0] & 4) {
+			probe_send(w, &out, 5);
+			probe_left(w, out.count, 0, now);
+			probe_left(w, out.count, 1, now + (data[0] >> 3) * 200);
+		}
+		memcpy(msg, data + 1, PROBE_SIGNED);
+		if (!probe_decode(msg, probe_len(msg[5]), &p))
+			continue;
+		probe_encode(&p, again);
+		REQUIRE(probe_decode(again, probe_len(p.kind), &same));
+		REQUIRE(same.count == p.count && same.time_ns[1] == p.time_ns[1]);
+		if (p.kind == PROBE_ECHO) {
+			probe_echoed(w, &p, 1000, SESSION);
+			continue;
+		}
+		if (probe_heard(w, &p, 1000, SESSION, now, 5, &out, &valid))
+			REQUIRE(out.kind == PROBE_ECHO && valid);
+		heard[data[0] % PEERS] += valid;
+		echoes[data[0] % PEERS] += out.kind == PROBE_ECHO && valid &&
+					   p.kind == PROBE_SECOND;
+		REQUIRE(2 * echoes[data[0] % PEERS] <= heard[data[0] % PEERS]);
+	}
+}
+
 static void seeds(void)
 {
 	struct report r = { .count = 1 };
@@ -123,6 +160,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	if (size < at)
 		return 0;
 	paths(data);
+	if (data[0] == 255) {
+		probes(data + at, size - at);
+		seeds();
+		return 0;
+	}
 	/* The MAC is not looked at here. */
 	for (; size - at > REPORT_SIGNED; at += REPORT_SIGNED + 1) {
 		u8 msg[REPORT_LEN] = { 0 };

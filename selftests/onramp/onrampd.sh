@@ -166,7 +166,11 @@ cold() {
 	wait_for 60 path_is $C4 baseline -eq 5
 	wait_for 10 clock_is telling
 	expect_same "faults of onrampd" "$(faults)" ""
-	wait_for 10 path_is $C4 owd_ns -ge $((QUEUE_NS - NOISE_NS))
+	wait_for 10 path_is $C4 owd_ns -ge $((QUEUE_NS - NOISE_NS)) || {
+		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/run-$C/status.json"
+		"$KSFT_DIR/genl_helper" -n "$C" dump path
+		fail "no delay"
+	}
 	after=$(path $C4 baseline_ns)
 	expect "baseline lower by, ns" $((before - after)) -ge $((QUEUE_NS - NOISE_NS))
 	expect "baseline lower by, ns" $((before - after)) -le $((QUEUE_NS + NOISE_NS))
@@ -216,6 +220,40 @@ cold6() {
 	done
 	wait_for 60 path_is $C6 baseline -eq 5
 	expect "baseline lower by, ns" $((before - $(path $C6 baseline_ns))) -ge $((QUEUE_NS - NOISE_NS))
+	no_queue
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
+# lower_by ADDRESS BEFORE NS: A's baseline is that much lower than before.
+lower_by() {
+	[ $(($2 - $(path "$1" baseline_ns))) -ge "$3" ]
+}
+
+# C sends no data: PROBEs tell the way back, and no two clocks of or_acker are needed.
+one_way() {
+	local flows=() daemons=() before ns to=10.77.1.5
+
+	# An address that A knows no path to.
+	ip -n "$C" addr add $to/24 dev c0
+	qdiscs
+	flow "$A" $B4; flows+=("$SPAWNED")
+	flow "$B" $V4_A; flows+=("$SPAWNED")
+	wait_for 60 path_is $B4 baseline -eq 3
+	queue
+	flow "$A" $to; flows+=("$SPAWNED")
+	wait_for 60 path_is $to acks -ge 200
+	before=$(path $to baseline_ns)
+	for ns in "$A" "$B" "$C"; do
+		daemon "$ns"; daemons+=("$SPAWNED")
+	done
+	wait_for 60 lower_by $to "$before" $((QUEUE_NS - NOISE_NS)) || {
+		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/run-$C/status.json"
+		genl dump path
+		fail "no seed"
+	}
+	path_is $to baseline -eq 5 || fail "not by a seed"
+	expect "baseline lower by, ns" $((before - $(path $to baseline_ns))) -le $((QUEUE_NS + NOISE_NS))
+	grep -o '"probes":[0-9]*,"echoes":[0-9]*,"echoed":[0-9]*' "$KSFT_TMP/run-$C/status.json"
 	no_queue
 	stops "${daemons[@]}" "${flows[@]}"
 }
@@ -287,10 +325,11 @@ child_of() {
 	echo "$pid"
 }
 
-ksft_plan 5
+ksft_plan 6
 three_hosts
 ksft_case "options, a key and privileges" options
 ksft_case "a queue from the first packet on, which the kernel alone takes for the path" cold
 ksft_case "a queue from the first packet on, over IPv6" cold6
+ksft_case "a host that sends no data: PROBEs" one_way
 ksft_case "a host that lies about its clock" liar
 ksft_case "a host with another key" other_key

@@ -648,6 +648,188 @@ static void cluster__floor_told(void)
 	CHECK_NEAR(seed(0, 2)->value_ns, truth(0, 2) - 2 * D_NS + US, 50);
 }
 
+/* Pairs of PROBEs from a host to another for two seconds, in a queue. */
+static void probes(unsigned int from, unsigned int to, s64 queue_ns)
+{
+	struct probe_way *w = &cluster_find(&c[from], addr(to))->probe;
+	unsigned int i;
+
+	for (i = 0; i < 48; i++) {
+		struct probe p = { .session = 1000 + from }, echo = {
+			.kind = PROBE_ECHO, .session = 1000 + to, .echo = 1000 + from,
+			.domain = (u8)(40 + to),
+		};
+
+		now += 40 * 1000 * US;
+		probe_send(w, &p, clocks[from]);
+		probe_left(w, p.count, 0, mono(from));
+		probe_left(w, p.count, 1, mono(from) + 4 * US);
+		echo.count = p.count;
+		echo.time_ns[0] = truth(from, to) + mono(from) + queue_ns;
+		echo.time_ns[1] = echo.time_ns[0] + 4 * US;
+		CHECK(probe_echoed(w, &echo, 1000 + to, 1000 + from));
+	}
+}
+
+/* Host 2 sends no data: what its PROBEs say is as good. */
+static void cluster__probes(void)
+{
+	struct cluster_host *host;
+	struct cluster_seed *s;
+
+	clear();
+	c[0].host[1].before_ns = 0;
+	begin(2);
+	knows(2, 0);
+	cluster_end(&c[2]);
+	host = cluster_find(&c[2], addr(0));
+	/* The kernel has a path that tells more; nothing is known of the host yet. */
+	CHECK(cluster_wants_probes(&c[2], host, mono(2)));
+	host->peer.session = 0;
+	CHECK(!cluster_wants_probes(&c[2], host, mono(2)));
+	host->peer.session = 1000;
+	path(2, 0, 0, CLUSTER_SUPPORTED);
+	CHECK(!cluster_wants_probes(&c[2], host, mono(2)));
+	begin(2);
+	knows(2, 0);
+	cluster_end(&c[2]);
+	CHECK(!cluster_wants_probes(&c[2], host, mono(2) + 4 * SEC));
+	cluster_solve(&c[2], mono(2));
+	tells(2, 0, 0, 0);
+	CHECK_EQ(host->report.line[0].rate_mbit, 10000);
+	CHECK(!seed(0, 2)->wanted);
+	probes(2, 0, 0);
+	cluster_solve(&c[2], mono(2));
+	CHECK_EQ(host->probed.state, CLUSTER_SUPPORTED);
+	CHECK_EQ(host->probed.rate_mbit, 10000);
+	all_paths(CLUSTER_UNSUPPORTED);
+	begin(2);
+	knows(2, 0);
+	cluster_end(&c[2]);
+	speak(0, 1);
+	speak(0, 2);
+	s = seed(0, 2);
+	CHECK(s->wanted && !s->predicted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 100);
+	CHECK_NEAR(s->error_ns, 1000, 200);
+}
+
+/* Samples of both ways between two hosts for two seconds: half of them in a queue. */
+static void both_ways(unsigned int a, unsigned int b)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < 48; i++) {
+		s64 queue_ns = i % 2 * (200 + i) * US;
+
+		now += 40 * 1000 * US;
+		for (k = 0; k < 2; k++) {
+			unsigned int h = k ? b : a, other = k ? a : b;
+			struct probe_way *w = &cluster_find(&c[h], addr(other))->probe;
+			s64 ahead = truth(h, other) - D_NS, wait = D_NS + queue_ns;
+
+			w->domain = (u8)(40 + other);
+			probe_add(&w->to, &(struct probe_point) { mono(h), ahead + wait });
+			probe_add(&w->from, &(struct probe_point) { mono(h), ahead - wait });
+		}
+	}
+}
+
+/* Huygens: PROBEs of both ways, and nothing of the kernel's. */
+static void cluster__huygens(void)
+{
+	struct cluster_host *host;
+	struct cluster_seed *s;
+	unsigned int i;
+
+	clear();
+	c[0].host[1].before_ns = 0;
+	c[0].huygens = true;
+	c[2].huygens = true;
+	host = cluster_find(&c[0], addr(2));
+	host->acks_ns = mono(0);
+	CHECK(cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK(!seed(0, 2)->wanted);
+	/* One way alone is not enough, nor are three samples of the other one. */
+	probes(0, 2, 0);
+	for (i = 0; i < 3; i++)
+		probe_add(&host->probe.from, &host->probe.to.point[i + 40]);
+	all_paths(CLUSTER_UNSUPPORTED);
+	CHECK(!seed(0, 2)->known);
+	/* Those that the others have told. */
+	CHECK_EQ(c[0].n_lines, 2);
+	host->probe.from.n = 0;
+	both_ways(0, 2);
+	all_paths(CLUSTER_UNSUPPORTED);
+	cluster_solve(&c[2], mono(2));
+	speak(0, 2);
+	s = seed(0, 2);
+	CHECK(s->known && s->wanted);
+	CHECK_NEAR(s->value_ns, truth(0, 2), 100);
+	CHECK_NEAR(s->slope, rates[2] - rates[0], 500);
+	CHECK_EQ(c[0].n_lines, 2);
+}
+
+/* PROBEs to host 2 found the path empty, then data fill it: their line counts for a while. */
+static void cluster__probes_before_data(void)
+{
+	struct cluster_host *host;
+	struct cluster_seed *s;
+	unsigned int i;
+
+	clear();
+	c[0].host[1].before_ns = 0;
+	host = cluster_find(&c[0], addr(2));
+	probes(0, 2, 0);
+	begin(2);
+	knows(2, 0);
+	cluster_end(&c[2]);
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	knows(0, 2);
+	cluster_end(&c[0]);
+	host->report_ns = mono(0);
+	cluster_solve(&c[0], mono(0));
+	CHECK_EQ(host->probed.state, CLUSTER_SUPPORTED);
+	for (i = 0; i < 4; i++) {
+		begin(0);
+		path(0, 1, 0, CLUSTER_SUPPORTED);
+		path(0, 2, 400 * US, CLUSTER_UNSUPPORTED);
+		/* OR-ACKs come. */
+		host->acks_ns = mono(0);
+		cluster_end(&c[0]);
+		CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+		cluster_solve(&c[0], mono(0));
+		CHECK_EQ(c[0].line[1].to, 2);
+		CHECK(c[0].line[1].clean);
+		CHECK_NEAR(c[0].line[1].value_ns, truth(0, 2) - clocks[0], 100);
+		CHECK_NEAR(c[0].line[1].error_ns, 1000 + i * 3000 * 2, 200);
+		now += 2 * SEC;
+	}
+	/* Data that found it empty count more. */
+	begin(0);
+	path(0, 2, 0, CLUSTER_SUPPORTED);
+	CHECK(cluster_evidence(&c[0], host, mono(0)) == &host->path);
+	/* Host 2 has another clock, or ten seconds are over. */
+	host->path.domain++;
+	cluster_solve(&c[0], mono(0));
+	CHECK(!host->probed.known);
+	host->path.domain--;
+	host->probed.known = true;
+	now += 3 * SEC;
+	host->path.state = CLUSTER_UNSUPPORTED;
+	cluster_solve(&c[0], mono(0));
+	CHECK(!host->probed.known);
+	/* No more OR-ACKs: the path is idle. */
+	host->report_ns = mono(0);
+	host->report.n = 0;
+	host->acks_ns = mono(0) - SEC;
+	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK(cluster_wants_probes(&c[0], host, mono(0) + 1));
+	s = seed(0, 2);
+	CHECK(!s->wanted);
+}
+
 /* The way back is of smaller packets, which take less time on each link. */
 static void cluster__small_packets(void)
 {
@@ -684,6 +866,11 @@ static void cluster__many_hosts(void)
 		c[0].host[i].path.state = CLUSTER_SEEDED;
 	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
 	CHECK_EQ(r.n, 0);
+	/* Nor are those of a few packets. */
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		c[0].host[i].path.state = CLUSTER_LEARNING;
+	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	CHECK_EQ(r.n, 0);
 }
 
 int main(void)
@@ -703,6 +890,9 @@ int main(void)
 		KTAP_CASE(cluster__liars),
 		KTAP_CASE(cluster__floor_of_before),
 		KTAP_CASE(cluster__floor_told),
+		KTAP_CASE(cluster__probes),
+		KTAP_CASE(cluster__probes_before_data),
+		KTAP_CASE(cluster__huygens),
 		KTAP_CASE(cluster__small_packets),
 		KTAP_CASE(cluster__many_hosts),
 	};

@@ -68,7 +68,8 @@ static bool pair(s64 first_ns, s64 second_ns)
 		return false;
 	echo.echo = A;
 	echo.domain = DOMAIN;
-	echo.utc_ns = 99;
+	/* Above 2^61: a receive clock may be 36 years behind. */
+	echo.utc_ns = 3000000000000000000;
 	in = wire(&echo);
 	return probe_echoed(&a, &in, B, A);
 }
@@ -138,7 +139,7 @@ static void probe__samples(void)
 	CHECK_EQ(a.to.point[0].t_ns, now + 50);
 	CHECK_EQ(a.to.point[0].d_ns, truth(now + 50));
 	CHECK_EQ(a.domain, DOMAIN);
-	CHECK_EQ(a.utc_ns, 99);
+	CHECK_EQ(a.utc_ns, 3000000000000000000);
 	/* The shorter delay of both counts, if they are alike. */
 	now += 40 * MS;
 	CHECK(pair(4 * US, 0));

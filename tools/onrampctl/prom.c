@@ -389,6 +389,9 @@ static void put_onrampd(FILE *f, const json_t *now)
 		{ "refuted", "rounds in which a host's lines contradicted its round trip" },
 		{ "seeds", "baselines that the kernel was told" },
 		{ "refused", "baselines that the kernel did not take" },
+		{ "probes", "PROBEs that were sent" },
+		{ "echoes", "pairs of PROBEs that were answered" },
+		{ "echoed", "answers to pairs of PROBEs" },
 	};
 	const json_t *status = j_get(now, "onrampd"), *path;
 	int64_t hosts = 0, heard = 0, v;

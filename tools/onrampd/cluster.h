@@ -16,6 +16,8 @@
 
 #include "baseline_core.h"
 #include "floors.h"
+#include "huygens.h"
+#include "probe.h"
 #include "report.h"
 
 /* Peers; host 0 of baseline_core.h is this one. */
@@ -23,6 +25,9 @@
 
 /* A report counts for this time, ns. */
 #define CLUSTER_REPORT_NS	3000000000LL
+
+/* A path without a new OR-ACK for this time is idle, ns. */
+#define CLUSTER_IDLE_NS		1000000000LL
 
 /* What a path's baseline has to be above another one by, ns, to be mended: noise of software. */
 #define CLUSTER_MARGIN_NS	2000LL
@@ -54,6 +59,7 @@ enum cluster_state {
  * @rtt_tcp: it is by TCP, from socket to socket, and may be longer
  * @rate_mbit: of the link
  * @payload: bytes
+ * @acks: OR-ACKs so far
  * @domain: of the receiver's clock
  * @state: enum cluster_state
  */
@@ -70,6 +76,7 @@ struct cluster_path {
 	bool rtt_tcp;
 	uint32_t rate_mbit;
 	uint32_t payload;
+	uint64_t acks;
 	uint8_t domain;
 	uint8_t state;
 };
@@ -102,6 +109,9 @@ struct cluster_seed {
  * @has_path: @path is valid
  * @path: to it
  * @own: the same, when the kernel last had no seed for it
+ * @acks_ns: when there last was a new OR-ACK of it
+ * @probe: PROBEs to it and from it
+ * @probed: path to it, as PROBEs have it
  * @seed: for that
  * @before: last answer that was no prediction, at @before_ns; 0: none
  * @peer: for replays
@@ -116,6 +126,9 @@ struct cluster_host {
 	bool has_path;
 	struct cluster_path path;
 	struct cluster_path own;
+	int64_t acks_ns;
+	struct probe_way probe;
+	struct cluster_path probed;
 	struct cluster_seed seed;
 	struct baseline_answer before;
 	int64_t before_ns;
@@ -129,6 +142,7 @@ struct cluster_host {
 /**
  * struct cluster - this host and its peers
  * @host: peers
+ * @huygens: PROBEs alone count, by huygens.h
  * @round: of the kernel's state
  * @clocked: the own receive clock is known
  * @domain: its domain
@@ -143,6 +157,7 @@ struct cluster_host {
  */
 struct cluster {
 	struct cluster_host host[CLUSTER_HOSTS];
+	bool huygens;
 	uint64_t round;
 	bool clocked;
 	uint8_t domain;
@@ -200,7 +215,7 @@ static inline void cluster_end(struct cluster *c)
 	unsigned int i;
 
 	for (i = 0; i < CLUSTER_HOSTS; i++)
-		if (c->host[i].seen != c->round)
+		if (c->host[i].seen && c->host[i].seen != c->round)
 			c->host[i] = (struct cluster_host) { .seen = 0 };
 }
 
@@ -239,6 +254,8 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 
 	if (!host)
 		return false;
+	if (path->acks != host->path.acks)
+		host->acks_ns = path->at_ns;
 	/* Two own addresses: the one whose path is known. */
 	if (host->has_path && host->path.known)
 		return true;
@@ -292,6 +309,41 @@ static inline int32_t cluster_slope(const struct cluster_path *p)
 	return p->state <= CLUSTER_UNSUPPORTED ? BASELINE_DRIFT_MAX : p->slope;
 }
 
+/* Error of a line that was known some time ago. */
+static inline int64_t cluster_aged(const struct cluster_path *p, int64_t now_ns)
+{
+	return p->error_ns + (now_ns - p->at_ns) / 1000000 * BASELINE_WANDER_PPM;
+}
+
+/* Has a path no data that tell how long it is? */
+static inline bool cluster_idle(const struct cluster_host *host, int64_t now_ns)
+{
+	const struct cluster_path *p = &host->path;
+
+	return !host->has_path || !p->known || p->state <= CLUSTER_LEARNING ||
+	       (p->state != CLUSTER_SUPPORTED && now_ns - host->acks_ns > CLUSTER_IDLE_NS);
+}
+
+/*
+ * What this host knows of its path to another one; NULL: nothing. A seed is no evidence: this
+ * daemon has told it.
+ */
+static inline const struct cluster_path *cluster_evidence(const struct cluster *c,
+							  const struct cluster_host *host,
+							  int64_t now_ns)
+{
+	bool clean = host->probed.state == CLUSTER_SUPPORTED;
+
+	if (c->huygens)
+		return host->probed.known ? &host->probed : NULL;
+	/* PROBEs met no queue before the path had data: that counts more than data in a queue. */
+	if (host->probed.known && (cluster_idle(host, now_ns) ||
+				   (clean && host->path.state != CLUSTER_SUPPORTED)))
+		return &host->probed;
+	return host->has_path && host->path.known && host->path.state != CLUSTER_SEEDED ?
+	       &host->path : NULL;
+}
+
 static inline void cluster_line(struct cluster *c, const struct baseline_line *line)
 {
 	unsigned int i;
@@ -309,17 +361,16 @@ static inline void cluster_line(struct cluster *c, const struct baseline_line *l
 static inline void cluster_own(struct cluster *c, unsigned int i, int64_t now_ns)
 {
 	const struct cluster_host *host = &c->host[i];
-	const struct cluster_path *p = &host->path;
-	struct baseline_line line = {
-		.from = 0, .to = (uint16_t)(i + 1),
-		.class = cluster_class(c, host->hops, p->rate_mbit),
-		.clean = p->state == CLUSTER_SUPPORTED, .slope = cluster_slope(p),
-		.error_ns = cluster_error(p->error_ns, p->payload, p->rate_mbit, host->hops),
-	};
+	const struct cluster_path *p = cluster_evidence(c, host, now_ns);
+	struct baseline_line line = { .from = 0, .to = (uint16_t)(i + 1) };
 
-	/* What this daemon has told it is no evidence. */
-	if (!host->has_path || !p->known || p->state == CLUSTER_SEEDED)
+	if (!p)
 		return;
+	line.class = cluster_class(c, host->hops, p->rate_mbit);
+	line.clean = p->state == CLUSTER_SUPPORTED;
+	line.slope = cluster_slope(p);
+	line.error_ns = cluster_error(cluster_aged(p, now_ns), p->payload, p->rate_mbit,
+				      host->hops);
 	line.value_ns = cluster_at(p->baseline_ns, line.slope, now_ns - p->at_ns) -
 			(c->clocked ? c->clock_ns : 0);
 	cluster_line(c, &line);
@@ -408,6 +459,94 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 					  host->path.rtt_ns, host->path.rtt_tcp);
 	}
 	return true;
+}
+
+/* Probes -------------------------------------------------------------------- */
+
+/* The rate of a path's link, Mbit/s: of the way back, as the host says, if the kernel has none. */
+static inline uint32_t cluster_rate(struct cluster *c, const struct cluster_host *host)
+{
+	unsigned int k;
+
+	if (host->has_path && host->path.rate_mbit)
+		return host->path.rate_mbit;
+	for (k = 0; k < host->report.n; k++)
+		if (!cluster_named(c, host->report.line[k].addr))
+			return host->report.line[k].rate_mbit;
+	return 0;
+}
+
+/**
+ * cluster_wants_probes() - return whether to send PROBEs to a host
+ * @c: cluster
+ * @host: that is there, and has no path with data that tell more
+ * @now_ns: CLOCK_MONOTONIC
+ */
+static inline bool cluster_wants_probes(struct cluster *c, const struct cluster_host *host,
+					int64_t now_ns)
+{
+	return host->seen && host->peer.session && cluster_reports(host, now_ns) &&
+	       (c->huygens || cluster_idle(host, now_ns)) && cluster_rate(c, host);
+}
+
+/* Samples of a way as huygens.h has them, less @base_ns; return how many. */
+static inline unsigned int cluster_samples(const struct probe_points *points, int64_t now_ns,
+					   int64_t base_ns, struct huygens_point *out)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < points->n; i++) {
+		const struct probe_point *p = &points->point[i];
+
+		if (now_ns - p->t_ns <= PROBE_WINDOW_NS && p->t_ns <= now_ns)
+			out[n++] = (struct huygens_point) {
+				(double)(p->t_ns - now_ns), (double)(p->d_ns - base_ns),
+			};
+	}
+	return n;
+}
+
+/* The line of the way to a host that Huygens finds between the samples of both ways. */
+static inline bool cluster_svm(const struct probe_way *w, int64_t now_ns,
+			       struct baseline_line *line)
+{
+	int64_t base_ns = w->to.point[0].d_ns;
+	struct huygens_point there[PROBE_POINTS], back[PROBE_POINTS];
+	unsigned int n = cluster_samples(&w->to, now_ns, base_ns, there);
+	unsigned int m = cluster_samples(&w->from, now_ns, base_ns, back);
+	struct huygens_fit fit;
+
+	if (n < PROBE_MIN || m < PROBE_MIN)
+		return false;
+	huygens_svm(there, n, back, m, &fit);
+	*line = (struct baseline_line) {
+		.clean = true, .value_ns = base_ns + llround(fit.there),
+		.slope = (int32_t)llround(fit.slope * 4294967296.0), .error_ns = PROBE_NOISE_NS,
+	};
+	return true;
+}
+
+/* What PROBEs say of the path to a host; a clean line of before stays for a while. */
+static inline void cluster_probed(struct cluster *c, struct cluster_host *host, int64_t now_ns)
+{
+	struct baseline_line line;
+
+	if (host->probed.domain != host->probe.domain ||
+	    !cluster_same_clock(host, host->probe.domain) ||
+	    host->probed.state != CLUSTER_SUPPORTED ||
+	    now_ns - host->probed.at_ns > BASELINE_PREDICT_NS)
+		host->probed.known = false;
+	if (!cluster_same_clock(host, host->probe.domain) ||
+	    !(c->huygens ? cluster_svm(&host->probe, now_ns, &line) :
+	      probe_line(&host->probe, now_ns, PROBE_NOISE_NS, &line)) ||
+	    (host->probed.known && !line.clean))
+		return;
+	host->probed = (struct cluster_path) {
+		.known = true, .baseline_ns = line.value_ns, .at_ns = now_ns, .slope = line.slope,
+		.error_ns = line.error_ns, .rate_mbit = cluster_rate(c, host),
+		.payload = PROBE_LEN, .domain = host->probe.domain,
+		.state = line.clean ? CLUSTER_SUPPORTED : CLUSTER_UNSUPPORTED,
+	};
 }
 
 /* Floors -------------------------------------------------------------------- */
@@ -532,9 +671,12 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 
 	c->n_lines = 0;
 	c->n_classes = 0;
-	for (i = 0; i < CLUSTER_HOSTS; i++)
-		if (c->host[i].seen)
-			cluster_own(c, i, now_ns);
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		if (!c->host[i].seen)
+			continue;
+		cluster_probed(c, &c->host[i], now_ns);
+		cluster_own(c, i, now_ns);
+	}
 	for (i = 0; i < CLUSTER_HOSTS; i++) {
 		struct cluster_host *host = &c->host[i];
 
@@ -549,7 +691,10 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 		if (c->host[i].has_path)
 			cluster_class(c, c->host[i].hops, c->host[i].path.rate_mbit);
 	cluster_kept(c, now_ns);
-	baseline_solve(c->line, c->n_lines, c->kept, &c->solution);
+	if (c->huygens)
+		huygens_solve(c->line, c->n_lines, c->kept, &c->solution);
+	else
+		baseline_solve(c->line, c->n_lines, c->kept, &c->solution);
 	for (i = 0; i < c->n_classes; i++)
 		if (cluster_floor(c, i, now_ns, &f))
 			floors_keep(&c->floors, &f);
@@ -585,17 +730,19 @@ static inline enum report_verdict cluster_report(struct cluster_host *host,
 static inline bool cluster_put(const struct cluster *c, const struct cluster_host *host,
 			       int64_t now_ns, struct report *r)
 {
-	const struct cluster_path *p = &host->path;
+	const struct cluster_path *p = cluster_evidence(c, host, now_ns);
 	struct report_line *l = &r->line[r->n];
-	int32_t slope = cluster_slope(p);
+	int64_t error_ns;
+	int32_t slope;
 
-	if (r->n == REPORT_LINES || !host->seen || !host->has_path || !p->known ||
-	    p->state <= CLUSTER_LEARNING || p->state == CLUSTER_SEEDED)
+	if (r->n == REPORT_LINES || !host->seen || !p || p->state <= CLUSTER_LEARNING)
 		return false;
+	error_ns = cluster_aged(p, now_ns);
+	slope = cluster_slope(p);
 	*l = (struct report_line) {
 		.value_ns = cluster_at(p->baseline_ns, slope, now_ns - p->at_ns) - c->clock_ns,
 		.slope = slope, .rate_mbit = p->rate_mbit, .domain = p->domain,
-		.error_ns = p->error_ns < UINT32_MAX ? (uint32_t)p->error_ns : UINT32_MAX,
+		.error_ns = (uint32_t)(error_ns < UINT32_MAX ? error_ns : UINT32_MAX),
 		.payload = (uint16_t)(p->payload < 65535 ? p->payload : 65535),
 		.hops = host->hops, .clean = p->state == CLUSTER_SUPPORTED,
 	};

@@ -274,4 +274,50 @@ static inline void huygens_clocks(const struct huygens_edge *edges, unsigned int
 			clocks[i].error_ns = sqrt(clocks[i].error_ns / count[i]);
 }
 
+/**
+ * huygens_solve() - compute the clocks of all hosts, in place of baseline_solve()
+ * @lines: all, baseline_valid(), at most one from a host to another
+ * @n: how many, at most BASELINE_LINES
+ * @kept: floors that were known before, by class
+ * @s: result; both bounds are the clock, as nothing is known of its error but what loops say
+ */
+static inline void huygens_solve(const struct baseline_line *lines, unsigned int n,
+				 const struct baseline_floor *kept,
+				 struct baseline_solution *s)
+{
+	struct huygens_edge edges[BASELINE_LINES];
+	struct huygens_clock clocks[BASELINE_HOSTS];
+	unsigned int i, k = 0;
+
+	baseline_floors(lines, n, kept, s->floor);
+	for (i = 0; i < BASELINE_HOSTS; i++) {
+		s->pair[i] = (struct baseline_floor) { .ns = BASELINE_NONE };
+		s->left_out[i] = false;
+	}
+	for (i = 0; i < n; i++) {
+		const struct baseline_line *l = &lines[i], *back = baseline_back(lines, n, l);
+
+		if (!l->from)
+			s->pair[l->to] = baseline_pair(l, back, s->floor);
+		if (!back || l->from > l->to)
+			continue;
+		edges[k++] = (struct huygens_edge) {
+			.from = l->from, .to = l->to, .ns = (l->value_ns - back->value_ns) / 2,
+			.slope = ((double)l->slope - back->slope) / 2,
+		};
+	}
+	huygens_clocks(edges, k, clocks, BASELINE_HOSTS);
+	for (i = 0; i < BASELINE_HOSTS; i++) {
+		struct baseline_bound bound = { .ns = BASELINE_NONE };
+
+		if (clocks[i].known && clocks[i].error_ns < BASELINE_ERROR_MAX_NS)
+			bound = (struct baseline_bound) {
+				.ns = clocks[i].ns, .slope = llround(clocks[i].slope),
+				.error_ns = llround(2 * clocks[i].error_ns),
+			};
+		s->upper[i] = bound;
+		s->lower[i] = bound;
+	}
+}
+
 #endif /* ONRAMPD_HUYGENS_H */

@@ -73,6 +73,7 @@ static int on_path(struct nl_msg *msg, void *arg)
 	p.slope = (int32_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_SLOPE], 0);
 	p.error_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0);
 	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);
+	p.acks = attr_number(tb[ONRAMP_A_PATH_ACKS], 0);
 	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);
 	p.rate_mbit = (uint32_t)(attr_number(tb[ONRAMP_A_PATH_LINE_RATE], 0) / 125000);
 	p.rtt_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS], 0);

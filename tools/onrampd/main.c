@@ -43,6 +43,7 @@
 #include "util.h"
 
 #include "kernel.h"
+#include "udp.h"
 
 #define ONRAMPD_PORT	2990
 /* Of the cluster's key, bytes. */
@@ -55,6 +56,17 @@
 #define SILENT_NS	(30 * NSEC_PER_SEC)
 /* Messages of a host that are looked at in an interval, at most. */
 #define MESSAGES_MAX	8
+/* PROBEs and ECHOs of a host, likewise: 0.25 s of pairs, there and back, and as many again. */
+#define PROBES_MAX	64
+/* Mean time between two pairs, us, and least time between two to the same host, ns. */
+#define PROBE_US	4000
+#define PAIR_NS		(40 * NSEC_PER_MSEC)
+/* Ethernet, IPv6 and UDP around a message, with preamble and gap, bytes. */
+#define WIRE_BYTES	86
+/* Bytes that were not sent and may be sent later, at most: pairs to ten hosts. */
+#define CREDIT_MAX	30000
+/* PROBEs whose times of departure may be to come. */
+#define LEAVING		64
 /* Paths are read no sooner than this after the last time, because of an event, ns. */
 #define SOON_NS		(10 * NSEC_PER_MSEC)
 /* Between two writings of the floors, ns. */
@@ -70,13 +82,17 @@
  * @next_ns: when the next one goes out
  * @wait_ns: time to the one after that
  * @sent: messages so far
- * @looked: messages of this interval that were looked at
+ * @pair_ns: when the last pair of PROBEs was sent
+ * @looked: REPORTs of this interval that were looked at
+ * @probed: other messages, likewise
  */
 struct talk {
 	uint64_t next_ns;
 	uint64_t wait_ns;
 	uint64_t sent;
+	uint64_t pair_ns;
 	unsigned int looked;
+	unsigned int probed;
 };
 
 static struct options {
@@ -88,6 +104,7 @@ static struct options {
 	const char *user;
 	const char *state;
 	const char *run;
+	bool huygens;
 	bool dry_run;
 	bool json;
 	uint64_t count;		/* rounds; 0: no end */
@@ -98,6 +115,7 @@ static struct options {
 
 static struct counters {
 	uint64_t sent, received, strangers, forged, replayed, refuted, seeds, refused;
+	uint64_t probes, echoes, echoed;
 } counters;
 
 static struct cluster cluster;
@@ -110,87 +128,69 @@ static size_t key_len;
 static uint64_t session, rounds, last_round_ns;
 static unsigned int told;
 static int sock4 = -1, sock6 = -1, state_fd = -1, run_fd = -1;
-static uint64_t kept_ns, status_ns;
+static uint64_t kept_ns, status_ns, earned_ns;
+static int64_t credit_bytes, own_clock_ns;
+static uint8_t own_domain;
 
 /* Messages ------------------------------------------------------------------ */
 
-static bool is_v4(const uint8_t *addr)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	return !memcmp(addr, mapped, 12);
-}
-
 static const char *show(const uint8_t *addr, char *text)
 {
-	return inet_ntop(is_v4(addr) ? AF_INET : AF_INET6, is_v4(addr) ? addr + 12 : addr, text,
-			 INET6_ADDRSTRLEN);
+	bool v4 = udp_is_v4(addr);
+
+	return inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? addr + 12 : addr, text, INET6_ADDRSTRLEN);
 }
 
-/* The MAC of a message between two addresses. */
-static void sign(const uint8_t *from, const uint8_t *to, const uint8_t *msg, uint8_t *mac)
+/* The MAC of a message between two addresses: of its first bytes. */
+static void sign(const uint8_t *from, const uint8_t *to, const uint8_t *msg, size_t len,
+		 uint8_t *mac)
 {
 	uint8_t text[32 + REPORT_SIGNED];
-	unsigned int len = REPORT_MAC_LEN;
+	unsigned int mac_len = REPORT_MAC_LEN;
 
 	memcpy(text, from, 16);
 	memcpy(text + 16, to, 16);
-	memcpy(text + 32, msg, REPORT_SIGNED);
-	if (!HMAC(EVP_sha256(), key, (int)key_len, text, sizeof(text), mac, &len) ||
-	    len != REPORT_MAC_LEN)
+	memcpy(text + 32, msg, len);
+	if (!HMAC(EVP_sha256(), key, (int)key_len, text, 32 + len, mac, &mac_len) ||
+	    mac_len != REPORT_MAC_LEN)
 		die("HMAC-SHA256 is not available in OpenSSL");
+}
+
+static bool genuine(const struct udp_ends *ends, const uint8_t *msg, size_t len)
+{
+	uint8_t mac[REPORT_MAC_LEN];
+
+	sign(ends->from, ends->to, msg, len, mac);
+	return !CRYPTO_memcmp(mac, msg + len, sizeof(mac));
+}
+
+static int socket_to(const struct cluster_host *host)
+{
+	return udp_is_v4(host->addr) ? sock4 : sock6;
+}
+
+/* Sign @head bytes of a message, and send @len. */
+static bool send_to(const struct cluster_host *host, uint8_t *msg, size_t head, size_t len,
+		    bool stamp)
+{
+	struct udp_ends ends = { .scope = host->path.scope };
+
+	memcpy(ends.from, host->local, 16);
+	memcpy(ends.to, host->addr, 16);
+	sign(host->local, host->addr, msg, head, msg + head);
+	credit_bytes -= (int64_t)(len + WIRE_BYTES);
+	return udp_send(socket_to(host), (uint16_t)options.port, &ends, msg, len, stamp);
 }
 
 static void send_report(unsigned int i, int64_t now)
 {
 	const struct cluster_host *host = &cluster.host[i];
 	struct report r = { .session = session, .count = ++talks[i].sent };
-	struct sockaddr_in to4 = {
-		.sin_family = AF_INET, .sin_port = htons((uint16_t)options.port),
-	};
-	struct sockaddr_in6 to6 = {
-		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)options.port),
-		.sin6_scope_id = host->path.scope,
-	};
-	union {
-		char space[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-		struct cmsghdr align;
-	} control = { .space = { 0 } };
 	uint8_t msg[REPORT_LEN];
-	struct iovec iov = { msg, sizeof(msg) };
-	struct msghdr hdr = {
-		.msg_name = is_v4(host->addr) ? (void *)&to4 : (void *)&to6,
-		.msg_namelen = is_v4(host->addr) ? sizeof(to4) : sizeof(to6),
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-	};
-	struct cmsghdr *cmsg = &control.align;
 
 	cluster_fill(&cluster, host, now, &r);
 	report_encode(&r, msg);
-	sign(host->local, host->addr, msg, msg + REPORT_SIGNED);
-	if (is_v4(host->addr)) {
-		struct in_pktinfo info = { .ipi_ifindex = 0 };
-
-		memcpy(&to4.sin_addr, host->addr + 12, 4);
-		memcpy(&info.ipi_spec_dst, host->local + 12, 4);
-		hdr.msg_controllen = CMSG_SPACE(sizeof(info));
-		cmsg->cmsg_level = IPPROTO_IP;
-		cmsg->cmsg_type = IP_PKTINFO;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
-	} else {
-		struct in6_pktinfo info = { .ipi6_ifindex = 0 };
-
-		memcpy(&to6.sin6_addr, host->addr, 16);
-		memcpy(&info.ipi6_addr, host->local, 16);
-		hdr.msg_controllen = CMSG_SPACE(sizeof(info));
-		cmsg->cmsg_level = IPPROTO_IPV6;
-		cmsg->cmsg_type = IPV6_PKTINFO;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
-	}
-	if (sendmsg(is_v4(host->addr) ? sock4 : sock6, &hdr, MSG_DONTWAIT) == REPORT_LEN)
-		counters.sent++;
+	counters.sent += send_to(host, msg, REPORT_SIGNED, sizeof(msg), false);
 }
 
 /* The hosts whose turn it is, in an order by chance, some of them. */
@@ -207,6 +207,7 @@ static void send_reports(uint64_t now)
 		struct talk *t = &talks[order[i]];
 
 		t->looked = 0;
+		t->probed = 0;
 		if (!cluster.host[order[i]].seen)
 			*t = (struct talk) { .sent = 0 };
 		if (!t->wait_ns)
@@ -223,56 +224,13 @@ static void send_reports(uint64_t now)
 	}
 }
 
-/* Ends of a message, and the hops that it has made. */
-static bool read_ends(struct msghdr *hdr, uint8_t *from, uint8_t *to, uint8_t *hops)
+/* A REPORT; return whether it is of use. */
+static bool take_report(struct cluster_host *host, struct talk *t, const uint8_t *msg, size_t len,
+			uint8_t hops)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	const struct sockaddr_in6 *from6 = hdr->msg_name;
-	const struct sockaddr_in *from4 = hdr->msg_name;
-	struct cmsghdr *cmsg;
-	bool has_to = false;
-	int ttl = 0;
-
-	for (cmsg = CMSG_FIRSTHDR(hdr); cmsg; cmsg = CMSG_NXTHDR(hdr, cmsg)) {
-		const void *data = CMSG_DATA(cmsg);
-
-		if (cmsg->cmsg_level == IPPROTO_IP && cmsg->cmsg_type == IP_PKTINFO) {
-			memcpy(to, mapped, 12);
-			memcpy(to + 12, &((const struct in_pktinfo *)data)->ipi_addr, 4);
-			has_to = true;
-		} else if (cmsg->cmsg_level == IPPROTO_IPV6 && cmsg->cmsg_type == IPV6_PKTINFO) {
-			memcpy(to, &((const struct in6_pktinfo *)data)->ipi6_addr, 16);
-			has_to = true;
-		} else if ((cmsg->cmsg_level == IPPROTO_IP && cmsg->cmsg_type == IP_TTL) ||
-			   (cmsg->cmsg_level == IPPROTO_IPV6 && cmsg->cmsg_type == IPV6_HOPLIMIT)) {
-			memcpy(&ttl, data, sizeof(ttl));
-		}
-	}
-	*hops = ttl > 0 && ttl <= 64 ? (uint8_t)(64 - ttl) : REPORT_HOPS_UNKNOWN;
-	if (from4->sin_family == AF_INET) {
-		memcpy(from, mapped, 12);
-		memcpy(from + 12, &from4->sin_addr, 4);
-	} else {
-		memcpy(from, &from6->sin6_addr, 16);
-	}
-	return has_to;
-}
-
-/* A message, the cheap checks first; return whether it is of use. */
-static bool take(const uint8_t *msg, size_t len, const uint8_t *from, const uint8_t *to,
-		 uint8_t hops)
-{
-	struct cluster_host *host = cluster_find(&cluster, from);
-	struct talk *t = host ? &talks[host - cluster.host] : NULL;
-	uint8_t mac[REPORT_MAC_LEN];
 	struct report r;
 
-	if (!host || len != REPORT_LEN || t->looked++ >= MESSAGES_MAX) {
-		counters.strangers++;
-		return false;
-	}
-	sign(from, to, msg, mac);
-	if (CRYPTO_memcmp(mac, msg + REPORT_SIGNED, sizeof(mac)) || !report_decode(msg, len, &r)) {
+	if (!report_decode(msg, len, &r)) {
 		counters.forged++;
 		return false;
 	}
@@ -285,6 +243,173 @@ static bool take(const uint8_t *msg, size_t len, const uint8_t *from, const uint
 	if (t->next_ns > now_ns() + t->wait_ns)
 		t->next_ns = 0;
 	return true;
+}
+
+/* Own session, the host's, and own receive clock. */
+static void put_clock(const struct cluster_host *host, struct probe *p)
+{
+	p->session = session;
+	p->echo = host->peer.session;
+	p->domain = cluster.domain;
+	p->utc_ns = udp_utc_ns() - cluster.clock_ns;
+}
+
+/* A PROBE or an ECHO. */
+static void take_probe(struct cluster_host *host, const uint8_t *msg, size_t len,
+		       int64_t arrived_ns)
+{
+	uint8_t answer[ECHO_LEN];
+	struct probe p, echo;
+	bool valid;
+
+	if (!probe_decode(msg, len, &p)) {
+		counters.forged++;
+		return;
+	}
+	if (p.kind == PROBE_ECHO) {
+		valid = probe_echoed(&host->probe, &p, host->peer.session, session);
+		counters.echoed += valid;
+	} else if (!arrived_ns || !cluster.clocked) {
+		return;
+	} else if (probe_heard(&host->probe, &p, host->peer.session, session, arrived_ns,
+			       cluster.clock_ns, &echo, &valid)) {
+		put_clock(host, &echo);
+		probe_encode(&echo, answer);
+		counters.echoes += send_to(host, answer, PROBE_SIGNED, sizeof(answer), false);
+	}
+	counters.replayed += !valid;
+}
+
+/* A message, the cheap checks first; return whether it is of use for lines. */
+static bool take(const uint8_t *msg, size_t len, const struct udp_ends *ends)
+{
+	struct cluster_host *host = cluster_find(&cluster, ends->from);
+	struct talk *t = host ? &talks[host - cluster.host] : NULL;
+	bool report = len == REPORT_LEN;
+
+	if (!host || (!report && len != PROBE_LEN && len != ECHO_LEN) ||
+	    (report ? t->looked++ >= MESSAGES_MAX : t->probed++ >= PROBES_MAX)) {
+		counters.strangers++;
+		return false;
+	}
+	if (!genuine(ends, msg, report ? REPORT_SIGNED : PROBE_SIGNED)) {
+		counters.forged++;
+		return false;
+	}
+	if (report)
+		return take_report(host, t, msg, len, ends->hops);
+	take_probe(host, msg, len, ends->arrived_ns);
+	return false;
+}
+
+/* Probes -------------------------------------------------------------------- */
+
+/**
+ * struct leaving - PROBEs whose times of departure are to come, of a socket
+ * @host: place of the receiver in struct cluster
+ * @count: of the pair
+ * @n: number of the next one, as the kernel counts them
+ */
+static struct leaving {
+	struct {
+		uint8_t host;
+		uint64_t count;
+	} probe[LEAVING];
+	uint32_t n;
+} leaving4, leaving6;
+
+static bool send_probe(struct cluster_host *host, struct probe *p)
+{
+	struct leaving *l = udp_is_v4(host->addr) ? &leaving4 : &leaving6;
+	uint8_t msg[PROBE_LEN] = { 0 };
+
+	probe_encode(p, msg);
+	if (!send_to(host, msg, PROBE_SIGNED, sizeof(msg), true)) {
+		/* Whether the kernel has counted it is unknown: let both begin again. */
+		udp_count_again(socket_to(host));
+		l->n = 0;
+		return false;
+	}
+	l->probe[l->n % LEAVING].host = (uint8_t)(host - cluster.host);
+	l->probe[l->n++ % LEAVING].count = p->count;
+	counters.probes++;
+	return true;
+}
+
+static void read_left(int fd)
+{
+	struct leaving *l = fd == sock4 ? &leaving4 : &leaving6;
+	int64_t left_ns;
+	uint32_t id;
+
+	while (udp_left(fd, &id, &left_ns)) {
+		struct cluster_host *host;
+
+		if (!left_ns || l->n - id > LEAVING || l->n == id)
+			continue;
+		host = &cluster.host[l->probe[id % LEAVING].host];
+		/* Pairs are of even and odd numbers: both are sent, or the count begins again. */
+		probe_left(&host->probe, l->probe[id % LEAVING].count, id % 2, left_ns);
+	}
+}
+
+/* Bytes that may be sent by now: 0.03 % of the slowest link. */
+static void earn(uint64_t now)
+{
+	uint64_t rate_mbit = UINT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		uint32_t mbit = cluster.host[i].seen ?
+				cluster_rate(&cluster, &cluster.host[i]) : 0;
+
+		if (mbit && mbit < rate_mbit)
+			rate_mbit = mbit;
+	}
+	/* Mbit/s are bytes in 8 us; 3 of 10000. */
+	if (rate_mbit != UINT64_MAX)
+		credit_bytes += (int64_t)((now - earned_ns) / NSEC_PER_USEC * rate_mbit * 3 /
+					  80000);
+	if (credit_bytes > CREDIT_MAX)
+		credit_bytes = CREDIT_MAX;
+	/* REPORTs alone take more on slow links. */
+	if (credit_bytes < -CREDIT_MAX)
+		credit_bytes = -CREDIT_MAX;
+	earned_ns = now;
+}
+
+/* A pair to the next host that PROBEs are of use to, if there is credit. */
+static int on_probe(sd_event_source *source, uint64_t usec, void *arg)
+{
+	static unsigned int next;
+	uint64_t now = now_ns(), wait_us = PAIR_NS / NSEC_PER_USEC;
+	unsigned int i;
+
+	(void)usec;
+	(void)arg;
+	earn(now);
+	for (i = 0; i < CLUSTER_HOSTS && credit_bytes > 0 && cluster.clocked; i++) {
+		struct cluster_host *host = &cluster.host[next];
+		struct talk *t = &talks[next];
+		struct probe p;
+
+		next = (next + 1) % CLUSTER_HOSTS;
+		if (t->pair_ns + PAIR_NS > now ||
+		    !cluster_wants_probes(&cluster, host, (int64_t)now))
+			continue;
+		t->pair_ns = now;
+		wait_us = PROBE_US;
+		put_clock(host, &p);
+		probe_send(&host->probe, &p, cluster.clock_ns);
+		if (!send_probe(host, &p))
+			break;
+		p.kind = PROBE_SECOND;
+		send_probe(host, &p);
+		break;
+	}
+	sd_event_source_set_time_relative(source, wait_us * 3 / 4 +
+					  (uint64_t)random() % (wait_us / 2));
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
 /* Output -------------------------------------------------------------------- */
@@ -312,6 +437,10 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 			"remote", show(host->addr, remote), "reports", reports,
 			"refuted", host->refuted, "left_out",
 			cluster.solution.left_out[host - cluster.host + 1]);
+	if (host->probe.to.n)
+		json_object_set_new(row, "probe_samples", json_integer(host->probe.to.n));
+	if (host->probed.known)
+		json_object_set_new(row, "probed", json_string(states[host->probed.state]));
 	if (host->hops != REPORT_HOPS_UNKNOWN)
 		json_object_set_new(row, "hops", json_integer(host->hops));
 	if (!host->has_path || !p->known)
@@ -483,6 +612,8 @@ static json_t *counters_of(void)
 		{ "strangers", counters.strangers }, { "forged", counters.forged },
 		{ "replayed", counters.replayed }, { "refuted", counters.refuted },
 		{ "seeds", counters.seeds }, { "refused", counters.refused },
+		{ "probes", counters.probes }, { "echoes", counters.echoes },
+		{ "echoed", counters.echoed },
 	};
 	json_t *o = json_object();
 	size_t i;
@@ -539,6 +670,9 @@ static void work(void)
 
 	if (kernel_read(kernel, &cluster))
 		return;
+	/* Nobody sends to this host, so or_acker has no clock: one that nobody knows will do. */
+	if (!cluster.clocked && key_len)
+		cluster_clock(&cluster, own_domain, own_clock_ns);
 	now = now_ns();
 	last_round_ns = now;
 	cluster_solve(&cluster, (int64_t)now);
@@ -552,7 +686,8 @@ static unsigned int known(void)
 	unsigned int i, n = cluster.clocked;
 
 	for (i = 0; i < CLUSTER_HOSTS; i++)
-		n += cluster.host[i].has_path && cluster.host[i].path.known;
+		n += (cluster.host[i].has_path && cluster.host[i].path.known) ||
+		     cluster.host[i].probed.known;
 	return n;
 }
 
@@ -621,22 +756,16 @@ static int soon(void)
 
 static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct sockaddr_in6 name;
-	uint8_t msg[REPORT_LEN + 1], from[16], to[16], hops;
-	char control[256] __attribute__((aligned(8)));
-	struct iovec iov = { msg, sizeof(msg) };
-	struct msghdr hdr = {
-		.msg_name = &name, .msg_namelen = sizeof(name), .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	ssize_t len = recvmsg(fd, &hdr, MSG_DONTWAIT);
+	uint8_t msg[PROBE_LEN + 1];
+	struct udp_ends ends;
+	long len;
 
 	(void)source;
-	(void)events;
 	(void)arg;
-	if (len >= 0 && read_ends(&hdr, from, to, &hops))
-		return take(msg, (size_t)len, from, to, hops) ? soon() : 0;
-	return 0;
+	if (events & EPOLLERR)
+		read_left(fd);
+	len = udp_receive(fd, msg, sizeof(msg), &ends);
+	return len >= 0 && take(msg, (size_t)len, &ends) ? soon() : 0;
 }
 
 /* A new path. */
@@ -672,32 +801,6 @@ static void read_key(const char *path)
 	key_len = (size_t)len;
 }
 
-static int open_socket(int family)
-{
-	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1, ttl = 64;
-	in_port_t port = htons((uint16_t)options.port);
-	struct sockaddr_in any4 = { .sin_family = family, .sin_port = port };
-	struct sockaddr_in6 any6 = { .sin6_family = family, .sin6_port = port };
-
-	if (fd < 0 && family == AF_INET6)
-		return -1;
-	if (fd < 0)
-		die("UDP socket: %s", strerror(errno));
-	if (family == AF_INET ?
-	    setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one)) ||
-	    setsockopt(fd, IPPROTO_IP, IP_RECVTTL, &one, sizeof(one)) ||
-	    setsockopt(fd, IPPROTO_IP, IP_TTL, &ttl, sizeof(ttl)) :
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one)) ||
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one)) ||
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, &one, sizeof(one)) ||
-	    setsockopt(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &ttl, sizeof(ttl)))
-		die("UDP socket: %s", strerror(errno));
-	if (bind(fd, family == AF_INET ? (struct sockaddr *)&any4 : (struct sockaddr *)&any6,
-		 family == AF_INET ? sizeof(any4) : sizeof(any6)))
-		die("UDP port %llu: %s", (unsigned long long)options.port, strerror(errno));
-	return fd;
-}
-
 /* As root: be options.user, with CAP_NET_ADMIN alone. The unit of systemd never is root. */
 static void drop_root(void)
 {
@@ -731,6 +834,7 @@ static const char usage[] =
 	"  -n, --dry-run         print what it would tell, and tell nothing\n"
 	"  -j, --json            with --dry-run: a line of JSON each time\n"
 	"  -c, --count N         end after N rounds\n"
+	"  -E, --estimator NAME  bounds, or huygens: clocks by PROBEs alone, to compare with (bounds)\n"
 	"  -i, --interval SEC    time between rounds, 0.05 to 10 (0.25)\n"
 	"  -e, --expiry SEC      for which the kernel believes it, 0.1 to 10 (3)\n"
 	"  -m, --max-error SEC   tell nothing that may be wrong by more, up to 0.01 (0.00005)\n"
@@ -747,6 +851,7 @@ static void parse(int argc, char **argv)
 		{ "key", required_argument, NULL, 'k' }, { "dry-run", no_argument, NULL, 'n' },
 		{ "json", no_argument, NULL, 'j' }, { "count", required_argument, NULL, 'c' },
 		{ "interval", required_argument, NULL, 'i' },
+		{ "estimator", required_argument, NULL, 'E' },
 		{ "expiry", required_argument, NULL, 'e' },
 		{ "max-error", required_argument, NULL, 'm' },
 		{ "port", required_argument, NULL, 'p' }, { "user", required_argument, NULL, 'u' },
@@ -755,7 +860,7 @@ static void parse(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "k:njc:i:e:m:p:r:s:u:hV", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "k:njc:i:e:E:m:p:r:s:u:hV", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'k':
 			options.key = optarg;
@@ -777,6 +882,11 @@ static void parse(int argc, char **argv)
 		case 'e':
 			if (!parse_seconds(optarg, 0.1, 10, &options.expiry_ns))
 				die_usage("--expiry %s: expected 0.1 to 10 seconds", optarg);
+			break;
+		case 'E':
+			options.huygens = !strcmp(optarg, "huygens");
+			if (!options.huygens && strcmp(optarg, "bounds"))
+				die_usage("--estimator %s: expected bounds or huygens", optarg);
 			break;
 		case 'm':
 			if (!parse_seconds(optarg, 0, 0.01, &options.max_error_ns))
@@ -807,6 +917,8 @@ static void parse(int argc, char **argv)
 	}
 	if (optind < argc)
 		die_usage("unexpected argument '%s'", argv[optind]);
+	if (options.huygens && !options.key)
+		die_usage("--estimator huygens: expected --key, too");
 	if (options.json && !options.dry_run)
 		die_usage("--json: expected --dry-run, too");
 	if (options.dry_run && options.run)
@@ -838,6 +950,8 @@ static void begin(void)
 		die("getrandom: %s", strerror(errno));
 	session |= 1;
 	srandom(seed32);
+	own_domain = (uint8_t)random();
+	own_clock_ns = (int64_t)((uint64_t)random() << 28);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
@@ -853,6 +967,10 @@ static void begin(void)
 	check(sd_event_add_time_relative(loop, &soon_source, CLOCK_MONOTONIC, 0, 1000, on_soon,
 					 NULL), "timer");
 	check(sd_event_source_set_enabled(soon_source, SD_EVENT_OFF), "timer");
+	earned_ns = now_ns();
+	if (key_len)
+		check(sd_event_add_time_relative(loop, NULL, CLOCK_MONOTONIC, PROBE_US, 100,
+						 on_probe, NULL), "timer");
 	if (sock4 >= 0)
 		check(sd_event_add_io(loop, NULL, sock4, EPOLLIN, on_message, NULL), "UDP");
 	if (sock6 >= 0)
@@ -864,11 +982,12 @@ int main(int argc, char **argv)
 	int status;
 
 	parse(argc, argv);
+	cluster.huygens = options.huygens;
 	if (options.key)
 		read_key(options.key);
 	if (key_len) {
-		sock4 = open_socket(AF_INET);
-		sock6 = open_socket(AF_INET6);
+		sock4 = udp_open(AF_INET, (uint16_t)options.port);
+		sock6 = udp_open(AF_INET6, (uint16_t)options.port);
 	}
 	if (options.state)
 		state_fd = open_dir(options.state);

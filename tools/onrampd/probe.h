@@ -359,7 +359,7 @@ static inline bool probe_echoed(struct probe_way *w, const struct probe *p, uint
 	struct probe_pair *pair = probe_find(w->sent, p->count);
 
 	if (p->session != session || p->echo != own || !pair || pair->arrived_ns[1] ||
-	    !probe_time(p->time_ns[0]) || !probe_time(p->time_ns[1]) || !probe_time(p->utc_ns))
+	    !probe_time(p->time_ns[0]) || !probe_time(p->time_ns[1]))
 		return false;
 	probe_clock(w, p->domain);
 	pair->arrived_ns[0] = p->time_ns[0];
