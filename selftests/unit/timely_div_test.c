@@ -16,7 +16,7 @@
 void timely_div_flow(struct timely_flow *f, const struct timely_params *p,
 		     u64 bps, u64 now_ns, struct timely_result *res)
 {
-	struct timely_event event = { now_ns, now_ns, (u32)bps, (u32)now_ns };
+	struct timely_event event = { now_ns, now_ns, (u32)bps, (u32)now_ns, (u32)bps };
 	u64 cut;
 
 	timely_restart(f, p, bps, bps, now_ns);
