@@ -14,6 +14,8 @@ pair() {
 	link_up "$A" a0 "$V4_A" "$V6_A"
 	link_up "$B" b0 10.77.1.2 "$V6_B1"
 	V4_B=10.77.1.2 V6_B=$V6_B1
+	wait_for 5 in_ns "$A" ping -c 1 -W 1 -q "$V4_B" >/dev/null
+	wait_for 5 in_ns "$A" ping -c 1 -W 1 -q "$V6_B" >/dev/null
 }
 
 # used ADDR [DCLOAD_OPTION...]: sets was and got, decisions with On-Ramp's delay before and after a load.
@@ -22,7 +24,7 @@ used() {
 	shift
 
 	was=$(timely_count "$A" OwdUsed)
-	load "$A" --to "$to" --cc timely --rate-limit 100mbit --duration 0.5 "$@"
+	load "$A" --to "$to" --cc timely --rate-limit 100mbit --duration 1 "$@"
 	got=$(timely_count "$A" OwdUsed)
 }
 
