@@ -8,26 +8,13 @@
  * FILE is on a file system of BPF's.
  */
 #define _GNU_SOURCE
-#include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	int fd = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	if (fd < 0) {
-		perror("bpf");
-		exit(1);
-	}
-	return fd;
-}
+#include "../lib/bpf.h"
 
 /* When the last packet's bytes have left. */
 static int map_create(void)

@@ -7,28 +7,13 @@
  * Runs until it is ended, and the program goes with it.
  */
 #define _GNU_SOURCE
-#include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "../lib/bpf.h"
 #include "../lib/netns.h"
-
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	int fd = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	if (fd < 0) {
-		perror("bpf");
-		exit(1);
-	}
-	return fd;
-}
 
 int main(int argc, char **argv)
 {
