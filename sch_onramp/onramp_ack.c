@@ -472,8 +472,10 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_publish(conn, s.now_ns);
 	if (!onramp_counted(verdict))
 		goto out;
-	atomic64_set(&conn->delay, (s64)(s.tx_ns >> ONRAMP_DELAY_SHIFT << 32 |
-					 clamp_t(s64, d.owd_ns, 1, U32_MAX)));
+	/* A synchronised delay is that of the whole way. */
+	atomic64_set(&conn->delay,
+		     (s64)(s.tx_ns >> ONRAMP_DELAY_SHIFT << 32 |
+			   clamp_t(s64, d.absolute ? s.owd_ns : d.owd_ns, 1, U32_MAX)));
 	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
 	/* The data that left last found the path empty, or nearly so. */
 	if (tx->end == conn->ring.next &&
