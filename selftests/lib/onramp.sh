@@ -61,6 +61,16 @@ ksft_forget_closed() {
 	done <"$KSFT_TMP/namespaces"
 }
 
+# orphans: TCP sockets without a process, of all namespaces.
+orphans() {
+	awk '$1 == "TCP:" { print $5 }' /proc/net/sockstat
+}
+
+# ksft_unload MODULE: within 20 s, or when the last timer that TCP has set for such a socket is over.
+ksft_unload() {
+	wait_for 20 rmmod "$1" || { [ "$(orphans)" -gt 0 ] && wait_for 110 rmmod "$1"; }
+}
+
 ksft_cleanup() {
 	local status=$? pid name line
 
@@ -74,7 +84,7 @@ ksft_cleanup() {
 	sed 's/^/netns del /' "$KSFT_TMP/namespaces" | ip -force -batch -
 	while read -r line; do
 		eval "$line" >/dev/null || {
-			echo "# this could not be undone: $line"
+			echo "# this could not be undone, with $(orphans) sockets without a process: $line"
 			status=1
 		}
 	done <"$KSFT_TMP/undo"
@@ -421,7 +431,7 @@ need_module() {
 			echo "Bail out! the module $module cannot be loaded"
 			exit 1
 		}
-		undo "wait_for 20 rmmod $module"
+		undo "ksft_unload $module"
 	fi
 }
 

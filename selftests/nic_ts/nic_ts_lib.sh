@@ -17,8 +17,8 @@ need_bus() {
 			exit 1
 		}
 	done
-	undo 'wait_for 20 rmmod nic_ts_test'
-	undo 'wait_for 20 rmmod nic_ts'
+	undo 'ksft_unload nic_ts_test'
+	undo 'ksft_unload nic_ts'
 }
 
 # quiet NAMESPACE...: no packets but those of the test.

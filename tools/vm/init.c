@@ -65,6 +65,8 @@
 #define KILL_WAIT_MS		10000
 /* How long a module may stay busy after its last user was killed. */
 #define RMMOD_WAIT_MS		20000
+/* And while sockets without a process are left: until a timer that TCP had set before. */
+#define ORPHAN_WAIT_MS		130000
 /* Long enough for kmemleak's grey period, see kmemleak_scan(). */
 #define KMEMLEAK_WAIT_S		6
 
@@ -422,6 +424,35 @@ static void save_defaults(void)
 	slurp("/proc/sys/net/core/default_qdisc", boot_qdisc, sizeof(boot_qdisc));
 }
 
+/*
+ * A TCP socket lives on without its process while it has data to send, 100 s and more where the
+ * path is gone, and with it its namespace and its congestion control. Give up after one retry.
+ */
+static void forget_closed(const char *netns)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int there = open(netns, O_RDONLY | O_CLOEXEC);
+
+	if (home >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
+		spit("/proc/sys/net/ipv4/tcp_orphan_retries", "1");
+		if (setns(home, CLONE_NEWNET))
+			fault("the namespace of init: %s", strerror(errno));
+	}
+	close(there);
+	close(home);
+}
+
+/* TCP sockets without a process, of all namespaces. */
+static unsigned long orphans(void)
+{
+	char text[1024], *at;
+
+	if (slurp("/proc/net/sockstat", text, sizeof(text)) < 0)
+		return 0;
+	at = strstr(text, " orphan ");
+	return at ? strtoul(at + strlen(" orphan "), NULL, 10) : 0;
+}
+
 static void restore_defaults(void)
 {
 	char path[300];
@@ -432,7 +463,7 @@ static void restore_defaults(void)
 		spit("/proc/sys/net/ipv4/tcp_congestion_control", boot_cc);
 	if (boot_qdisc[0])
 		spit("/proc/sys/net/core/default_qdisc", boot_qdisc);
-	spit("/proc/sys/net/ipv4/tcp_orphan_retries", "1");
+	forget_closed("/proc/self/ns/net");
 
 	dir = opendir("/run/netns");
 	if (!dir)
@@ -441,6 +472,7 @@ static void restore_defaults(void)
 		if (de->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "/run/netns/%s", de->d_name);
+		forget_closed(path);
 		umount2(path, MNT_DETACH);
 		unlink(path);
 	}
@@ -478,7 +510,7 @@ static void send_results(void)
 
 static void unload_modules(void)
 {
-	long long end = now_ms() + RMMOD_WAIT_MS;
+	long long start = now_ms(), end = start + RMMOD_WAIT_MS;
 	unsigned int i, left;
 	bool progress;
 
@@ -502,7 +534,8 @@ static void unload_modules(void)
 		}
 		if (left && !progress)
 			sleep_ms(100);
-	} while (left && now_ms() < end);
+	} while (left && (now_ms() < end ||
+			  (end && now_ms() < start + ORPHAN_WAIT_MS && orphans())));
 }
 
 /* A module's stem: tcp_timely registers things called "timely". */
@@ -515,11 +548,16 @@ static void check_left(const char *mod)
 	};
 	const char *stem = strchr(mod, '_');
 	const char *name[2] = { mod, stem ? stem + 1 : NULL };
-	char path[256];
+	char path[256], refs[32];
 	size_t i, j;
 
 	if (has_line_starting("/proc/modules", mod, false)) {
-		fault("module %s can not be unloaded", mod);
+		snprintf(path, sizeof(path), "/sys/module/%s/refcnt", mod);
+		if (slurp(path, refs, sizeof(refs)) < 0)
+			refs[0] = '\0';
+		refs[strcspn(refs, "\n")] = '\0';
+		fault("module %s can not be unloaded: %s references, %lu TCP sockets without a process",
+		      mod, refs[0] ? refs : "unknown", orphans());
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(name); i++) {

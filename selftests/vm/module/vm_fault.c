@@ -14,6 +14,8 @@
  *	pin	takes a reference on this module that nobody gives back
  *	leave	a /proc directory stays when the module goes
  *	end	ends QEMU as the runner's init does after its verdict
+ *
+ * It is a congestion control as well, Reno, so that sockets hold it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,6 +26,7 @@
 #include <linux/proc_fs.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
+#include <net/tcp.h>
 
 /* As in tools/vm/init.c. */
 #define DEBUG_EXIT_PORT		0xf4
@@ -102,13 +105,23 @@ static const struct kernel_param_ops inject_ops = {
 module_param_cb(inject, &inject_ops, NULL, 0200);
 MODULE_PARM_DESC(inject, "fault to inject: warn, lockdep, race, others, trace, oops, bug, spin, pin, leave or end");
 
+static struct tcp_congestion_ops vm_fault_reno = {
+	.name		= KBUILD_MODNAME,
+	.owner		= THIS_MODULE,
+	.flags		= TCP_CONG_NON_RESTRICTED,
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+};
+
 static int __init vm_fault_init(void)
 {
-	return 0;
+	return tcp_register_congestion_control(&vm_fault_reno);
 }
 
 static void __exit vm_fault_exit(void)
 {
+	tcp_unregister_congestion_control(&vm_fault_reno);
 }
 
 module_init(vm_fault_init);
