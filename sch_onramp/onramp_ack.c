@@ -134,8 +134,9 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	}
 	if (unlikely(d->proof))
 		onramp_conn_proof(conn, d, d_ns, payload);
-	return onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns) ?
-	       ONRAMP_UNDECIDED : ONRAMP_Q_LEARNING;
+	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns))
+		return ONRAMP_Q_LEARNING;
+	return ONRAMP_UNDECIDED;
 }
 
 /*
