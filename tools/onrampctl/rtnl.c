@@ -18,6 +18,9 @@
 
 #include "collect.h"
 
+/* IFLA_PARENT_DEV_NAME and _BUS_NAME of Linux 5.14, which the headers of Debian 11 lack. */
+enum { LINK_PARENT_NAME = 56, LINK_PARENT_BUS, LINK_MAX = IFLA_MAX > 57 ? IFLA_MAX : 57 };
+
 enum kind { COUNT, PACKETS, BYTES, RATE, TIME, US, NS, MASK, BOOL, PPM, WORD, GAUGE, SIGNED };
 
 struct value {
@@ -155,9 +158,9 @@ static void link_place(json_t *dev, struct nlattr **tb)
 			(size_t)nla_len(info[IFLA_INFO_KIND]));
 		j_set(dev, "kind", json_string(kind));
 	}
-	if (tb[IFLA_PARENT_DEV_BUS_NAME]) {
-		j_clean(kind, sizeof(kind), nla_data(tb[IFLA_PARENT_DEV_BUS_NAME]),
-			(size_t)nla_len(tb[IFLA_PARENT_DEV_BUS_NAME]));
+	if (tb[LINK_PARENT_BUS]) {
+		j_clean(kind, sizeof(kind), nla_data(tb[LINK_PARENT_BUS]),
+			(size_t)nla_len(tb[LINK_PARENT_BUS]));
 		j_set(dev, "bus", json_string(kind));
 	}
 	if (tb[IFLA_MASTER] && nla_len(tb[IFLA_MASTER]) >= 4)
@@ -183,12 +186,12 @@ static void link_sent(json_t *dev, struct nlattr *a)
 static void add_link(struct nlmsghdr *hdr, json_t *devices)
 {
 	const struct ifinfomsg *info;
-	struct nlattr *tb[IFLA_MAX + 1];
+	struct nlattr *tb[LINK_MAX + 1];
 	json_t *dev;
 	char name[IFNAMSIZ];
 
 	if (hdr->nlmsg_len < NLMSG_LENGTH(sizeof(*info)) ||
-	    nlmsg_parse(hdr, sizeof(*info), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
+	    nlmsg_parse(hdr, sizeof(*info), tb, LINK_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
 		return;
 	info = nlmsg_data(hdr);
 	j_clean(name, sizeof(name), nla_data(tb[IFLA_IFNAME]), (size_t)nla_len(tb[IFLA_IFNAME]));
@@ -197,7 +200,7 @@ static void add_link(struct nlmsghdr *hdr, json_t *devices)
 	j_set(dev, "up", json_boolean(info->ifi_flags & IFF_UP));
 	j_set(dev, "loopback", json_boolean(info->ifi_type == ARPHRD_LOOPBACK));
 	j_set(dev, "wire",
-	      json_boolean(tb[IFLA_PARENT_DEV_NAME] && info->ifi_type == ARPHRD_ETHER));
+	      json_boolean(tb[LINK_PARENT_NAME] && info->ifi_type == ARPHRD_ETHER));
 	if (tb[IFLA_CARRIER] && nla_len(tb[IFLA_CARRIER]) >= 1)
 		j_set(dev, "carrier", json_boolean(nla_get_u8(tb[IFLA_CARRIER])));
 	if (tb[IFLA_MTU] && nla_len(tb[IFLA_MTU]) >= 4)
