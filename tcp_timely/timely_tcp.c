@@ -514,9 +514,13 @@ static void timely_set_profile(struct timely_sock *ts, const struct timely_conf 
 	ts->flow.by_rule = by_rule;
 }
 
+/* A device without a wire: by so much RTTs of a path may differ by what CPUs do for them, ns. */
+#define TIMELY_WORK_NS	NSEC_PER_MSEC
+
 /*
  * RTT of the path for a flow that has not measured it, ns; 0: unknown. It is that of the handshake,
- * or a shorter one since. Far above the lowest RTT of all connections, it has met a queue.
+ * or a shorter one since. Far above the lowest RTT of all connections, it has met a queue, or the
+ * work of a CPU: MSG_ZEROCOPY takes longer than copies, and so does a program that wakes late.
  */
 static u32 timely_path_ns(struct sock *sk)
 {
@@ -529,6 +533,8 @@ static u32 timely_path_ns(struct sock *sk)
 	or_path_report(sock_net(sk), &addrs, ifindex, OR_PATH_TCP, own_ns, OR_PATH_SEEN);
 	lowest_ns = or_path_rtt(sock_net(sk), &addrs, ifindex, OR_PATH_TCP);
 	if (!lowest_ns || (own_ns && or_path_near(own_ns, lowest_ns)))
+		return own_ns;
+	if (timely_sk(sk)->flow.unwired && own_ns && own_ns - lowest_ns < TIMELY_WORK_NS)
 		return own_ns;
 	return lowest_ns;
 }
