@@ -142,7 +142,7 @@ static const char mesh_help[] =
 "  --ideal S:D:RATE:U    the same for flows between hosts S and D; the first that\n"
 "                        fits is taken\n"
 "  --bins SIZE,...       upper bounds of size bins (default 10000,1000000)\n"
-"  --duration S          length of the measured interval, 0.001..86400\n"
+"  --duration S          length of the measured interval, 0.0001..86400\n"
 "  --warmup S            time before it, 0..3600 (default 0)\n"
 "  --drain S             how long to wait for flows to end, 0..3600 (default 1)\n"
 "  --connect-first       connect every pair of a pool before the load begins\n"
@@ -672,7 +672,7 @@ static const struct option_row mesh_rows[] = {
 	ROW(mesh_options, link_bit_s, "link-rate", ARG_BITRATE, RANGE(1000, 0)),
 	ROW(mesh_options, ideal_bit_s, "ideal-rate", ARG_BITRATE, RANGE(1000, 0)),
 	ROW(mesh_options, duration_ns, "duration", ARG_SECONDS,
-	    RANGE(NSEC_PER_MSEC, DAY_NS)),
+	    RANGE(100 * NSEC_PER_USEC, DAY_NS)),
 	ROW(mesh_options, warmup_ns, "warmup", ARG_SECONDS, RANGE(0, HOUR_NS)),
 	ROW(mesh_options, drain_ns, "drain", ARG_SECONDS, RANGE(0, HOUR_NS)),
 	ROW(mesh_options, connect_first, "connect-first", ARG_NONE),
