@@ -134,8 +134,8 @@ struct nic_ts_bus {
 	void (*hw_release)(struct net *net, int ifindex);
 	int (*clock_map)(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
 			 u32 *error_ns);
-	int (*dev_clock)(const struct net_device *dev, u64 host_ns, u64 *clock_ns,
-			 u32 *error_ns);
+	int (*dev_clock)(const struct net_device *dev, u64 host_ns,
+			 struct nic_ts_stamp *clock, u32 *error_ns);
 
 	void (*driver_rx)(struct sk_buff *skb, u64 ns, bool frags);
 	void (*driver_tx)(struct sk_buff *skb, u64 ns);
@@ -439,7 +439,7 @@ static inline int nic_ts_clock_map(const struct nic_ts_stamp *stamp,
  * nic_ts_dev_clock() - return the time that the clock of a device's NIC shows
  * @dev:	the device; it is compared, not dereferenced, and may be gone
  * @host_ns:	the time, CLOCK_MONOTONIC, ns
- * @clock_ns:	where the result goes, ns of that clock
+ * @clock:	where the result goes, as a hardware timestamp of then
  * @error_ns:	and how wrong it can be, ns
  *
  * The NIC is that below VLANs and the like: as long as each device of the stack has one
@@ -450,7 +450,7 @@ static inline int nic_ts_clock_map(const struct nic_ts_stamp *stamp,
  * has no map which is valid at @host_ns.
  */
 static inline int nic_ts_dev_clock(const struct net_device *dev, u64 host_ns,
-				   u64 *clock_ns, u32 *error_ns)
+				   struct nic_ts_stamp *clock, u32 *error_ns)
 {
 	const struct nic_ts_bus *bus;
 	int err = -ENODATA;
@@ -458,7 +458,7 @@ static inline int nic_ts_dev_clock(const struct net_device *dev, u64 host_ns,
 	rcu_read_lock();
 	bus = rcu_dereference(nic_ts_bus);
 	if (bus)
-		err = bus->dev_clock(dev, host_ns, clock_ns, error_ns);
+		err = bus->dev_clock(dev, host_ns, clock, error_ns);
 	rcu_read_unlock();
 	return err;
 }

@@ -200,13 +200,13 @@ int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
  * nic_ts_clock_from_host() - apply the map backwards
  * @domain:	the clock
  * @host_ns:	CLOCK_MONOTONIC
- * @clock_ns:	time of the clock then, at its present rate
+ * @stamp:	time of the clock then, at its present rate, with domain and epoch
  * @error_ns:	how wrong it can be
  *
  * Context: any.
  * Return: 0, -ENODATA: no valid map.
  */
-int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns)
+int nic_ts_clock_from_host(u32 domain, u64 host_ns, struct nic_ts_stamp *stamp, u32 *error_ns)
 {
 	struct nic_ts_clock *clock = nic_ts_clock(domain);
 	const struct nic_ts_clock_map *map;
@@ -216,8 +216,11 @@ int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns
 		return -ENODATA;
 	rcu_read_lock();
 	map = rcu_dereference(clock->map);
-	if (map && nic_ts_map_invert(&map->map, host_ns, clock_ns, error_ns))
+	if (map && nic_ts_map_invert(&map->map, host_ns, &stamp->hw_ns, error_ns)) {
+		stamp->hw_domain = domain;
+		stamp->hw_epoch = map->epoch;
 		err = 0;
+	}
 	rcu_read_unlock();
 	return err;
 }

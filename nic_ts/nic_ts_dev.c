@@ -126,13 +126,14 @@ static const struct nic_ts_dev *nic_ts_dev_bottom(const struct net_device *dev)
  * nic_ts_dev_from_host() - return the time that the clock of a device's NIC shows
  * @dev:	device, or one that is stacked on it
  * @host_ns:	at this time of CLOCK_MONOTONIC
- * @clock_ns:	the result, ns
+ * @clock:	the result, a hardware timestamp
  * @error_ns:	its error bound, ns
  *
  * Context: any; takes the RCU read lock.
  * Return: 0, or -ENODATA: there is no clock, or no map of it that holds.
  */
-int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns, u32 *error_ns)
+int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, struct nic_ts_stamp *clock,
+			 u32 *error_ns)
 {
 	const struct nic_ts_dev *nd;
 	int err = -ENODATA;
@@ -140,8 +141,7 @@ int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_n
 	rcu_read_lock();
 	nd = nic_ts_dev_bottom(dev);
 	if (nd)
-		err = nic_ts_clock_from_host(READ_ONCE(nd->domain), host_ns, clock_ns,
-					     error_ns);
+		err = nic_ts_clock_from_host(READ_ONCE(nd->domain), host_ns, clock, error_ns);
 	rcu_read_unlock();
 	return err;
 }

@@ -408,7 +408,8 @@ struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev);
 struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex);
 void nic_ts_dev_put(struct nic_ts_dev *nd);
 const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size);
-int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, u64 *clock_ns, u32 *error_ns);
+int nic_ts_dev_from_host(const struct net_device *dev, u64 host_ns, struct nic_ts_stamp *clock,
+			 u32 *error_ns);
 
 /* nic_ts_netdev.c */
 int nic_ts_dev_init(void);
@@ -449,7 +450,7 @@ int nic_ts_clock_invalidate(u32 domain, enum nic_ts_clock_state why);
 u16 nic_ts_clock_epoch(u32 domain);
 int nic_ts_clock_to_host(u32 domain, u16 epoch, u64 ns, u64 *host_ns,
 			 u32 *error_ns);
-int nic_ts_clock_from_host(u32 domain, u64 host_ns, u64 *clock_ns, u32 *error_ns);
+int nic_ts_clock_from_host(u32 domain, u64 host_ns, struct nic_ts_stamp *stamp, u32 *error_ns);
 enum nic_ts_clock_state nic_ts_clock_show(u32 domain, struct nic_ts_map *map);
 bool nic_ts_clock_known(u32 domain);
 enum nic_ts_hw_verdict nic_ts_clock_check(struct nic_ts_dev *nd, u64 hw_ns,

@@ -195,6 +195,7 @@ static_assert(OR_ACKER_ACK_BY_SILENCE - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_SI
  * @cpu_interval_ns:	between two OR-ACKs of one CPU at its rate
  * @challenge_interval_ns: between two CHALLENGEs at their rate
  * @clock_error:	code for the message
+ * @clock_until:	until then, in jiffies; 0: for ever
  * @all:		mode all
  * @hardware:		use timestamps of the NIC
  * @forward:		ask connection tracking where there is no socket
@@ -208,6 +209,7 @@ struct or_acker_conf {
 	u32		cpu_interval_ns;
 	u32		challenge_interval_ns;
 	u8		clock_error;
+	u64		clock_until;
 	bool		all;
 	bool		hardware;
 	bool		forward;
@@ -627,7 +629,7 @@ static inline void or_acker_drain_new(struct or_acker_net *an)
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
-bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns);
+bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s64 *clock_ns);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
 bool or_acker_notify(struct or_acker_sub *sub);

@@ -1088,29 +1088,46 @@ static u64 or_acker_tai(u64 stamp_ns, u32 *steps)
 	return tai_ns;
 }
 
+/* 0, odd, even: three kinds of clock never have the same domain. */
+static u32 or_acker_tai_which(u32 steps)
+{
+	return 1 + 2 * (steps & 127);
+}
+
+static u32 or_acker_nic_which(u32 domain, u16 epoch, u8 error)
+{
+	/* Those that are not synchronised are hidden: another clock. */
+	return 2 + 2 * ((2 * (domain * 31 + epoch) + (error == OR_CLOCK_UNSYNCED)) % 127);
+}
+
+/* The error of the configured clock now. */
+static u8 or_acker_clock_error(const struct or_acker_conf *conf)
+{
+	return conf->clock_until && time_after_eq64(get_jiffies_64(), conf->clock_until) ?
+	       OR_CLOCK_UNSYNCED : conf->clock_error;
+}
+
 /* Write the timestamp of the newest packet, in the configured clock. */
 static void or_acker_stamp(const struct or_acker_net *an,
 			   const struct or_acker_conf *conf,
 			   const struct or_acker_flow *f, bool synced,
 			   struct or_ack *ack)
 {
+	u8 error = or_acker_clock_error(conf);
 	u32 steps, which;
 
 	lockdep_assert_held(&f->lock);
-	/*
-	 * 0, odd, even: three kinds of clock never have the same domain. The error is of
-	 * that one which is wanted.
-	 */
+	/* The error is of that clock which is wanted. */
 	if (conf->hardware && f->hw_ns) {
 		ack->rx_ns = f->hw_ns;
 		ack->nic = true;
-		ack->clock_error = conf->clock_error;
-		which = 2 + 2 * ((f->hw_domain * 31 + f->hw_epoch) % 127);
+		ack->clock_error = error;
+		which = or_acker_nic_which(f->hw_domain, f->hw_epoch, error);
 		or_acker_count(an, OR_ACKER_STAMP_HARDWARE);
-	} else if (!conf->hardware && synced && conf->clock_error != OR_CLOCK_UNSYNCED) {
+	} else if (!conf->hardware && synced && error != OR_CLOCK_UNSYNCED) {
 		ack->rx_ns = or_acker_tai(f->track.stamp_ns, &steps);
-		ack->clock_error = conf->clock_error;
-		which = 1 + 2 * (steps & 127);
+		ack->clock_error = error;
+		which = or_acker_tai_which(steps);
 		or_acker_count(an, OR_ACKER_STAMP_TAI);
 	} else {
 		ack->rx_ns = f->track.stamp_ns;
@@ -1128,26 +1145,42 @@ static void or_acker_stamp(const struct or_acker_net *an,
 }
 
 /**
- * or_acker_clock_ns() - return whether a domain is that of a clock of the kernel, as it is now
+ * or_acker_clock_ns() - return whether a domain is that of a clock whose time is known now
  * @an: namespace
  * @domain: of its OR-ACKs
+ * @ifindex: device that they are about; the clock of its NIC needs a map
  * @clock_ns: set to the timestamps of that domain less CLOCK_MONOTONIC
  *
  * Context: any.
  */
-bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, s64 *clock_ns)
+bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s64 *clock_ns)
 {
 	u8 which = domain - an->domain_base;
-	u64 now_ns;
-	u32 steps;
+	u64 now_ns = ktime_get_ns();
+	struct nic_ts_stamp nic;
+	u8 error = OR_CLOCK_UNSYNCED;
+	u32 steps, error_ns;
+	bool known;
 
-	if (!which) {
-		*clock_ns = (s64)or_acker_hide_ns(0, an->rx_random);
-		return true;
+	*clock_ns = 0;
+	if (which % 2) {
+		*clock_ns = (s64)(or_acker_tai(now_ns, &steps) - now_ns);
+		return which == or_acker_tai_which(steps);
 	}
-	now_ns = ktime_get_ns();
-	*clock_ns = (s64)(or_acker_tai(now_ns, &steps) - now_ns);
-	return which == 1 + 2 * (steps & 127);
+	if (which) {
+		rcu_read_lock();
+		error = or_acker_clock_error(rcu_dereference(an->conf));
+		known = !nic_ts_dev_clock(dev_get_by_index_rcu(an->net, ifindex), now_ns, &nic,
+					  &error_ns) &&
+			which == or_acker_nic_which(nic.hw_domain, nic.hw_epoch, error);
+		rcu_read_unlock();
+		if (!known)
+			return false;
+		*clock_ns = (s64)(nic.hw_ns - now_ns);
+	}
+	if (error == OR_CLOCK_UNSYNCED)
+		*clock_ns = (s64)or_acker_hide_ns((u64)*clock_ns, an->rx_random);
+	return true;
 }
 
 static int or_acker_transmit(const struct or_acker_flow *f, const struct or_ack *ack,

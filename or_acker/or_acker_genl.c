@@ -36,13 +36,14 @@ static int or_acker_put_u64(struct sk_buff *msg, int attr, u64 value)
 	return nla_put_u64_64bit(msg, attr, value, ONRAMP_A_SUB_PAD);
 }
 
-/* The clock of its OR-ACKs, but for that of a NIC. */
-static int or_acker_put_clock(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub)
+/* The clock of its OR-ACKs, if its time is known. */
+static int or_acker_put_clock(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub,
+			      int ifindex)
 {
 	u16 clock = READ_ONCE(sub->clock);
 	s64 clock_ns;
 
-	if (!clock || !or_acker_clock_ns(or_acker_net(net), (u8)clock, &clock_ns))
+	if (!clock || !or_acker_clock_ns(or_acker_net(net), (u8)clock, ifindex, &clock_ns))
 		return 0;
 	return nla_put_u8(msg, ONRAMP_A_SUB_DOMAIN, (u8)clock) ||
 	       nla_put_s64(msg, ONRAMP_A_SUB_CLOCK_NS, clock_ns, ONRAMP_A_SUB_PAD) ? -EMSGSIZE : 0;
@@ -60,7 +61,7 @@ static int or_acker_put_sub(struct sk_buff *msg, struct net *net, const struct o
 	    nla_put_u32(msg, ONRAMP_A_SUB_FLOWS, READ_ONCE(sub->nflows)) ||
 	    (acked_ns && or_acker_put_u64(msg, ONRAMP_A_SUB_ACKED_NS, now_ns - acked_ns)) ||
 	    or_acker_put_u64(msg, ONRAMP_A_SUB_ACKS, snap->acks) ||
-	    or_acker_put_clock(msg, net, sub))
+	    or_acker_put_clock(msg, net, sub, snap->ifindex))
 		return -EMSGSIZE;
 	return 0;
 }

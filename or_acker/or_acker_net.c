@@ -95,6 +95,14 @@ static void or_acker_conf_build(struct or_acker_conf *conf)
 	conf->drain = raw[OR_ACKER_P_DRAIN];
 }
 
+/* A program that writes it again and again may end: what it said shall not outlive it. */
+static u64 or_acker_clock_until(const struct or_acker_conf *conf)
+{
+	u64 s = conf->raw[OR_ACKER_P_CLOCK_ERROR_FOR];
+
+	return s ? get_jiffies_64() + s * HZ : 0;
+}
+
 /* The initial namespace's values are those of the host. */
 static void or_acker_host_set(const struct or_acker_conf *conf)
 {
@@ -142,6 +150,9 @@ static int or_acker_param_set(struct net_params *params, unsigned int id, u64 va
 	if (grant)
 		conf->granted |= BIT(id);
 	or_acker_conf_build(conf);
+	conf->clock_until = old->clock_until;
+	if (id == OR_ACKER_P_CLOCK_ERROR || id == OR_ACKER_P_CLOCK_ERROR_FOR)
+		conf->clock_until = or_acker_clock_until(conf);
 	rcu_assign_pointer(an->conf, conf);
 	if (net_eq(an->net, &init_net))
 		or_acker_host_set(conf);

@@ -30,6 +30,9 @@ OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
 OR_ACKER_PARAM(CLOCK_ERROR, clock_error_ns, 0, 8000000000ULL, 0, "ns", \
 	       "error bound of the synchronised clock; 0: not synchronised", \
 	       "On-Ramp 7.1") \
+OR_ACKER_PARAM(CLOCK_ERROR_FOR, clock_error_s, 0, 86400, 0, "s", \
+	       "clock_error_ns counts for this long after it was written; 0: for ever", \
+	       "not in the paper") \
 OR_ACKER_PARAM(MAX_SUBSCRIBERS, max_subscribers, 1, 1048576, 4096, "subscribers", \
 	       "subscribers at most; host limit", "256 bytes each") \
 OR_ACKER_PARAM(MAX_FLOWS, max_flows, 1, 4194304, 65536, "flows", \

@@ -172,6 +172,7 @@ static u8 onramp_delay_synced(struct onramp_qdisc_shared *shared,
 			      const struct or_ack *ack, struct onramp_delay *d)
 {
 	u64 tx_ns = d->trip.tx_ns, at_ns;
+	struct nic_ts_stamp clock;
 	u32 map_error_ns = 0;
 
 	if (ack->clock_error == OR_CLOCK_UNSYNCED)
@@ -182,13 +183,14 @@ static u8 onramp_delay_synced(struct onramp_qdisc_shared *shared,
 		if (!ack->nic)
 			return ONRAMP_Q_UNSYNCED;
 		/* Without a lock: the qdisc may be going. */
-		if (nic_ts_dev_clock(READ_ONCE(shared->dev), tx_ns, &at_ns, &map_error_ns)) {
+		if (nic_ts_dev_clock(READ_ONCE(shared->dev), tx_ns, &clock, &map_error_ns)) {
 			if (test_and_clear_bit(ONRAMP_SHARED_MAPPED, &shared->flags))
 				set_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags);
 			return ONRAMP_Q_NO_MAP;
 		}
 		if (!test_bit(ONRAMP_SHARED_MAPPED, &shared->flags))
 			set_bit(ONRAMP_SHARED_MAPPED, &shared->flags);
+		at_ns = clock.hw_ns;
 	}
 	d->owd_ns = (s64)(ack->rx_ns - at_ns);
 	d->error_ns = or_clock_decode(ack->clock_error) + settings->clock_error_ns +
