@@ -53,7 +53,7 @@ static void paths(const u8 *data)
 		REQUIRE(cluster_path(&c, &p));
 	}
 	if (data[9] & 1)
-		cluster_clock(&c, 9, (int8_t)data[9] * 1000000LL);
+		cluster_own_clock(&c, 9, (int8_t)data[9] * 1000000LL);
 	cluster_end(&c);
 }
 

@@ -16,6 +16,10 @@ B6=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c7
 C6=2001:db8:1a2b:3c4d:5e6f:7081:92a3:b4c8
 QUEUE_NS=40000000
 
+# 1: chronyd is there.
+CHRONY=0
+! command -v chronyd >/dev/null || CHRONY=1
+
 # What noise a slow machine may have.
 NOISE_NS=15000000
 
@@ -280,6 +284,122 @@ liar() {
 	stops "${daemons[@]}" "${flows[@]}"
 }
 
+# C says that its clock is 100 us ahead: what it says of itself is wrong by as much, and nothing else.
+lies_little() {
+	local flows=() daemons=() before
+
+	ip -n "$C" addr add 10.77.1.6/24 dev c0
+	begins $V4_A $B4 10.77.1.6
+	daemon "$A"; daemons+=("$SPAWNED")
+	daemon "$B"; daemons+=("$SPAWNED")
+	wait_for 30 reports $B4
+	before=$(status_of $B4 ahead_ns)
+	ONRAMPD=onrampd-liar100 daemon "$C"; daemons+=("$SPAWNED")
+	wait_for 30 path_is 10.77.1.6 baseline -eq 5
+	expect "the delay of a seed that is wrong by 100 us, ns" "$(path 10.77.1.6 owd_ns)" -ge $((QUEUE_NS - NOISE_NS))
+	expect_same "the path to B" "$(path $B4 baseline)" 3
+	sleep 1
+	echo "measured: the clock of B moved by $(($(status_of $B4 ahead_ns) - before)) ns"
+	expect "the clock of B moved, ns" "$(distance "$(status_of $B4 ahead_ns)" "$before")" -le \
+		$(($(status_of $B4 ahead_error_ns) * 2))
+	no_queue
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
+# status_of ADDRESS NAME: of A's daemon.
+status_of() {
+	tr '{' '\n' <"$KSFT_TMP/run-$A/status.json" | grep "\"remote\":\"$1\"" |
+		sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p"
+}
+
+reports() {
+	[ -n "$(status_of "$1" ahead_ns)" ]
+}
+
+distance() {
+	echo $(($1 > $2 ? $1 - $2 : $2 - $1))
+}
+
+# CLOCK_REALTIME is set by 1 ms, again and again: messages' times are by it, lines are not.
+realtime_step() {
+	local flows=() daemons=() before i
+
+	qdiscs
+	flow "$A" $B4; flows+=("$SPAWNED")
+	flow "$B" $V4_A; flows+=("$SPAWNED")
+	# A path that PROBEs alone know.
+	ip -n "$C" addr add 10.77.1.7/24 dev c0
+	flow "$A" 10.77.1.7
+	sleep 1
+	stop "$SPAWNED" KILL
+	for i in "$A" "$B" "$C"; do
+		daemon "$i"; daemons+=("$SPAWNED")
+	done
+	wait_for 30 reports $B4
+	wait_for 30 reports 10.77.1.7
+	before=$(status_of 10.77.1.7 ahead_ns)
+	for i in 1 2 3 4 5 6; do
+		"$KSFT_DIR/clock_helper" step 1000000
+		sleep 0.5
+	done
+	expect_same "refuted" "$(status_of 10.77.1.7 refuted)" false
+	expect_same "left out" "$(status_of 10.77.1.7 left_out)" false
+	# A slow machine's noise is below a step.
+	expect "the clock of C moved, ns" "$(distance "$(status_of 10.77.1.7 ahead_ns)" "$before")" -le 500000
+	echo "measured: the clock of C moved by $(($(status_of 10.77.1.7 ahead_ns) - before)) ns"
+	"$KSFT_DIR/clock_helper" step -6000000
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
+# A tells chronyd the time of B: it is that of the same kernel, so 0.
+chrony() {
+	local flows=() daemons=() ns
+
+	for ns in "--discipline chrony:relative --reference $B4" "--discipline phc0 --reference $B4" \
+		  "--discipline chrony:/run/x" "--reference $B4" "--reference nobody" "--reference 0.0.0.0"; do
+		# shellcheck disable=SC2086
+		! in_ns "$A" onrampd --key "$KSFT_TMP/key" --count 1 $ns 2>"$KSFT_TMP/error" || fail "$ns"
+		grep -q 'expected' "$KSFT_TMP/error" || fail "$ns: $(cat "$KSFT_TMP/error")"
+	done
+	mkdir -p "$KSFT_TMP/chrony"
+	chmod 755 "$KSFT_TMP/chrony"
+	cat >"$KSFT_TMP/chrony.conf" <<-EOT
+		refclock SOCK $KSFT_TMP/chrony/sock poll 0 refid ORMP
+		port 0
+		cmdport 0
+		bindcmdaddress /
+		log refclocks rawmeasurements
+		logdir $KSFT_TMP/chrony
+		pidfile $KSFT_TMP/chrony.pid
+	EOT
+	spawn chronyd -x -d -u root -f "$KSFT_TMP/chrony.conf" >"$KSFT_TMP/chronyd.log" 2>&1
+	daemons+=("$SPAWNED")
+	wait_for 10 test -S "$KSFT_TMP/chrony/sock" || fail "$(cat "$KSFT_TMP/chronyd.log")"
+	qdiscs
+	flow "$A" $B4; flows+=("$SPAWNED")
+	flow "$B" $V4_A; flows+=("$SPAWNED")
+	daemon "$A" --discipline "chrony:$KSFT_TMP/chrony/sock" --reference $B4 --max-error 0.001
+	daemons+=("$SPAWNED")
+	sleep 2
+	# B does not answer: nothing is known, and nothing is sent.
+	grep -q '"samples":0[,}]' "$KSFT_TMP/run-$A/status.json" || fail "samples without a reference"
+	daemon "$B"; daemons+=("$SPAWNED")
+	wait_for 30 grep -q '"samples":[4-9]' "$KSFT_TMP/run-$A/status.json" || {
+		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/chronyd.log"
+		fail "no samples"
+	}
+	sed -n 's/.*\("reference":{[^}]*}\).*/\1/p' "$KSFT_TMP/run-$A/status.json"
+	wait_for 10 grep -q ORMP "$KSFT_TMP/chrony/refclocks.log" || fail "$(cat "$KSFT_TMP/chronyd.log")"
+	cat "$KSFT_TMP/chrony/refclocks.log"
+	# Of raw samples the offset is the eighth column, s.
+	awk '/ORMP/ && $8 != "-" {
+		n++
+		if ($8 < -0.001 || $8 > 0.001)
+			bad++
+	} END { exit !n || bad }' "$KSFT_TMP/chrony/refclocks.log" || fail "offsets"
+	stops "${daemons[@]}" "${flows[@]}"
+}
+
 # Another key: none of its messages counts.
 other_key() {
 	local flows=() daemons=() before
@@ -327,7 +447,7 @@ child_of() {
 	echo "$pid"
 }
 
-ksft_plan 6
+ksft_plan $((8 + CHRONY))
 three_hosts
 ksft_case "options, a key and privileges" options
 ksft_case "a queue from the first packet on, which the kernel alone takes for the path" cold
@@ -335,3 +455,6 @@ ksft_case "a queue from the first packet on, over IPv6" cold6
 ksft_case "a host that sends no data: PROBEs" one_way
 ksft_case "a host that lies about its clock" liar
 ksft_case "a host with another key" other_key
+ksft_case "a host that lies by 100 us" lies_little
+ksft_case "CLOCK_REALTIME is set by 1 ms" realtime_step
+[ $CHRONY = 0 ] || ksft_case "the time of a reference for chronyd" chrony

@@ -43,8 +43,11 @@ static void model_floor(const struct model_line *lines, int n, int class,
 	}
 	if (pairs) {
 		m->floor_ns[class] = model_nth(sums, pairs, (pairs - 1) / 2);
-		m->floor_error_ns[class] = fmin(model_nth(sums, pairs, 3 * (pairs - 1) / 4) -
-						m->floor_ns[class], 1e7);
+		m->floor_error_ns[class] =
+			fmin(1e7, fmax(model_nth(sums, pairs, 3 * (pairs - 1) / 4) -
+				       m->floor_ns[class],
+				       m->floor_ns[class] -
+				       model_nth(sums, pairs, (pairs - 1) / 4)));
 		m->firm[class] = 1;
 	} else if (lowest < m->floor_ns[class]) {
 		m->floor_ns[class] = lowest;
@@ -81,7 +84,9 @@ static double model_half(const struct model_line *lines, int n,
 		clean = l->clean && b->clean && !model_far(m, l, b);
 		if (clean || sum < pair) {
 			pair = sum;
-			*error_ns = 0;
+			*error_ns = clean && m->firm[l->class] ?
+				    trunc(fmax(sum - m->floor_ns[l->class] +
+					       m->floor_error_ns[l->class], 0) / 2) : 0;
 			*firm = clean;
 		}
 	}

@@ -88,6 +88,56 @@ static void core__way_back(void)
 	CHECK_EQ(a.least_ns, clocks[2] + D - 1 * US);
 }
 
+/* The path from host 0 to host 2 is longer than the way back: the error shows it. */
+static void core__longer_one_way(void)
+{
+	struct baseline_solution s;
+	s64 truth = clocks[2];
+	unsigned int i, j;
+
+	n_lines = 0;
+	for (i = 0; i < 4; i++)
+		for (j = 0; j < 4; j++)
+			if (i != j)
+				line(i, j, !i && j == 2 ? 5 * US : 0, true);
+	baseline_solve(lines, n_lines, kept, &s);
+	CHECK_EQ(s.floor[0].ns, 2 * D);
+	for (i = 0; i < 4; i++) {
+		CHECK(!s.left_out[i]);
+		CHECK(s.upper[i].ns + s.upper[i].error_ns >= clocks[i]);
+		CHECK(s.lower[i].ns - s.lower[i].error_ns <= clocks[i]);
+	}
+	/* Others know better than the path itself. */
+	CHECK(s.upper[2].ns + s.upper[2].error_ns <= truth + 2 * US);
+	/* Of two hosts alone, half of the difference is wrong, and the class says so. */
+	n_lines = 0;
+	line(0, 2, 5 * US, true);
+	line(2, 0, 0, true);
+	kept[0] = (struct baseline_floor) { .ns = 2 * D, .firm = true };
+	baseline_solve(lines, n_lines, kept, &s);
+	CHECK_EQ(s.upper[2].ns, truth + 5 * US / 2);
+	CHECK_EQ(s.upper[2].error_ns, 1 * US);
+	keep_nothing();
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(3, 1, 0, true);
+	line(1, 3, 0, true);
+	baseline_solve(lines, n_lines, kept, &s);
+	CHECK_EQ(s.upper[2].error_ns, 1 * US + 5 * US / 2);
+	CHECK(s.lower[2].ns - s.lower[2].error_ns <= truth);
+	/* Sums of 2 D + 2, 4 and 8 us: the middle one may be 2 us too high. */
+	n_lines = 0;
+	line(0, 1, 8 * US, true);
+	line(1, 0, 0, true);
+	line(0, 2, 4 * US, true);
+	line(2, 0, 0, true);
+	line(1, 3, 2 * US, true);
+	line(3, 1, 0, true);
+	baseline_solve(lines, n_lines, kept, &s);
+	CHECK_EQ(s.upper[2].error_ns, 1 * US + 1 * US);
+	CHECK_EQ(s.upper[1].error_ns, 1 * US + 3 * US);
+}
+
 /* Host 2 sends nothing back, but both send to host 1 and it to host 0. */
 static void core__way_by_another(void)
 {
@@ -250,7 +300,7 @@ static void core__floors(void)
 	floor_is(2 * D + 2 * US, 0, true);
 	line(1, 2, 4 * US, true);
 	line(2, 1, 0, true);
-	floor_is(2 * D + 4 * US, 0, true);
+	floor_is(2 * D + 4 * US, 2 * US, true);
 	/* The third of four is above the second by the error. */
 	line(1, 3, 7 * US, true);
 	line(3, 1, 0, true);
@@ -516,6 +566,7 @@ int main(int argc, char **argv)
 {
 	static const struct ktap_case cases[] = {
 		KTAP_CASE(core__way_back),
+		KTAP_CASE(core__longer_one_way),
 		KTAP_CASE(core__way_by_another),
 		KTAP_CASE(core__incast),
 		KTAP_CASE(core__stands_still),

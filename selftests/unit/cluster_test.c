@@ -243,8 +243,9 @@ static const u8 *addr(unsigned int h)
 /* A path that the kernel of host @from has: a queue of @queue_ns was never empty. */
 static void path(unsigned int from, unsigned int to, s64 queue_ns, u8 state)
 {
+	static u64 acks;
 	struct cluster_path p = {
-		.known = true, .at_ns = mono(from), .state = state,
+		.known = true, .at_ns = mono(from), .state = state, .acks = acks += 1000,
 		.baseline_ns = mono(to) + clocks[to] - mono(from) + D_NS + queue_ns,
 		.slope = rates[to] - rates[from], .error_ns = 1100, .domain = (u8)(40 + to),
 		.rtt_ns = 2 * D_NS + 5 * US + queue_ns, .rate_mbit = 10000, .payload = 1448,
@@ -260,7 +261,8 @@ static void path(unsigned int from, unsigned int to, s64 queue_ns, u8 state)
 static void begin(unsigned int h)
 {
 	cluster_begin(&c[h]);
-	cluster_clock(&c[h], (u8)(40 + h), clocks[h]);
+	cluster_clock(&c[h], (u8)(40 + h), clocks[h], mono(h) - 10 * 1000 * US);
+	cluster_clock(&c[h], (u8)(40 + h), clocks[h], mono(h));
 }
 
 static void knows(unsigned int h, unsigned int subscriber)
@@ -749,6 +751,7 @@ static void cluster__huygens(void)
 	host = cluster_find(&c[0], addr(2));
 	host->acks_ns = mono(0);
 	CHECK(cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK(cluster_wants_probes(&c[0], cluster_find(&c[0], addr(1)), mono(0)));
 	CHECK(!seed(0, 2)->wanted);
 	/* One way alone is not enough, nor are three samples of the other one. */
 	probes(0, 2, 0);
@@ -798,7 +801,9 @@ static void cluster__probes_before_data(void)
 		/* OR-ACKs come. */
 		host->acks_ns = mono(0);
 		cluster_end(&c[0]);
-		CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+		host->report_ns = mono(0);
+		/* They may still find gaps between the data. */
+		CHECK(cluster_wants_probes(&c[0], host, mono(0)));
 		cluster_solve(&c[0], mono(0));
 		CHECK_EQ(c[0].line[1].to, 2);
 		CHECK(c[0].line[1].clean);
@@ -820,7 +825,8 @@ static void cluster__probes_before_data(void)
 	host->path.state = CLUSTER_UNSUPPORTED;
 	cluster_solve(&c[0], mono(0));
 	CHECK(!host->probed.known);
-	/* No more OR-ACKs: the path is idle. */
+	/* No more OR-ACKs: the path is idle, though its data found it empty. */
+	host->path.state = CLUSTER_SUPPORTED;
 	host->report_ns = mono(0);
 	host->report.n = 0;
 	host->acks_ns = mono(0) - SEC;
@@ -873,6 +879,197 @@ static void cluster__many_hosts(void)
 	CHECK_EQ(r.n, 0);
 }
 
+/* A receive clock that is not CLOCK_MONOTONIC: its rate is known by two readings. */
+static void cluster__own_rate(void)
+{
+	struct cluster *a = &c[0];
+	s64 offset = clocks[0], at;
+	const s32 slope = 214748;
+	unsigned int i;
+
+	memset(c, 0, sizeof(c));
+	cluster_begin(a);
+	cluster_clock(a, 7, offset, SEC);
+	CHECK(a->clock_read && !a->clocked);
+	/* Several subscribers are read in a row. */
+	cluster_clock(a, 7, offset, SEC + 1000);
+	CHECK(!a->clocked);
+	for (at = SEC + 10 * 1000 * US; at < 3 * SEC; at += 250 * 1000 * US) {
+		cluster_begin(a);
+		/* With the noise of a map. */
+		cluster_clock(a, 7, cluster_at(offset, slope, at - SEC) + at / 1000 % 2 * 20, at);
+		CHECK(a->clocked);
+		CHECK_NEAR(cluster_clock_at(a, at + 250 * 1000 * US),
+			   cluster_at(offset, slope, at + 250 * 1000 * US - SEC), 550);
+	}
+	CHECK_NEAR(a->clock_slope, slope, 500);
+	/* It goes on at another rate. */
+	offset = cluster_at(offset, slope, at - SEC);
+	for (i = 0; i < 8; i++) {
+		cluster_clock(a, 7, cluster_at(offset, -slope / 2, i * SEC / 4), at + i * SEC / 4);
+		CHECK(a->clocked);
+	}
+	CHECK_NEAR(a->clock_slope, -slope / 2, 10);
+	at += 2 * SEC;
+	offset = cluster_at(offset, -slope / 2, 2 * SEC) - cluster_at(0, slope, at - SEC);
+	/* It is set, or it is another one. */
+	cluster_clock(a, 7, cluster_at(offset, slope, at - SEC) + 1000 * US, at);
+	CHECK(!a->clocked);
+	at += 10 * 1000 * US;
+	cluster_clock(a, 7, cluster_at(offset, slope, at - SEC) + 1000 * US, at);
+	CHECK(a->clocked);
+	at += 10 * 1000 * US;
+	cluster_clock(a, 8, cluster_at(offset, slope, at - SEC) + 1000 * US, at);
+	CHECK(!a->clocked);
+	cluster_own_clock(a, 9, offset);
+	CHECK(a->clocked);
+	CHECK_EQ(cluster_clock_at(a, at + SEC), offset);
+}
+
+/* By how much the receive clock of host 2 is ahead of that of host 0. */
+static s64 ahead(void)
+{
+	return mono(2) + clocks[2] - mono(0) - clocks[0];
+}
+
+/* Clocks of hosts, by bounds; as both ways get a queue, what was known before remains. */
+static void cluster__ahead(void)
+{
+	struct cluster_host *host;
+	s64 error, before;
+	unsigned int i;
+
+	clear();
+	seed(0, 2);
+	host = cluster_find(&c[0], addr(2));
+	CHECK(host->clock.known);
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead(), 1);
+	CHECK(error >= 2100 && error <= 2200);
+	for (i = 0; i < 6; i++) {
+		now += SEC / 2;
+		begin(2);
+		path(2, 0, 300 * US, CLUSTER_UNSUPPORTED);
+		cluster_end(&c[2]);
+		tells(2, 0, 0, 0);
+		begin(0);
+		path(0, 1, 0, CLUSTER_SUPPORTED);
+		path(0, 2, 400 * US, CLUSTER_UNSUPPORTED);
+		cluster_end(&c[0]);
+		cluster_solve(&c[0], mono(0));
+		before = error;
+		CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead(), 100);
+		CHECK_NEAR(error, before + 4000, 5);
+	}
+	/* Both ways are clean again, and the clock was set meanwhile: no bound of before counts. */
+	begin(2);
+	path(2, 0, -1000 * US, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	begin(0);
+	path(0, 2, 1000 * US, CLUSTER_SUPPORTED);
+	cluster_end(&c[0]);
+	tells(2, 0, 0, 0);
+	seed(0, 2);
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead() + 1000 * US, 100);
+	CHECK(error <= 2200);
+	/* Nothing is known any more. */
+	now += 11 * SEC;
+	all_paths(CLUSTER_UNSUPPORTED);
+	cluster_solve(&c[0], mono(0));
+	CHECK(!host->clock.known);
+}
+
+/* A path had support, then no data: its line gets worse, and PROBEs are of use. */
+static void cluster__rests(void)
+{
+	struct cluster_host *host;
+	struct cluster_path p;
+	unsigned int i;
+
+	clear();
+	host = cluster_find(&c[0], addr(1));
+	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+	p = host->path;
+	for (i = 0; i < 6; i++) {
+		now += 2 * SEC;
+		begin(0);
+		p.at_ns = mono(0);
+		p.baseline_ns = truth(0, 1);
+		CHECK(cluster_path(&c[0], &p));
+		cluster_end(&c[0]);
+		host->report_ns = mono(0);
+		CHECK(cluster_wants_probes(&c[0], host, mono(0)));
+		cluster_solve(&c[0], mono(0));
+		CHECK_EQ(c[0].line[0].to, 1);
+		CHECK_EQ(c[0].line[0].clean, i < 5);
+		if (i < 5)
+			CHECK_NEAR(c[0].line[0].error_ns, 1100 + (i + 1) * 6 * US, 5);
+		else
+			CHECK_EQ(c[0].line[0].slope, BASELINE_DRIFT_MAX);
+	}
+	/* What PROBEs say counts more. */
+	probes(0, 1, 0);
+	cluster_solve(&c[0], mono(0));
+	CHECK(c[0].line[0].clean);
+	CHECK_NEAR(c[0].line[0].error_ns, 1000, 200);
+	/* A few packets come, then as many as before. */
+	p.acks += 239;
+	p.at_ns = mono(0);
+	p.baseline_ns = truth(0, 1);
+	begin(0);
+	CHECK(cluster_path(&c[0], &p));
+	cluster_end(&c[0]);
+	cluster_solve(&c[0], mono(0));
+	CHECK_NEAR(c[0].line[0].error_ns, 1000, 200);
+	CHECK(cluster_wants_probes(&c[0], host, mono(0)));
+	now += SEC;
+	p.acks += 240;
+	p.at_ns = mono(0);
+	p.baseline_ns = truth(0, 1);
+	begin(0);
+	CHECK(cluster_path(&c[0], &p));
+	cluster_end(&c[0]);
+	host->report_ns = mono(0);
+	cluster_solve(&c[0], mono(0));
+	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK_EQ(c[0].line[0].error_ns, 1100);
+}
+
+/* CLOCK_REALTIME of host 2, which is the reference. */
+static void cluster__utc(void)
+{
+	const s64 utc = 1700000000 * SEC, fast = 321 * US;
+	s64 offset, error;
+	struct cluster_host *host;
+
+	clear();
+	seed(0, 2);
+	host = cluster_find(&c[0], addr(2));
+	CHECK(!cluster_utc(&c[0], mono(0), utc, &offset, &error));
+	host->path.state = CLUSTER_SUPPORTED;
+	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+	memcpy(c[0].reference, addr(2), 16);
+	CHECK(cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK(!cluster_utc(&c[0], mono(0), utc, &offset, &error));
+	/* As its ECHO says it: CLOCK_REALTIME less its receive clock. */
+	host->probe.utc_ns = utc + mono(0) + fast - mono(2) - clocks[2];
+	host->probe.utc_at_ns = mono(0);
+	host->probe.domain = 42;
+	CHECK(cluster_utc(&c[0], mono(0), utc, &offset, &error));
+	CHECK_NEAR(offset, fast, 1);
+	CHECK(error >= 2100 && error <= 2200);
+	CHECK(cluster_utc(&c[0], mono(0) + SEC / 10, utc, &offset, &error));
+	CHECK_NEAR(error, 2125 + 20 * US + 800, 20);
+	CHECK(!cluster_utc(&c[0], mono(0) + SEC / 4, utc, &offset, &error));
+	host->probe.domain = 41;
+	CHECK(!cluster_utc(&c[0], mono(0), utc, &offset, &error));
+	host->probe.domain = 42;
+	host->refuted = true;
+	CHECK(!cluster_utc(&c[0], mono(0), utc, &offset, &error));
+	host->refuted = false;
+	c[0].clocked = false;
+	CHECK(!cluster_utc(&c[0], mono(0), utc, &offset, &error));
+}
+
 int main(void)
 {
 	static const struct ktap_case cases[] = {
@@ -895,6 +1092,10 @@ int main(void)
 		KTAP_CASE(cluster__huygens),
 		KTAP_CASE(cluster__small_packets),
 		KTAP_CASE(cluster__many_hosts),
+		KTAP_CASE(cluster__own_rate),
+		KTAP_CASE(cluster__ahead),
+		KTAP_CASE(cluster__rests),
+		KTAP_CASE(cluster__utc),
 	};
 
 	return ktap_run(cases, ARRAY_SIZE(cases));

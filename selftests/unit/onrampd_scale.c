@@ -181,17 +181,18 @@ static bool has_path(u64 a, u64 b)
 
 static void kernel(u64 a, s64 now)
 {
+	static u64 acks;
 	unsigned int i;
 	u8 own[16];
 
 	addr(a, own);
 	cluster_begin(&c);
-	cluster_clock(&c, domain(a), offset(a));
+	cluster_own_clock(&c, domain(a), offset(a));
 	for (i = 0; i < n_peers; i++) {
 		u64 b = peers[i];
 		struct cluster_path p = {
 			/* Nothing is known of the slope of a path that has no support. */
-			.known = true, .at_ns = mono(a, now),
+			.known = true, .at_ns = mono(a, now), .acks = ++acks,
 			.slope = congested(a, b) ? 0 : rate(b) - rate(a),
 			.baseline_ns = line(a, b, now) + offset(a), .error_ns = 1100,
 			.domain = domain(b), .rate_mbit = 10000, .payload = 1448,

@@ -392,6 +392,7 @@ static void put_onrampd(FILE *f, const json_t *now)
 		{ "probes", "PROBEs that were sent" },
 		{ "echoes", "pairs of PROBEs that were answered" },
 		{ "echoed", "answers to pairs of PROBEs" },
+		{ "samples", "times of the reference that chronyd was told" },
 	};
 	const json_t *status = j_get(now, "onrampd"), *path;
 	int64_t hosts = 0, heard = 0, v;

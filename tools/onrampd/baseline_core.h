@@ -15,11 +15,12 @@
  *
  * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
  * class: then a queue stood still. Paths of one class have about the same:
- * the median of these sums is the floor of their class. Its error is by how much three quarters of
- * them are at most above it. If no two lines are clean, the floor is what was known before
+ * the median of these sums is the floor of their class. Its error is by how much the
+ * middle half of them is at most off. If no two lines are clean, the floor is what was known before
  * (floors.h), or the lowest sum, if that is lower; it may be too high. Two hosts of whose lines one
  * is not clean take the floor of their class, or their own sum if it is lower. D is half of it: a
- * path that is longer one way counts as that long both ways.
+ * path that is longer one way counts as that long both ways. What two hosts' sum is above the
+ * lowest that the floor of their class may be counts as error: few packets may all have been late.
  *
  *	R_B - R_A <= b_AB - D		of each line whose D is not too high
  *	R_A - R_B <= D - b_AB		of each clean line
@@ -179,7 +180,7 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 				   struct baseline_floor *floor)
 {
 	const struct baseline_line *backs[BASELINE_LINES];
-	int64_t sums[BASELINE_LINES], sum;
+	int64_t sums[BASELINE_LINES], sum, error_ns;
 	unsigned int class, i, j, k;
 
 	for (i = 0; i < n; i++)
@@ -203,11 +204,13 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 		}
 		if (!k)
 			continue;
-		/* Some who lie move the lowest and the highest, not these two. */
+		/* Some who lie move the lowest and the highest, not these three. */
 		sum = sums[(k - 1) / 2];
+		error_ns = sums[3 * (k - 1) / 4] - sum;
+		if (sum - sums[(k - 1) / 4] > error_ns)
+			error_ns = sum - sums[(k - 1) / 4];
 		floor[class] = (struct baseline_floor) {
-			.ns = sum, .error_ns = sums[3 * (k - 1) / 4] - sum, .clean = true,
-			.firm = true,
+			.ns = sum, .error_ns = error_ns, .clean = true, .firm = true,
 		};
 		if (floor[class].error_ns > BASELINE_ERROR_MAX_NS)
 			floor[class].error_ns = BASELINE_ERROR_MAX_NS;
@@ -233,11 +236,19 @@ static inline struct baseline_floor baseline_pair(const struct baseline_line *li
 						  const struct baseline_floor *floor)
 {
 	struct baseline_floor own = { .ns = BASELINE_NONE };
+	int64_t low_ns;
 
 	if (back) {
 		own.ns = line->value_ns + back->value_ns;
 		own.clean = line->clean && back->clean && !baseline_far(line, back, floor);
 		own.firm = own.clean;
+		/*
+		 * What is above the floor of the class may be of one way alone: that is longer, or
+		 * few packets came, and all of them late.
+		 */
+		low_ns = floor[line->class].ns - floor[line->class].error_ns;
+		if (own.clean && floor[line->class].firm && own.ns > low_ns)
+			own.error_ns = own.ns - low_ns;
 	}
 	return own.clean || own.ns < floor[line->class].ns ? own : floor[line->class];
 }

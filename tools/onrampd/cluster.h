@@ -26,8 +26,21 @@
 /* A report counts for this time, ns. */
 #define CLUSTER_REPORT_NS	3000000000LL
 
-/* A path without a new OR-ACK for this time is idle, ns. */
+/* A path without a new OR-ACK for this time is idle, ns, or with fewer in it: 4 for each bucket. */
 #define CLUSTER_IDLE_NS		1000000000LL
+#define CLUSTER_FEW		240
+
+/*
+ * The rate of the own receive clock is known from two readings that are this far apart, ns, and
+ * followed over this time. A reading that differs by more than any clock drifts, and by this, is of
+ * another clock.
+ */
+#define CLUSTER_CLOCK_MIN_NS	5000000LL
+#define CLUSTER_CLOCK_NS	200000000LL
+#define CLUSTER_CLOCK_JUMP_NS	2000LL
+
+/* The reference's CLOCK_REALTIME counts for this time, ns. */
+#define CLUSTER_UTC_NS		200000000LL
 
 /* What a path's baseline has to be above another one by, ns, to be mended: noise of software. */
 #define CLUSTER_MARGIN_NS	2000LL
@@ -35,6 +48,12 @@
 /* Payload of full packets, about: the difference counts as error, on this many links at least. */
 #define CLUSTER_PAYLOAD	1400
 #define CLUSTER_LINKS	3
+
+/* A bound of a clock is wrong by this more in each of its millionths: its line has noise. */
+#define CLUSTER_WANDER_PPM	8
+
+/* A line's error is by how much it may be too low. It may be too high by this: support is near. */
+#define CLUSTER_HIGH_NS		1024LL
 
 /* Floors in a message, at most: hosts have few classes, and lines are of more use. */
 #define CLUSTER_FLOORS	4
@@ -102,6 +121,20 @@ struct cluster_seed {
 };
 
 /**
+ * struct cluster_clock - the receive clock of a host, less the own one
+ * @known: it was known at @at_ns
+ * @ns: it was not below the first one, and not above the second one
+ * @slope: by which these grow, Q32
+ * @at_ns: CLOCK_MONOTONIC
+ */
+struct cluster_clock {
+	bool known;
+	int64_t ns[2];
+	int32_t slope[2];
+	int64_t at_ns;
+};
+
+/**
  * struct cluster_host - a peer
  * @addr: its address, IPv4 mapped; all 0: a free place
  * @local: that of this host which it is reached by
@@ -110,10 +143,15 @@ struct cluster_seed {
  * @path: to it
  * @own: the same, when the kernel last had no seed for it
  * @acks_ns: when there last was a new OR-ACK of it
+ * @acks_from: OR-ACKs until @from_ns, which begins a second
+ * @from_ns: CLOCK_MONOTONIC
+ * @few: in the second before that there were less than CLUSTER_FEW
  * @probe: PROBEs to it and from it
  * @probed: path to it, as PROBEs have it
  * @seed: for that
  * @before: last answer that was no prediction, at @before_ns; 0: none
+ * @clock: its receive clock, by @clock_domain
+ * @clock_domain: of that one, and of the own one
  * @peer: for replays
  * @report: its last lines, which came @report_ns; 0: none
  * @refuted: they do not agree with the round trip to it
@@ -127,11 +165,16 @@ struct cluster_host {
 	struct cluster_path path;
 	struct cluster_path own;
 	int64_t acks_ns;
+	uint64_t acks_from;
+	int64_t from_ns;
+	bool few;
 	struct probe_way probe;
 	struct cluster_path probed;
 	struct cluster_seed seed;
 	struct baseline_answer before;
 	int64_t before_ns;
+	struct cluster_clock clock;
+	uint16_t clock_domain;
 	struct report_peer peer;
 	struct report report;
 	int64_t report_ns;
@@ -143,10 +186,17 @@ struct cluster_host {
  * struct cluster - this host and its peers
  * @host: peers
  * @huygens: PROBEs alone count, by huygens.h
+ * @reference: host whose CLOCK_REALTIME is wanted; all 0: none
  * @round: of the kernel's state
  * @clocked: the own receive clock is known
+ * @clock_read: it was read in this round, but its rate may not be known
  * @domain: its domain
- * @clock_ns: it less CLOCK_MONOTONIC
+ * @clock_ns: it less CLOCK_MONOTONIC, at @clock_at_ns
+ * @clock_at_ns: CLOCK_MONOTONIC
+ * @clock_slope: by which that grows, Q32
+ * @base_ns: reading that @clock_slope is from, at @base_at_ns; 0: none
+ * @base_at_ns: CLOCK_MONOTONIC
+ * @rated: @clock_slope is known
  * @class: what makes a class, by its number
  * @n_classes: how many
  * @floors: that were known before, by seconds of CLOCK_MONOTONIC
@@ -158,10 +208,17 @@ struct cluster_host {
 struct cluster {
 	struct cluster_host host[CLUSTER_HOSTS];
 	bool huygens;
+	uint8_t reference[16];
 	uint64_t round;
 	bool clocked;
+	bool clock_read;
 	uint8_t domain;
 	int64_t clock_ns;
+	int64_t clock_at_ns;
+	int32_t clock_slope;
+	int64_t base_ns;
+	int64_t base_at_ns;
+	bool rated;
 	uint64_t class[BASELINE_CLASSES];
 	unsigned int n_classes;
 	struct floors floors;
@@ -205,6 +262,7 @@ static inline void cluster_begin(struct cluster *c)
 
 	c->round++;
 	c->clocked = false;
+	c->clock_read = false;
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		c->host[i].has_path = false;
 }
@@ -256,6 +314,11 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 		return false;
 	if (path->acks != host->path.acks)
 		host->acks_ns = path->at_ns;
+	if (path->acks < host->acks_from || path->at_ns - host->from_ns >= CLUSTER_IDLE_NS) {
+		host->few = host->from_ns && path->acks - host->acks_from < CLUSTER_FEW;
+		host->acks_from = path->acks;
+		host->from_ns = path->at_ns;
+	}
 	/* Two own addresses: the one whose path is known. */
 	if (host->has_path && host->path.known)
 		return true;
@@ -267,12 +330,62 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 	return true;
 }
 
-/* cluster_clock() - a subscriber's OR-ACKs have the own receive clock */
-static inline void cluster_clock(struct cluster *c, uint8_t domain, int64_t clock_ns)
+/**
+ * cluster_clock() - take the own receive clock, which a subscriber's OR-ACKs have
+ * @c: cluster
+ * @domain: of the clock
+ * @clock_ns: it less CLOCK_MONOTONIC
+ * @at_ns: CLOCK_MONOTONIC
+ */
+static inline void cluster_clock(struct cluster *c, uint8_t domain, int64_t clock_ns,
+				 int64_t at_ns)
 {
-	c->clocked = true;
+	int64_t age_ns = at_ns - c->base_at_ns, grown_ns = clock_ns - c->base_ns, most_ns = 0;
+
+	if (c->base_at_ns && age_ns <= BASELINE_PREDICT_NS)
+		most_ns = (age_ns * BASELINE_SLOPE_MAX >> 32) + CLUSTER_CLOCK_JUMP_NS;
+	if (c->domain != domain || grown_ns >= most_ns || grown_ns <= -most_ns) {
+		c->rated = false;
+		c->clock_slope = 0;
+		c->base_ns = clock_ns;
+		c->base_at_ns = at_ns;
+	} else if (age_ns >= (c->rated ? CLUSTER_CLOCK_NS : CLUSTER_CLOCK_MIN_NS)) {
+		c->clock_slope = (int32_t)(grown_ns * (1LL << 32) / age_ns);
+		/* Soon there is a better one. */
+		if (c->rated || age_ns >= CLUSTER_CLOCK_NS) {
+			c->base_ns = clock_ns;
+			c->base_at_ns = at_ns;
+		}
+		c->rated = true;
+	}
+	c->clock_read = true;
+	c->clocked = c->rated;
 	c->domain = domain;
 	c->clock_ns = clock_ns;
+	c->clock_at_ns = at_ns;
+}
+
+/* cluster_own_clock() - take CLOCK_MONOTONIC and an offset for the own receive clock */
+static inline void cluster_own_clock(struct cluster *c, uint8_t domain, int64_t clock_ns)
+{
+	c->clocked = true;
+	c->rated = false;
+	c->base_at_ns = 0;
+	c->domain = domain;
+	c->clock_ns = clock_ns;
+	c->clock_slope = 0;
+}
+
+/* cluster_clock_at() - return the own receive clock less CLOCK_MONOTONIC, at a time of that */
+static inline int64_t cluster_clock_at(const struct cluster *c, int64_t at_ns)
+{
+	return c->clocked ? cluster_at(c->clock_ns, c->clock_slope, at_ns - c->clock_at_ns) : 0;
+}
+
+/* The slope of a line by the own receive clock. */
+static inline int32_t cluster_by_clock(const struct cluster *c, int32_t slope)
+{
+	return c->clocked ? slope - c->clock_slope : slope;
 }
 
 /* Lines --------------------------------------------------------------------- */
@@ -303,25 +416,16 @@ static inline int64_t cluster_error(int64_t error_ns, uint32_t payload, uint32_t
 	return error_ns + (CLUSTER_PAYLOAD - payload) * 8000LL / rate_mbit * links;
 }
 
-/* The slope of a line: if no packets found the path empty, the most that clocks may drift. */
-static inline int32_t cluster_slope(const struct cluster_path *p)
-{
-	return p->state <= CLUSTER_UNSUPPORTED ? BASELINE_DRIFT_MAX : p->slope;
-}
-
-/* Error of a line that was known some time ago. */
-static inline int64_t cluster_aged(const struct cluster_path *p, int64_t now_ns)
-{
-	return p->error_ns + (now_ns - p->at_ns) / 1000000 * BASELINE_WANDER_PPM;
-}
-
-/* Has a path no data that tell how long it is? */
+/*
+ * Has a path no data that tell how long it is? A kernel's support is of then, not of now; and if
+ * few packets came, interrupts may have delayed all of them.
+ */
 static inline bool cluster_idle(const struct cluster_host *host, int64_t now_ns)
 {
 	const struct cluster_path *p = &host->path;
 
-	return !host->has_path || !p->known || p->state <= CLUSTER_LEARNING ||
-	       (p->state != CLUSTER_SUPPORTED && now_ns - host->acks_ns > CLUSTER_IDLE_NS);
+	return !host->has_path || !p->known || p->state <= CLUSTER_LEARNING || host->few ||
+	       now_ns - host->acks_ns > CLUSTER_IDLE_NS;
 }
 
 /*
@@ -344,6 +448,31 @@ static inline const struct cluster_path *cluster_evidence(const struct cluster *
 	       &host->path : NULL;
 }
 
+/*
+ * A line of such a path, by the own receive clock. It is of when the path last had data, or PROBEs.
+ * A clean one counts as that for a while after that. One that is not clean has no slope: it rises
+ * by the most that clocks may drift.
+ */
+static inline struct baseline_line cluster_now(const struct cluster *c,
+					       const struct cluster_host *host,
+					       const struct cluster_path *p, int64_t now_ns)
+{
+	int64_t of_ns = p == &host->path && host->acks_ns < p->at_ns ? host->acks_ns : p->at_ns;
+	int64_t value_ns = cluster_at(p->baseline_ns, p->slope, of_ns - p->at_ns);
+	struct baseline_line line = {
+		.clean = p->state == CLUSTER_SUPPORTED && now_ns - of_ns <= BASELINE_PREDICT_NS,
+		.slope = p->slope,
+		.error_ns = p->error_ns + (now_ns - of_ns) / 1000000 * BASELINE_WANDER_PPM,
+	};
+
+	if (!line.clean && p->state != CLUSTER_LOST)
+		line.slope = BASELINE_DRIFT_MAX;
+	line.value_ns = cluster_at(value_ns, line.slope, now_ns - of_ns) -
+			cluster_clock_at(c, now_ns);
+	line.slope = cluster_by_clock(c, line.slope);
+	return line;
+}
+
 static inline void cluster_line(struct cluster *c, const struct baseline_line *line)
 {
 	unsigned int i;
@@ -362,17 +491,14 @@ static inline void cluster_own(struct cluster *c, unsigned int i, int64_t now_ns
 {
 	const struct cluster_host *host = &c->host[i];
 	const struct cluster_path *p = cluster_evidence(c, host, now_ns);
-	struct baseline_line line = { .from = 0, .to = (uint16_t)(i + 1) };
+	struct baseline_line line;
 
 	if (!p)
 		return;
+	line = cluster_now(c, host, p, now_ns);
+	line.to = (uint16_t)(i + 1);
 	line.class = cluster_class(c, host->hops, p->rate_mbit);
-	line.clean = p->state == CLUSTER_SUPPORTED;
-	line.slope = cluster_slope(p);
-	line.error_ns = cluster_error(cluster_aged(p, now_ns), p->payload, p->rate_mbit,
-				      host->hops);
-	line.value_ns = cluster_at(p->baseline_ns, line.slope, now_ns - p->at_ns) -
-			(c->clocked ? c->clock_ns : 0);
+	line.error_ns = cluster_error(line.error_ns, p->payload, p->rate_mbit, host->hops);
 	cluster_line(c, &line);
 }
 
@@ -451,7 +577,8 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS ||
 		    l->slope > BASELINE_SLOPE_MAX || l->slope < -BASELINE_SLOPE_MAX)
 			return false;
-		there_ns = cluster_at(p->baseline_ns, p->slope, age_ns) - c->clock_ns;
+		there_ns = cluster_at(p->baseline_ns, p->slope, age_ns) -
+			   cluster_clock_at(c, now_ns);
 		return baseline_plausible(there_ns, cluster_at(l->value_ns, l->slope,
 							       now_ns - host->report_ns),
 					  p->error_ns + l->error_ns +
@@ -479,14 +606,18 @@ static inline uint32_t cluster_rate(struct cluster *c, const struct cluster_host
 /**
  * cluster_wants_probes() - return whether to send PROBEs to a host
  * @c: cluster
- * @host: that is there, and has no path with data that tell more
+ * @host: that is there, and has no path whose data tell how long it is
  * @now_ns: CLOCK_MONOTONIC
  */
 static inline bool cluster_wants_probes(struct cluster *c, const struct cluster_host *host,
 					int64_t now_ns)
 {
-	return host->seen && host->peer.session && cluster_reports(host, now_ns) &&
-	       (c->huygens || cluster_idle(host, now_ns)) && cluster_rate(c, host);
+	bool wanted = c->huygens || cluster_idle(host, now_ns) ||
+		      host->path.state != CLUSTER_SUPPORTED ||
+		      !memcmp(host->addr, c->reference, 16);
+
+	return host->seen && host->peer.session && cluster_reports(host, now_ns) && wanted &&
+	       cluster_rate(c, host);
 }
 
 /* Samples of a way as huygens.h has them, less @base_ns; return how many. */
@@ -618,6 +749,129 @@ static inline bool cluster_floor(const struct cluster *c, unsigned int i, int64_
 	return floor->clean && (i || c->n_classes < BASELINE_CLASSES) && floors_valid(f);
 }
 
+/* Clocks -------------------------------------------------------------------- */
+
+enum { CLUSTER_LEAST, CLUSTER_MOST };
+
+/* No bound: above all clocks, and the difference of two is within 64 bits. */
+#define CLUSTER_NONE_NS		(BASELINE_SUM_NS - (1LL << 40))
+
+/* A bound of before, at another time. */
+static inline int64_t cluster_bound(const struct cluster_clock *k, unsigned int which,
+				    int64_t now_ns)
+{
+	int64_t age_ns = now_ns - k->at_ns, wander_ns = age_ns / 1000000 * CLUSTER_WANDER_PPM;
+
+	return cluster_at(k->ns[which], k->slope[which], age_ns) +
+	       (which == CLUSTER_MOST ? wander_ns : -wander_ns);
+}
+
+/* A bound of now, or none. */
+static inline void cluster_bounded(struct cluster_clock *k, unsigned int which,
+				   const struct baseline_bound *bound)
+{
+	int64_t error_ns = which == CLUSTER_MOST ? bound->error_ns : -bound->error_ns;
+	int64_t none_ns = which == CLUSTER_MOST ? CLUSTER_NONE_NS : -CLUSTER_NONE_NS;
+
+	k->ns[which] = bound->ns >= CLUSTER_NONE_NS || bound->ns <= -CLUSTER_NONE_NS ?
+		       none_ns : bound->ns + error_ns;
+	if (bound->slope <= BASELINE_SLOPE_MAX && bound->slope >= -BASELINE_SLOPE_MAX)
+		k->slope[which] = (int32_t)bound->slope;
+}
+
+/*
+ * The receive clock of a host: what is known now, and what was known before, as far as both agree.
+ * Ways by which it is known may go one by one, and clocks wander slowly.
+ */
+static inline void cluster_clock_of(struct cluster *c, unsigned int i, int64_t now_ns)
+{
+	struct cluster_host *host = &c->host[i];
+	struct cluster_clock *k = &host->clock, now = { .known = true, .at_ns = now_ns };
+	uint8_t domain = host->has_path && host->path.known ? host->path.domain :
+			 host->report.domain;
+	uint16_t both = (uint16_t)(c->domain << 8 | domain);
+	int64_t least_ns, most_ns;
+
+	if (!c->clocked || both != host->clock_domain ||
+	    now_ns - k->at_ns > BASELINE_PREDICT_NS)
+		k->known = false;
+	host->clock_domain = both;
+	if (!c->clocked)
+		return;
+	cluster_bounded(&now, CLUSTER_LEAST, &c->solution.lower[i + 1]);
+	cluster_bounded(&now, CLUSTER_MOST, &c->solution.upper[i + 1]);
+	/* Huygens says nothing of the errors of single lines. */
+	if (!c->huygens) {
+		now.ns[CLUSTER_LEAST] -= CLUSTER_HIGH_NS;
+		now.ns[CLUSTER_MOST] += CLUSTER_HIGH_NS;
+	}
+	least_ns = cluster_bound(k, CLUSTER_LEAST, now_ns);
+	most_ns = cluster_bound(k, CLUSTER_MOST, now_ns);
+	/*
+	 * If they contradict each other, a clock was set, or a line was wrong: now counts. So it
+	 * does if it is about as good: noise of both would make it better than it is.
+	 */
+	if (k->known && !c->huygens && now.ns[CLUSTER_MOST] >= least_ns &&
+	    most_ns >= now.ns[CLUSTER_LEAST] &&
+	    now.ns[CLUSTER_MOST] - now.ns[CLUSTER_LEAST] > 2 * (most_ns - least_ns)) {
+		if (most_ns < now.ns[CLUSTER_MOST]) {
+			now.ns[CLUSTER_MOST] = most_ns;
+			now.slope[CLUSTER_MOST] = k->slope[CLUSTER_MOST];
+		}
+		if (least_ns > now.ns[CLUSTER_LEAST]) {
+			now.ns[CLUSTER_LEAST] = least_ns;
+			now.slope[CLUSTER_LEAST] = k->slope[CLUSTER_LEAST];
+		}
+	}
+	if (now.ns[CLUSTER_MOST] < BASELINE_MAX_NS && now.ns[CLUSTER_LEAST] > -BASELINE_MAX_NS &&
+	    now.ns[CLUSTER_MOST] >= now.ns[CLUSTER_LEAST])
+		*k = now;
+}
+
+/**
+ * cluster_ahead() - return by how much the receive clock of a host is ahead of the own one, ns
+ * @host: its clock is known
+ * @now_ns: CLOCK_MONOTONIC
+ * @error_ns: largest error, if all that hosts told is true
+ */
+static inline int64_t cluster_ahead(const struct cluster_host *host, int64_t now_ns,
+				    int64_t *error_ns)
+{
+	int64_t most_ns = cluster_bound(&host->clock, CLUSTER_MOST, now_ns);
+	int64_t least_ns = cluster_bound(&host->clock, CLUSTER_LEAST, now_ns);
+
+	*error_ns = (most_ns - least_ns) / 2 + 1;
+	return least_ns + (most_ns - least_ns) / 2;
+}
+
+/**
+ * cluster_utc() - compare CLOCK_REALTIME with that of the reference
+ * @c: cluster
+ * @now_ns: CLOCK_MONOTONIC
+ * @utc_ns: own CLOCK_REALTIME less CLOCK_MONOTONIC
+ * @offset_ns: set to by how much the reference is ahead
+ * @error_ns: set to the largest error, if all that hosts told is true
+ *
+ * Return: false if it is not known.
+ */
+static inline bool cluster_utc(struct cluster *c, int64_t now_ns, int64_t utc_ns,
+			       int64_t *offset_ns, int64_t *error_ns)
+{
+	const struct cluster_host *host = cluster_find(c, c->reference);
+	int64_t age_ns = host ? now_ns - host->probe.utc_at_ns : 0;
+
+	if (!host || !host->seen || !c->clocked || !host->clock.known || host->refuted ||
+	    !cluster_reports(host, now_ns) || !host->probe.utc_at_ns ||
+	    host->probe.domain != (uint8_t)host->clock_domain ||
+	    age_ns > CLUSTER_UTC_NS || age_ns < 0)
+		return false;
+	*offset_ns = host->probe.utc_ns + cluster_ahead(host, now_ns, error_ns) +
+		     cluster_clock_at(c, now_ns) - utc_ns;
+	/* Its two clocks may drift: one may be a NIC's. */
+	*error_ns += age_ns * BASELINE_DRIFT_MAX >> 32;
+	return true;
+}
+
 /* Answers ------------------------------------------------------------------- */
 
 static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now_ns)
@@ -628,7 +882,7 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 	struct baseline_line own = {
 		.to = (uint16_t)(i + 1), .class = cluster_class(c, host->hops, p->rate_mbit),
 	};
-	int64_t clock_ns = c->clocked ? c->clock_ns : 0, age_ns = now_ns - host->before_ns;
+	int64_t clock_ns = cluster_clock_at(c, now_ns), age_ns = now_ns - host->before_ns;
 	struct cluster_seed *seed = &host->seed;
 	bool known;
 
@@ -646,7 +900,7 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 	if (answer.least_ns != BASELINE_NONE)
 		seed->least_ns += clock_ns;
 	seed->error_ns = answer.line.error_ns;
-	seed->slope = answer.line.slope;
+	seed->slope = answer.line.slope + (c->clocked ? c->clock_slope : 0);
 	/* The kernel takes none for a path with support. */
 	seed->wanted = p->state == CLUSTER_SEEDED ||
 		       (p->state != CLUSTER_SUPPORTED &&
@@ -698,9 +952,12 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 	for (i = 0; i < c->n_classes; i++)
 		if (cluster_floor(c, i, now_ns, &f))
 			floors_keep(&c->floors, &f);
-	for (i = 0; i < CLUSTER_HOSTS; i++)
-		if (c->host[i].seen)
-			cluster_answer(c, i, now_ns);
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		if (!c->host[i].seen)
+			continue;
+		cluster_answer(c, i, now_ns);
+		cluster_clock_of(c, i, now_ns);
+	}
 }
 
 /* Reports ------------------------------------------------------------------- */
@@ -732,19 +989,17 @@ static inline bool cluster_put(const struct cluster *c, const struct cluster_hos
 {
 	const struct cluster_path *p = cluster_evidence(c, host, now_ns);
 	struct report_line *l = &r->line[r->n];
-	int64_t error_ns;
-	int32_t slope;
+	struct baseline_line line;
 
 	if (r->n == REPORT_LINES || !host->seen || !p || p->state <= CLUSTER_LEARNING)
 		return false;
-	error_ns = cluster_aged(p, now_ns);
-	slope = cluster_slope(p);
+	line = cluster_now(c, host, p, now_ns);
 	*l = (struct report_line) {
-		.value_ns = cluster_at(p->baseline_ns, slope, now_ns - p->at_ns) - c->clock_ns,
-		.slope = slope, .rate_mbit = p->rate_mbit, .domain = p->domain,
-		.error_ns = (uint32_t)(error_ns < UINT32_MAX ? error_ns : UINT32_MAX),
+		.value_ns = line.value_ns, .slope = line.slope, .rate_mbit = p->rate_mbit,
+		.domain = p->domain,
+		.error_ns = (uint32_t)(line.error_ns < UINT32_MAX ? line.error_ns : UINT32_MAX),
 		.payload = (uint16_t)(p->payload < 65535 ? p->payload : 65535),
-		.hops = host->hops, .clean = p->state == CLUSTER_SUPPORTED,
+		.hops = host->hops, .clean = line.clean,
 	};
 	memcpy(l->addr, host->addr, 16);
 	r->n++;

@@ -94,7 +94,8 @@ static int on_subscriber(struct nl_msg *msg, void *arg)
 	cluster_host(c, remote, local);
 	if (tb[ONRAMP_A_SUB_CLOCK_NS])
 		cluster_clock(c, (uint8_t)attr_number(tb[ONRAMP_A_SUB_DOMAIN], 0),
-			      (int64_t)attr_number(tb[ONRAMP_A_SUB_CLOCK_NS], 0));
+			      (int64_t)attr_number(tb[ONRAMP_A_SUB_CLOCK_NS], 0),
+			      (int64_t)now_ns());
 	return NL_OK;
 }
 

@@ -42,6 +42,7 @@
 #include "parse.h"
 #include "util.h"
 
+#include "chrony.h"
 #include "kernel.h"
 #include "udp.h"
 
@@ -73,6 +74,8 @@
 #define KEEP_NS		(60 * NSEC_PER_SEC)
 /* Between two writings of the status, ns. */
 #define STATUS_NS	NSEC_PER_SEC
+/* Between two samples for chronyd, ns: rounds are not in step with it. */
+#define SAMPLE_NS	(900 * NSEC_PER_MSEC)
 /* Files in the directories of options. */
 #define FLOORS_FILE	"floors"
 #define STATUS_FILE	"status.json"
@@ -104,6 +107,8 @@ static struct options {
 	const char *user;
 	const char *state;
 	const char *run;
+	const char *discipline;
+	const char *reference;
 	bool huygens;
 	bool dry_run;
 	bool json;
@@ -115,7 +120,7 @@ static struct options {
 
 static struct counters {
 	uint64_t sent, received, strangers, forged, replayed, refuted, seeds, refused;
-	uint64_t probes, echoes, echoed;
+	uint64_t probes, echoes, echoed, bytes, samples;
 } counters;
 
 static struct cluster cluster;
@@ -129,7 +134,8 @@ static uint64_t session, rounds, last_round_ns;
 static unsigned int told;
 static int sock4 = -1, sock6 = -1, state_fd = -1, run_fd = -1;
 static uint64_t kept_ns, status_ns, earned_ns;
-static int64_t credit_bytes, own_clock_ns;
+static int64_t credit_bytes, own_clock_ns, utc_offset_ns, utc_error_ns;
+static bool utc_known;
 static uint8_t own_domain;
 
 /* Messages ------------------------------------------------------------------ */
@@ -179,6 +185,7 @@ static bool send_to(const struct cluster_host *host, uint8_t *msg, size_t head, 
 	memcpy(ends.to, host->addr, 16);
 	sign(host->local, host->addr, msg, head, msg + head);
 	credit_bytes -= (int64_t)(len + WIRE_BYTES);
+	counters.bytes += len + WIRE_BYTES;
 	return udp_send(socket_to(host), (uint16_t)options.port, &ends, msg, len, stamp);
 }
 
@@ -251,7 +258,7 @@ static void put_clock(const struct cluster_host *host, struct probe *p)
 	p->session = session;
 	p->echo = host->peer.session;
 	p->domain = cluster.domain;
-	p->utc_ns = udp_utc_ns() - cluster.clock_ns;
+	p->utc_ns = udp_utc_ns() - cluster_clock_at(&cluster, (int64_t)now_ns());
 }
 
 /* A PROBE or an ECHO. */
@@ -272,7 +279,7 @@ static void take_probe(struct cluster_host *host, const uint8_t *msg, size_t len
 	} else if (!arrived_ns || !cluster.clocked) {
 		return;
 	} else if (probe_heard(&host->probe, &p, host->peer.session, session, arrived_ns,
-			       cluster.clock_ns, &echo, &valid)) {
+			       cluster_clock_at(&cluster, arrived_ns), &echo, &valid)) {
 		put_clock(host, &echo);
 		probe_encode(&echo, answer);
 		counters.echoes += send_to(host, answer, PROBE_SIGNED, sizeof(answer), false);
@@ -397,10 +404,11 @@ static int on_probe(sd_event_source *source, uint64_t usec, void *arg)
 		if (t->pair_ns + PAIR_NS > now ||
 		    !cluster_wants_probes(&cluster, host, (int64_t)now))
 			continue;
-		t->pair_ns = now;
 		wait_us = PROBE_US;
 		put_clock(host, &p);
-		probe_send(&host->probe, &p, cluster.clock_ns);
+		/* It says when the last pair left. */
+		probe_send(&host->probe, &p, cluster_clock_at(&cluster, (int64_t)t->pair_ns));
+		t->pair_ns = now;
 		if (!send_probe(host, &p))
 			break;
 		p.kind = PROBE_SECOND;
@@ -428,7 +436,7 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 {
 	const struct cluster_path *p = &host->path;
 	const struct cluster_seed *s = &host->seed;
-	int64_t baseline = path_ns(p, now);
+	int64_t baseline = path_ns(p, now), error;
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
 	bool reports = cluster_reports(host, (int64_t)now);
 	json_t *row;
@@ -443,6 +451,11 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 		json_object_set_new(row, "probed", json_string(states[host->probed.state]));
 	if (host->hops != REPORT_HOPS_UNKNOWN)
 		json_object_set_new(row, "hops", json_integer(host->hops));
+	if (host->clock.known) {
+		json_object_set_new(row, "ahead_ns",
+				    json_integer(cluster_ahead(host, (int64_t)now, &error)));
+		json_object_set_new(row, "ahead_error_ns", json_integer(error));
+	}
 	if (!host->has_path || !p->known)
 		return row;
 	json_object_set_new(row, "baseline", json_string(states[p->state % ARRAY_SIZE(states)]));
@@ -462,14 +475,24 @@ static json_t *row_of(const struct cluster_host *host, uint64_t now)
 
 static json_t *paths_of(uint64_t now)
 {
-	json_t *paths = json_array();
+	json_t *paths = json_array(), *all;
 	unsigned int i;
 
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		if (cluster.host[i].seen)
 			json_array_append_new(paths, row_of(&cluster.host[i], now));
-	return json_pack("{s:I, s:I, s:o}", "time_ns", (json_int_t)now,
-			 "lines", (json_int_t)cluster.n_lines, "paths", paths);
+	all = json_pack("{s:I, s:I, s:I, s:o}", "time_ns", (json_int_t)now,
+			"lines", (json_int_t)cluster.n_lines,
+			"sent_bytes", (json_int_t)counters.bytes, "paths", paths);
+	/* It less CLOCK_MONOTONIC, modulo 2^64 as it is hidden. */
+	if (cluster.clocked)
+		json_object_set_new(all, "clock_ns",
+				    json_integer(cluster_clock_at(&cluster, (int64_t)now)));
+	if (options.discipline && utc_known)
+		json_object_set_new(all, "reference",
+				    json_pack("{s:I, s:I}", "ahead_ns", (json_int_t)utc_offset_ns,
+					      "error_ns", (json_int_t)utc_error_ns));
+	return all;
 }
 
 static void print_json(uint64_t now)
@@ -613,7 +636,7 @@ static json_t *counters_of(void)
 		{ "replayed", counters.replayed }, { "refuted", counters.refuted },
 		{ "seeds", counters.seeds }, { "refused", counters.refused },
 		{ "probes", counters.probes }, { "echoes", counters.echoes },
-		{ "echoed", counters.echoed },
+		{ "echoed", counters.echoed }, { "samples", counters.samples },
 	};
 	json_t *o = json_object();
 	size_t i;
@@ -643,6 +666,37 @@ static void write_status(void)
 	free(text);
 }
 
+/* Clocks -------------------------------------------------------------------- */
+
+/* A sample for chronyd, if the bound is small enough. */
+static void discipline(void)
+{
+	static uint64_t sent_ns;
+	static bool failed;
+	uint64_t now = now_ns();
+	int64_t utc_ns = udp_utc_ns(), offset_ns, error_ns;
+
+	if (!options.discipline || now - sent_ns < SAMPLE_NS)
+		return;
+	utc_known = cluster_utc(&cluster, (int64_t)now, utc_ns, &offset_ns, &error_ns) &&
+		    error_ns <= (int64_t)options.max_error_ns;
+	if (!utc_known)
+		return;
+	utc_offset_ns = offset_ns;
+	utc_error_ns = error_ns;
+	sent_ns = now;
+	if (options.dry_run)
+		return;
+	if (chrony_sample((int64_t)now + utc_ns, offset_ns)) {
+		counters.samples++;
+		failed = false;
+	} else if (!failed) {
+		/* Say once why, until it works again. */
+		warning("%s: %s", options.discipline, strerror(errno));
+		failed = true;
+	}
+}
+
 /* Rounds -------------------------------------------------------------------- */
 
 static void seed(uint64_t now)
@@ -663,6 +717,18 @@ static void seed(uint64_t now)
 	}
 }
 
+/* Not at once for each of many. */
+static int soon(void)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(soon_source, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		return 0;
+	sd_event_source_set_time_relative(soon_source, SOON_NS / NSEC_PER_USEC);
+	return sd_event_source_set_enabled(soon_source, SD_EVENT_ONESHOT);
+}
+
 /* Read, solve, seed. */
 static void work(void)
 {
@@ -671,8 +737,11 @@ static void work(void)
 	if (kernel_read(kernel, &cluster))
 		return;
 	/* Nobody sends to this host, so or_acker has no clock: one that nobody knows will do. */
-	if (!cluster.clocked && key_len)
-		cluster_clock(&cluster, own_domain, own_clock_ns);
+	if (!cluster.clock_read && key_len)
+		cluster_own_clock(&cluster, own_domain, own_clock_ns);
+	/* The rate of a clock is known by its next reading. */
+	if (cluster.clock_read && !cluster.clocked)
+		soon();
 	now = now_ns();
 	last_round_ns = now;
 	cluster_solve(&cluster, (int64_t)now);
@@ -701,17 +770,16 @@ static int on_round(sd_event_source *source, uint64_t usec, void *arg)
 	told = known();
 	if (key_len)
 		send_reports(now_ns());
-	if (options.dry_run) {
-		if (options.json)
-			print_json(last_round_ns);
-		else
-			print_text(last_round_ns);
-		fflush(stdout);
-	}
+	if (options.json)
+		print_json(last_round_ns);
+	else if (options.dry_run)
+		print_text(last_round_ns);
+	fflush(stdout);
 	sd_notifyf(0, "STATUS=%u hosts' lines, %llu seeds, %llu refused; REPORTs: %llu sent, %llu taken",
 		   cluster.n_lines, (unsigned long long)counters.seeds,
 		   (unsigned long long)counters.refused, (unsigned long long)counters.sent,
 		   (unsigned long long)counters.received);
+	discipline();
 	if (now_ns() - kept_ns >= KEEP_NS)
 		write_floors();
 	if (now_ns() - status_ns >= STATUS_NS)
@@ -740,18 +808,6 @@ static int on_soon(sd_event_source *source, uint64_t usec, void *arg)
 			talks[i].next_ns = 0;
 	send_reports(now_ns());
 	return 0;
-}
-
-/* Not at once for each of many. */
-static int soon(void)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(soon_source, &enabled);
-	if (enabled != SD_EVENT_OFF)
-		return 0;
-	sd_event_source_set_time_relative(soon_source, SOON_NS / NSEC_PER_USEC);
-	return sd_event_source_set_enabled(soon_source, SD_EVENT_ONESHOT);
 }
 
 static int on_message(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -832,8 +888,11 @@ static const char usage[] =
 	"  -k, --key FILE        key of the cluster, 32 bytes or more, the same on all hosts;\n"
 	"                        without one this host's own paths alone count\n"
 	"  -n, --dry-run         print what it would tell, and tell nothing\n"
-	"  -j, --json            with --dry-run: a line of JSON each time\n"
+	"  -j, --json            print a line of JSON each time\n"
 	"  -c, --count N         end after N rounds\n"
+	"  -d, --discipline chrony:SOCKET\n"
+	"                        tell chronyd the time of the reference, as a SOCK reference clock\n"
+	"  -R, --reference ADDR  host whose CLOCK_REALTIME that is\n"
 	"  -E, --estimator NAME  bounds, or huygens: clocks by PROBEs alone, to compare with (bounds)\n"
 	"  -i, --interval SEC    time between rounds, 0.05 to 10 (0.25)\n"
 	"  -e, --expiry SEC      for which the kernel believes it, 0.1 to 10 (3)\n"
@@ -852,6 +911,8 @@ static void parse(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' }, { "count", required_argument, NULL, 'c' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "estimator", required_argument, NULL, 'E' },
+		{ "discipline", required_argument, NULL, 'd' },
+		{ "reference", required_argument, NULL, 'R' },
 		{ "expiry", required_argument, NULL, 'e' },
 		{ "max-error", required_argument, NULL, 'm' },
 		{ "port", required_argument, NULL, 'p' }, { "user", required_argument, NULL, 'u' },
@@ -860,7 +921,7 @@ static void parse(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "k:njc:i:e:E:m:p:r:s:u:hV", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "k:njc:d:i:e:E:m:p:r:R:s:u:hV", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'k':
 			options.key = optarg;
@@ -874,6 +935,18 @@ static void parse(int argc, char **argv)
 		case 'c':
 			if (!parse_u64(optarg, 1, UINT64_MAX, &options.count))
 				die_usage("--count %s: expected a number from 1 on", optarg);
+			break;
+		case 'd':
+			if (strncmp(optarg, CHRONY_PREFIX, strlen(CHRONY_PREFIX)) ||
+			    !chrony_path(optarg + strlen(CHRONY_PREFIX)))
+				die_usage("--discipline %s: expected chrony: and a path of at most %zu bytes",
+					  optarg, CHRONY_PATH_MAX);
+			options.discipline = optarg;
+			break;
+		case 'R':
+			if (!udp_address(optarg, cluster.reference))
+				die_usage("--reference %s: expected an address of a host", optarg);
+			options.reference = optarg;
 			break;
 		case 'i':
 			if (!parse_seconds(optarg, 0.05, 10, &options.interval_ns))
@@ -919,8 +992,10 @@ static void parse(int argc, char **argv)
 		die_usage("unexpected argument '%s'", argv[optind]);
 	if (options.huygens && !options.key)
 		die_usage("--estimator huygens: expected --key, too");
-	if (options.json && !options.dry_run)
-		die_usage("--json: expected --dry-run, too");
+	if (!options.discipline != !options.reference)
+		die_usage("--discipline, --reference: expected both, or none");
+	if (options.discipline && !options.key)
+		die_usage("--discipline %s: expected --key, too", options.discipline);
 	if (options.dry_run && options.run)
 		die_usage("--run: expected no --dry-run");
 }
@@ -993,6 +1068,9 @@ int main(int argc, char **argv)
 		state_fd = open_dir(options.state);
 	if (options.run)
 		run_fd = open_dir(options.run);
+	/* Root may reach the socket where another user cannot. */
+	if (options.discipline)
+		chrony_open();
 	drop_root();
 	if (state_fd >= 0)
 		read_floors();

@@ -9,7 +9,7 @@
  * A pair is coded if its PROBEs arrived as far apart as they left: no packets of others came
  * between them (Huygens: Geng et al., NSDI 2018). Others have no samples. The line below the last
  * 64 samples, of two seconds at most, is the baseline of the path, as in onramp_owd.h. It is clean
- * if a half of them are near it, and few pairs got lost: a buffer that is full delays all
+ * if a quarter of them is near it, and few pairs got lost: a buffer that is full delays all
  * packets alike, and drops some.
  *
  * A PROBE tells as well when the pair before it left, by the sender's receive clock. So B has
@@ -60,9 +60,10 @@
 #define PROBE_MIN		8
 #define PROBE_SPAN_NS		500000000LL
 /*
- * A half of the samples of a clean line is nearer to it than the noise, times this, and near
+ * This part of the samples of a clean line is nearer to it than the noise, times this, and near
  * enough that its slope is known to 4 ppm.
  */
+#define PROBE_PART		4
 #define PROBE_NEAR		2
 #define PROBE_SLOPE		250000
 /* Of the last 32 pairs this many may get lost. */
@@ -125,7 +126,8 @@ struct probe_points {
  * @lost: a bit for each of the last pairs to it, 1: no ECHO; the last one is bit 0
  * @to: samples of the way to it
  * @from: samples of the way from it
- * @utc_ns: its CLOCK_REALTIME less its receive clock; valid with samples
+ * @utc_ns: its CLOCK_REALTIME less its receive clock, not before @utc_at_ns
+ * @utc_at_ns: own CLOCK_MONOTONIC; 0: not known
  */
 struct probe_way {
 	struct probe_pair sent[PROBE_PAIRS];
@@ -138,6 +140,7 @@ struct probe_way {
 	struct probe_points to;
 	struct probe_points from;
 	int64_t utc_ns;
+	int64_t utc_at_ns;
 };
 
 /* Messages ------------------------------------------------------------------ */
@@ -257,6 +260,7 @@ static inline void probe_clock(struct probe_way *w, uint8_t domain)
 	if (w->domain == domain)
 		return;
 	w->domain = domain;
+	w->utc_at_ns = 0;
 	w->to.n = 0;
 	w->to.next = 0;
 	w->from.n = 0;
@@ -364,7 +368,11 @@ static inline bool probe_echoed(struct probe_way *w, const struct probe *p, uint
 	probe_clock(w, p->domain);
 	pair->arrived_ns[0] = p->time_ns[0];
 	pair->arrived_ns[1] = p->time_ns[1];
-	w->utc_ns = p->utc_ns;
+	/* A receive clock may be hidden by 2^60 ns and more. */
+	if (p->utc_ns < BASELINE_SUM_NS && p->utc_ns > -BASELINE_SUM_NS) {
+		w->utc_ns = p->utc_ns;
+		w->utc_at_ns = pair->left_ns[0];
+	}
 	probe_complete(w, pair);
 	return true;
 }
@@ -486,7 +494,7 @@ static inline bool probe_line(const struct probe_way *w, int64_t now_ns, int64_t
 		;
 	a = &hull[i - 1];
 	slope = (hull[i].d_ns - a->d_ns) * (1LL << 32) / (hull[i].t_ns - a->t_ns);
-	need = n / 2 > PROBE_MIN ? n / 2 : PROBE_MIN;
+	need = n / PROBE_PART > PROBE_MIN ? n / PROBE_PART : PROBE_MIN;
 	near_ns = probe_near(points, n, a, slope, need);
 	line->clean = near_ns <= PROBE_NEAR * noise_ns &&
 		      near_ns <= (points[n - 1].t_ns - points[0].t_ns) / PROBE_SLOPE &&

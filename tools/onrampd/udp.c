@@ -4,6 +4,7 @@
  * NIC's own would be by its clock, which no receive clock is compared with, and many NICs have one
  * register for times of departure, which ptp4l needs.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -20,6 +21,14 @@
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
+/*
+ * A change of CLOCK_REALTIME that is larger is a step, ns, as readings have noise; it is slewed by
+ * less than 1 in this. A message may have waited in the socket for this time, ns.
+ */
+#define STEP_NS		5000
+#define SLEW		1000
+#define WAITED_NS	100000000LL
+
 /* What the socket reports; which packets have a time of departure each of them says. */
 #define STAMPS	(SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | \
 		 SOF_TIMESTAMPING_OPT_TSONLY)
@@ -27,6 +36,17 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 bool udp_is_v4(const uint8_t *addr)
 {
 	return !memcmp(addr, mapped, sizeof(mapped));
+}
+
+/* udp_address() - read an address, mapped if it is IPv4; false: it is none, or of all hosts */
+bool udp_address(const char *text, uint8_t *addr)
+{
+	static const uint8_t none[16];
+
+	if (inet_pton(AF_INET6, text, addr) == 1)
+		return memcmp(addr, none, 16);
+	memcpy(addr, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, text, addr + 12) == 1 && memcmp(addr + 12, none, 4);
 }
 
 /* udp_utc_ns() - return CLOCK_REALTIME less CLOCK_MONOTONIC, by the quickest of three readings */
@@ -51,11 +71,19 @@ int64_t udp_utc_ns(void)
 /* A time of the kernel, by CLOCK_REALTIME, as one of CLOCK_MONOTONIC; 0: none. */
 static int64_t stamp_ns(const struct scm_timestamping *stamps)
 {
+	static int64_t last_utc_ns, last_ns, until_ns;
 	const struct timespec *ts = &stamps->ts[0];
+	int64_t now = (int64_t)now_ns(), utc_ns = udp_utc_ns();
+	int64_t moved_ns = utc_ns - last_utc_ns, most_ns = STEP_NS + (now - last_ns) / SLEW;
 
-	if (!ts->tv_sec)
+	/* CLOCK_REALTIME was set: times of before that are off by as much. */
+	if (moved_ns > most_ns || moved_ns < -most_ns)
+		until_ns = now + WAITED_NS;
+	last_utc_ns = utc_ns;
+	last_ns = now;
+	if (!ts->tv_sec || now < until_ns)
 		return 0;
-	return ts->tv_sec * (int64_t)NSEC_PER_SEC + ts->tv_nsec - udp_utc_ns();
+	return ts->tv_sec * (int64_t)NSEC_PER_SEC + ts->tv_nsec - utc_ns;
 }
 
 static bool set(int fd, int level, int option, int value)

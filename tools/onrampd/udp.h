@@ -29,6 +29,7 @@ struct udp_ends {
 #define UDP_HOPS_UNKNOWN	255
 
 bool udp_is_v4(const uint8_t *addr);
+bool udp_address(const char *text, uint8_t *addr);
 int udp_open(int family, uint16_t port);
 bool udp_send(int fd, uint16_t port, const struct udp_ends *ends, const void *msg, size_t len,
 	      bool stamp);
