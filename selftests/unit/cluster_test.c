@@ -988,6 +988,7 @@ static void cluster__rests(void)
 	clear();
 	host = cluster_find(&c[0], addr(1));
 	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
+	CHECK_EQ(cluster_youngest(&c[0], mono(0) + SEC), SEC);
 	p = host->path;
 	for (i = 0; i < 6; i++) {
 		now += 2 * SEC;
@@ -1032,6 +1033,13 @@ static void cluster__rests(void)
 	cluster_solve(&c[0], mono(0));
 	CHECK(!cluster_wants_probes(&c[0], host, mono(0)));
 	CHECK_EQ(c[0].line[0].error_ns, 1100);
+	/* The other one is gone. Another one begins, without an OR-ACK yet. */
+	CHECK(mono(0) - host->first_ns > 10 * SEC);
+	CHECK_EQ(cluster_youngest(&c[0], mono(0)), mono(0) - host->first_ns);
+	path(0, 3, 0, CLUSTER_LEARNING);
+	CHECK_EQ(cluster_youngest(&c[0], mono(0)), 0);
+	cluster_find(&c[0], addr(3))->path.acks = 0;
+	CHECK_EQ(cluster_youngest(&c[0], mono(0)), mono(0) - host->first_ns);
 }
 
 /* CLOCK_REALTIME of host 2, which is the reference. */

@@ -142,7 +142,8 @@ struct cluster_clock {
  * @has_path: @path is valid
  * @path: to it
  * @own: the same, when the kernel last had no seed for it
- * @acks_ns: when there last was a new OR-ACK of it
+ * @first_ns: when there was an OR-ACK of it for the first time
+ * @acks_ns: when there last was a new one
  * @acks_from: OR-ACKs until @from_ns, which begins a second
  * @from_ns: CLOCK_MONOTONIC
  * @few: in the second before that there were less than CLUSTER_FEW
@@ -164,6 +165,7 @@ struct cluster_host {
 	bool has_path;
 	struct cluster_path path;
 	struct cluster_path own;
+	int64_t first_ns;
 	int64_t acks_ns;
 	uint64_t acks_from;
 	int64_t from_ns;
@@ -312,6 +314,8 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 
 	if (!host)
 		return false;
+	if (path->acks && !host->path.acks)
+		host->first_ns = path->at_ns;
 	if (path->acks != host->path.acks)
 		host->acks_ns = path->at_ns;
 	if (path->acks < host->acks_from || path->at_ns - host->from_ns >= CLUSTER_IDLE_NS) {
@@ -386,6 +390,19 @@ static inline int64_t cluster_clock_at(const struct cluster *c, int64_t at_ns)
 static inline int32_t cluster_by_clock(const struct cluster *c, int32_t slope)
 {
 	return c->clocked ? slope - c->clock_slope : slope;
+}
+
+/* cluster_youngest() - return how long ago a path had its first OR-ACK, ns: the last one of them */
+static inline int64_t cluster_youngest(const struct cluster *c, int64_t now_ns)
+{
+	int64_t age_ns = INT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].has_path && c->host[i].path.acks &&
+		    now_ns - c->host[i].first_ns < age_ns)
+			age_ns = now_ns - c->host[i].first_ns;
+	return age_ns > 0 ? age_ns : 0;
 }
 
 /* Lines --------------------------------------------------------------------- */

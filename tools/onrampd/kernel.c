@@ -69,7 +69,7 @@ static int on_path(struct nl_msg *msg, void *arg)
 	p.known = tb[ONRAMP_A_PATH_DOMAIN];
 	p.domain = (uint8_t)attr_number(tb[ONRAMP_A_PATH_DOMAIN], 0);
 	p.baseline_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_NS], 0);
-	p.at_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_AT_NS], 0);
+	p.at_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_AT_NS], now_ns());
 	p.slope = (int32_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_SLOPE], 0);
 	p.error_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0);
 	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);

@@ -70,6 +70,11 @@
 #define LEAVING		64
 /* Paths are read no sooner than this after the last time, because of an event, ns. */
 #define SOON_NS		(10 * NSEC_PER_MSEC)
+/*
+ * After its first OR-ACK a path is looked at for this long, ns, after twice the time each: a queue
+ * has support after 0.1 s.
+ */
+#define YOUNG_NS	(500 * NSEC_PER_MSEC)
 /* Between two writings of the floors, ns. */
 #define KEEP_NS		(60 * NSEC_PER_SEC)
 /* Between two writings of the status, ns. */
@@ -717,22 +722,24 @@ static void seed(uint64_t now)
 	}
 }
 
-/* Not at once for each of many. */
-static int soon(void)
+/* Work again after some time, unless that is to be sooner anyway. */
+static int soon(uint64_t after_ns)
 {
+	static uint64_t at_ns;
 	int enabled = SD_EVENT_OFF;
 
 	sd_event_source_get_enabled(soon_source, &enabled);
-	if (enabled != SD_EVENT_OFF)
+	if (enabled != SD_EVENT_OFF && at_ns <= now_ns() + after_ns)
 		return 0;
-	sd_event_source_set_time_relative(soon_source, SOON_NS / NSEC_PER_USEC);
+	at_ns = now_ns() + after_ns;
+	sd_event_source_set_time_relative(soon_source, after_ns / NSEC_PER_USEC);
 	return sd_event_source_set_enabled(soon_source, SD_EVENT_ONESHOT);
 }
 
 /* Read, solve, seed. */
 static void work(void)
 {
-	uint64_t now;
+	uint64_t now, age_ns;
 
 	if (kernel_read(kernel, &cluster))
 		return;
@@ -741,8 +748,12 @@ static void work(void)
 		cluster_own_clock(&cluster, own_domain, own_clock_ns);
 	/* The rate of a clock is known by its next reading. */
 	if (cluster.clock_read && !cluster.clocked)
-		soon();
+		soon(SOON_NS);
 	now = now_ns();
+	/* At its first OR-ACK a path has no baseline in the kernel, and soon maybe a wrong one. */
+	age_ns = (uint64_t)cluster_youngest(&cluster, (int64_t)now);
+	if (age_ns < YOUNG_NS)
+		soon(age_ns > SOON_NS ? age_ns : SOON_NS);
 	last_round_ns = now;
 	cluster_solve(&cluster, (int64_t)now);
 	if (!options.dry_run)
@@ -821,7 +832,7 @@ static int on_message(sd_event_source *source, int fd, uint32_t events, void *ar
 	if (events & EPOLLERR)
 		read_left(fd);
 	len = udp_receive(fd, msg, sizeof(msg), &ends);
-	return len >= 0 && take(msg, (size_t)len, &ends) ? soon() : 0;
+	return len >= 0 && take(msg, (size_t)len, &ends) ? soon(SOON_NS) : 0;
 }
 
 /* A new path. */
@@ -831,7 +842,7 @@ static int on_kernel(sd_event_source *source, int fd, uint32_t events, void *arg
 	(void)fd;
 	(void)events;
 	(void)arg;
-	return kernel_events(kernel) ? soon() : 0;
+	return kernel_events(kernel) ? soon(SOON_NS) : 0;
 }
 
 /* Start --------------------------------------------------------------------- */
