@@ -433,6 +433,17 @@ static void onramp_conn_measure(struct onramp_conn *conn, const struct or_ack *a
 	};
 }
 
+/* The delay above that of the empty path, for congestion controls. The path's lock. */
+static s64 onramp_conn_excess(const struct onramp_conn *conn, const struct onramp_delay *d,
+			      const struct onramp_sample *s)
+{
+	if (!d->absolute)
+		return d->owd_ns;
+	/* A threshold that is set by hand, with nobound, applies to the whole delay. */
+	return d->is_auto || d->bound ? s->owd_ns :
+					s->owd_ns - onramp_low(&conn->peer->path.synced);
+}
+
 /* Decide by an OR-ACK whose tag and count are right. */
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
@@ -445,6 +456,7 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	struct onramp_result res = {};
 	struct onramp_ctrl_params core;
 	const struct onramp_tx *tx;
+	s64 excess_ns;
 	u8 verdict;
 
 	settings = rcu_dereference(conn->shared->settings);
@@ -469,16 +481,15 @@ static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 	onramp_conn_account(conn, s.now_ns);
 	verdict = onramp_conn_path(conn, settings, ack, onramp_conn_payload(conn, tx, ack->seq),
 				   &core, &s, &d, &path_res, &res);
+	excess_ns = onramp_conn_excess(conn, &d, &s);
 	spin_unlock(&conn->peer->lock);
 	if (READ_ONCE(conn->forwarded) && verdict != ONRAMP_IMPLAUSIBLE)
 		conn->una = ack->seq;
 	onramp_conn_publish(conn, s.now_ns);
 	if (!onramp_counted(verdict))
 		goto out;
-	/* A synchronised delay is that of the whole way. */
-	atomic64_set(&conn->delay,
-		     (s64)(s.tx_ns >> ONRAMP_DELAY_SHIFT << 32 |
-			   clamp_t(s64, d.absolute ? s.owd_ns : d.owd_ns, 1, U32_MAX)));
+	atomic64_set(&conn->delay, (s64)(s.tx_ns >> ONRAMP_DELAY_SHIFT << 32 |
+					 clamp_t(s64, excess_ns, 1, U32_MAX)));
 	WRITE_ONCE(conn->trip_ns, (u32)min_t(u64, s.now_ns - d.trip.out_ns, U32_MAX));
 	/* The data that left last found the path empty, or nearly so. */
 	if (tx->end == conn->ring.next &&

@@ -52,26 +52,26 @@ profile_paper() {
 	expect "decisions with On-Ramp's delay" $((got - was)) -ge 10
 }
 
-# Both clocks are one kernel's: the delay is that of the whole way, and what TIMELY gets the queue.
+# synced OPTION...: both clocks are one kernel's: the delay is that of the whole way, and what TIMELY gets the queue.
 synced() {
 	in_ns "$B" sysctl -qw net.or_acker.clock_error_ns=1000
-	tc -n "$A" qdisc replace dev a0 root onramp peers all owd synced nobound threshold 10ms
+	tc -n "$A" qdisc replace dev a0 root onramp peers all owd synced "$@"
 	timely_set "$A" signal owd
 	trace_on timely_update
 	used "$V4_B"
 	trace_off "$KSFT_TMP/trace"
 	in_ns "$B" sysctl -qw net.or_acker.clock_error_ns=0
-	tc -n "$A" qdisc replace dev a0 root onramp peers all
+	tc -n "$A" qdisc replace dev a0 root onramp peers all owd relative bound threshold auto
 	expect "decisions with On-Ramp's delay" $((got - was)) -ge 10
-	# An empty path of 500 us: the delay would be that, the queue is far below.
+	# An empty path of 500 us: the delay would be that, and the queue is far below.
 	awk '{
 		for (i = 1; i <= NF; i++)
 			if ($i ~ /^queue=/ && substr($i, 7) > 0)
 				print substr($i, 7)
 	}' "$KSFT_TMP/trace" | sort -n >"$KSFT_TMP/queues"
-	echo "measured: queues of $(sed -n "$(($(wc -l <"$KSFT_TMP/queues") / 2 + 1))p" "$KSFT_TMP/queues") ns, the median"
-	expect "the median of queues, ns" \
-		"$(sed -n "$(($(wc -l <"$KSFT_TMP/queues") / 2 + 1))p" "$KSFT_TMP/queues")" -le 400000
+	median=$(sed -n "$(($(wc -l <"$KSFT_TMP/queues") / 2 + 1))p" "$KSFT_TMP/queues")
+	echo "measured: queues of $median ns, the median"
+	expect "the median of queues, ns" "$median" -le 400000
 }
 
 # tai: OR-ACKs of B with a timestamp of CLOCK_TAI.
@@ -101,7 +101,7 @@ promise_ends() {
 	expect "OR-ACKs of CLOCK_TAI" "$(tai)" -gt "$before"
 	in_ns "$B" sysctl -qw net.or_acker.clock_error_s=0
 	in_ns "$B" sysctl -qw net.or_acker.clock_error_ns=0
-	tc -n "$A" qdisc replace dev a0 root onramp peers all
+	tc -n "$A" qdisc replace dev a0 root onramp peers all owd relative bound threshold auto
 }
 
 # without COMMAND...: what tells delays goes by COMMAND while a flow runs, which goes on by its RTTs.
@@ -131,7 +131,7 @@ receiver_goes() {
 	modprobe or_acker
 }
 
-ksft_plan 8
+ksft_plan 9
 need_module labnic
 need_module or_acker
 need_module sch_onramp
@@ -145,6 +145,7 @@ ksft_case "On-Ramp's delay, IPv4" delay_to "$V4_B"
 ksft_case "On-Ramp's delay, IPv6" delay_to "$V6_B"
 ksft_case "the same in profile paper" profile_paper
 ksft_case "the delay of clocks that are synchronised" synced
+ksft_case "the same with a threshold for the whole delay" synced nobound threshold 10ms
 ksft_case "a promise about a clock that expires" promise_ends
 ksft_case "sch_onramp is removed under load" sender_goes
 ksft_case "OR-ACKs stop" receiver_goes
