@@ -201,7 +201,8 @@ cold() {
 	daemon "$A"
 	wait_for 30 clock_is ready
 	sleep 2
-	path_is $C4 baseline -ne 5 || fail "the baseline is told"
+	# PROBEs may have found the queue a little lower than data.
+	expect "baseline lower by, ns" $((before - $(path $C4 baseline_ns))) -le $NOISE_NS
 	stop "$SPAWNED" KILL
 	# but A knew, and has kept it.
 	daemon "$A" --state "$KSFT_TMP/state"; daemons+=("$SPAWNED")
@@ -394,9 +395,12 @@ chrony() {
 	# Of raw samples the offset is the eighth column, s.
 	awk '/ORMP/ && $8 != "-" {
 		n++
-		if ($8 < -0.001 || $8 > 0.001)
-			bad++
-	} END { exit !n || bad }' "$KSFT_TMP/chrony/refclocks.log" || fail "offsets"
+		off = $8 < 0 ? -$8 : $8
+		most = off > most ? off : most
+	} END {
+		printf "measured: %d samples at chronyd, the largest offset %.1f us\n", n, most * 1e6
+		exit !n || most > 0.001
+	}' "$KSFT_TMP/chrony/refclocks.log" || fail "offsets"
 	stops "${daemons[@]}" "${flows[@]}"
 }
 

@@ -978,6 +978,58 @@ static void cluster__ahead(void)
 	CHECK(!host->clock.known);
 }
 
+/* Clean lines of three hosts, with noise: their mean is nearer than the tightest bounds. */
+static void cluster__mean(void)
+{
+	struct cluster_host *host;
+	s64 error;
+
+	clear();
+	begin(0);
+	path(0, 1, 800, CLUSTER_SUPPORTED);
+	path(0, 2, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[0]);
+	begin(1);
+	path(1, 0, 0, CLUSTER_SUPPORTED);
+	path(1, 2, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[1]);
+	begin(2);
+	path(2, 0, 600, CLUSTER_SUPPORTED);
+	path(2, 1, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	speak(1, 2);
+	speak(0, 1);
+	speak(0, 2);
+	cluster_solve(&c[0], mono(0));
+	host = cluster_find(&c[0], addr(2));
+	CHECK_EQ(c[0].n_lines, 6);
+	/* 2 of 3 of -300 directly, and 1 of 3 of 400 by host 1. */
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead() - 200 + 133, 2);
+	/* One that is outside of the bounds is not believed. */
+	host->clock.mean_ns += 1000 * US;
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), host->clock.ns[CLUSTER_MOST], 1);
+	CHECK_EQ(error, host->clock.ns[CLUSTER_MOST] - host->clock.ns[CLUSTER_LEAST]);
+	/* Without clean lines the middle of the bounds goes on. */
+	cluster_solve(&c[0], mono(0));
+	now += SEC / 2;
+	begin(1);
+	path(1, 0, 0, CLUSTER_SUPPORTED);
+	path(1, 2, 200 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[1]);
+	begin(2);
+	path(2, 0, 200 * US, CLUSTER_UNSUPPORTED);
+	path(2, 1, 0, CLUSTER_SUPPORTED);
+	cluster_end(&c[2]);
+	tells(2, 0, 0, 0);
+	tells(1, 0, 0, 0);
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, 200 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	cluster_solve(&c[0], mono(0));
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead() - 200 + 133, 5);
+}
+
 /* A path had support, then no data: its line gets worse, and PROBEs are of use. */
 static void cluster__rests(void)
 {
@@ -1102,6 +1154,7 @@ int main(void)
 		KTAP_CASE(cluster__many_hosts),
 		KTAP_CASE(cluster__own_rate),
 		KTAP_CASE(cluster__ahead),
+		KTAP_CASE(cluster__mean),
 		KTAP_CASE(cluster__rests),
 		KTAP_CASE(cluster__utc),
 	};

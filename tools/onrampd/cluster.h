@@ -125,12 +125,16 @@ struct cluster_seed {
  * @known: it was known at @at_ns
  * @ns: it was not below the first one, and not above the second one
  * @slope: by which these grow, Q32
+ * @mean_ns: what it was, within these
+ * @mean_slope: by which that grows, Q32
  * @at_ns: CLOCK_MONOTONIC
  */
 struct cluster_clock {
 	bool known;
 	int64_t ns[2];
 	int32_t slope[2];
+	int64_t mean_ns;
+	int32_t mean_slope;
 	int64_t at_ns;
 };
 
@@ -206,6 +210,7 @@ struct cluster_host {
  * @line: of the last solution
  * @n_lines: how many
  * @solution: the last one
+ * @mean: clocks by the least squares of its clean lines, by host
  */
 struct cluster {
 	struct cluster_host host[CLUSTER_HOSTS];
@@ -228,6 +233,7 @@ struct cluster {
 	struct baseline_line line[BASELINE_LINES];
 	unsigned int n_lines;
 	struct baseline_solution solution;
+	struct huygens_clock mean[BASELINE_HOSTS];
 };
 
 static inline int64_t cluster_at(int64_t value_ns, int32_t slope, int64_t age_ns)
@@ -796,6 +802,37 @@ static inline void cluster_bounded(struct cluster_clock *k, unsigned int which,
 		k->slope[which] = (int32_t)bound->slope;
 }
 
+/* A bound is the lowest of several, with the noise of each. The mean of clean lines has less. */
+static inline void cluster_means(struct cluster *c)
+{
+	struct huygens_edge edges[BASELINE_LINES];
+	unsigned int i, k = 0, hosts = 1;
+
+	for (i = 0; i < c->n_lines; i++) {
+		const struct baseline_line *l = &c->line[i], *back;
+
+		if (l->from > l->to || !l->clean || !baseline_counts(l, &c->solution))
+			continue;
+		back = baseline_back(c->line, c->n_lines, l);
+		if (!back || !back->clean || baseline_far(l, back, c->solution.floor))
+			continue;
+		edges[k++] = huygens_edge(l, back);
+		hosts = l->to >= hosts ? l->to + 1U : hosts;
+	}
+	for (i = 0; i < BASELINE_HOSTS; i++)
+		c->mean[i].known = false;
+	huygens_clocks(edges, k, c->mean, hosts);
+}
+
+/* A value within the bounds. */
+static inline int64_t cluster_within(const struct cluster_clock *k, int64_t ns, int64_t now_ns)
+{
+	int64_t least_ns = cluster_bound(k, CLUSTER_LEAST, now_ns);
+	int64_t most_ns = cluster_bound(k, CLUSTER_MOST, now_ns);
+
+	return ns < least_ns ? least_ns : ns > most_ns ? most_ns : ns;
+}
+
 /*
  * The receive clock of a host: what is known now, and what was known before, as far as both agree.
  * Ways by which it is known may go one by one, and clocks wander slowly.
@@ -807,6 +844,7 @@ static inline void cluster_clock_of(struct cluster *c, unsigned int i, int64_t n
 	uint8_t domain = host->has_path && host->path.known ? host->path.domain :
 			 host->report.domain;
 	uint16_t both = (uint16_t)(c->domain << 8 | domain);
+	const struct huygens_clock *mean = &c->mean[i + 1];
 	int64_t least_ns, most_ns;
 
 	if (!c->clocked || both != host->clock_domain ||
@@ -840,9 +878,17 @@ static inline void cluster_clock_of(struct cluster *c, unsigned int i, int64_t n
 			now.slope[CLUSTER_LEAST] = k->slope[CLUSTER_LEAST];
 		}
 	}
-	if (now.ns[CLUSTER_MOST] < BASELINE_MAX_NS && now.ns[CLUSTER_LEAST] > -BASELINE_MAX_NS &&
-	    now.ns[CLUSTER_MOST] >= now.ns[CLUSTER_LEAST])
-		*k = now;
+	if (now.ns[CLUSTER_MOST] >= BASELINE_MAX_NS || now.ns[CLUSTER_LEAST] <= -BASELINE_MAX_NS ||
+	    now.ns[CLUSTER_MOST] < now.ns[CLUSTER_LEAST])
+		return;
+	now.mean_ns = now.ns[CLUSTER_LEAST] +
+		      (now.ns[CLUSTER_MOST] - now.ns[CLUSTER_LEAST]) / 2;
+	now.mean_slope = now.slope[CLUSTER_LEAST];
+	if (mean->known) {
+		now.mean_ns = cluster_within(&now, mean->ns, now_ns);
+		now.mean_slope = (int32_t)llround(mean->slope);
+	}
+	*k = now;
 }
 
 /**
@@ -857,8 +903,12 @@ static inline int64_t cluster_ahead(const struct cluster_host *host, int64_t now
 	int64_t most_ns = cluster_bound(&host->clock, CLUSTER_MOST, now_ns);
 	int64_t least_ns = cluster_bound(&host->clock, CLUSTER_LEAST, now_ns);
 
-	*error_ns = (most_ns - least_ns) / 2 + 1;
-	return least_ns + (most_ns - least_ns) / 2;
+	int64_t ns = cluster_within(&host->clock,
+				    cluster_at(host->clock.mean_ns, host->clock.mean_slope,
+					       now_ns - host->clock.at_ns), now_ns);
+
+	*error_ns = most_ns - ns > ns - least_ns ? most_ns - ns : ns - least_ns;
+	return ns;
 }
 
 /**
@@ -966,6 +1016,7 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 		huygens_solve(c->line, c->n_lines, c->kept, &c->solution);
 	else
 		baseline_solve(c->line, c->n_lines, c->kept, &c->solution);
+	cluster_means(c);
 	for (i = 0; i < c->n_classes; i++)
 		if (cluster_floor(c, i, now_ns, &f))
 			floors_keep(&c->floors, &f);

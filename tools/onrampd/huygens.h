@@ -274,6 +274,16 @@ static inline void huygens_clocks(const struct huygens_edge *edges, unsigned int
 			clocks[i].error_ns = sqrt(clocks[i].error_ns / count[i]);
 }
 
+/* The difference of two hosts' clocks, by the lines there and back. */
+static inline struct huygens_edge huygens_edge(const struct baseline_line *l,
+					       const struct baseline_line *back)
+{
+	return (struct huygens_edge) {
+		.from = l->from, .to = l->to, .ns = (l->value_ns - back->value_ns) / 2,
+		.slope = ((double)l->slope - back->slope) / 2,
+	};
+}
+
 /**
  * huygens_solve() - compute the clocks of all hosts, in place of baseline_solve()
  * @lines: all, baseline_valid(), at most one from a host to another
@@ -301,10 +311,7 @@ static inline void huygens_solve(const struct baseline_line *lines, unsigned int
 			s->pair[l->to] = baseline_pair(l, back, s->floor);
 		if (!back || l->from > l->to)
 			continue;
-		edges[k++] = (struct huygens_edge) {
-			.from = l->from, .to = l->to, .ns = (l->value_ns - back->value_ns) / 2,
-			.slope = ((double)l->slope - back->slope) / 2,
-		};
+		edges[k++] = huygens_edge(l, back);
 	}
 	huygens_clocks(edges, k, clocks, BASELINE_HOSTS);
 	for (i = 0; i < BASELINE_HOSTS; i++) {
