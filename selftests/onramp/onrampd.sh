@@ -297,7 +297,8 @@ lies_little() {
 	before=$(status_of $B4 ahead_ns)
 	ONRAMPD=onrampd-liar100 daemon "$C"; daemons+=("$SPAWNED")
 	wait_for 30 path_is 10.77.1.6 baseline -eq 5
-	expect "the delay of a seed that is wrong by 100 us, ns" "$(path 10.77.1.6 owd_ns)" -ge $((QUEUE_NS - NOISE_NS))
+	# The delay of a seed that is wrong by 100 us.
+	wait_for 10 path_is 10.77.1.6 owd_ns -ge $((QUEUE_NS - NOISE_NS))
 	expect_same "the path to B" "$(path $B4 baseline)" 3
 	sleep 1
 	echo "measured: the clock of B moved by $(($(status_of $B4 ahead_ns) - before)) ns"
@@ -309,7 +310,7 @@ lies_little() {
 
 # status_of ADDRESS NAME: of A's daemon.
 status_of() {
-	tr '{' '\n' <"$KSFT_TMP/run-$A/status.json" | grep "\"remote\":\"$1\"" |
+	tr '{' '\n' 2>/dev/null <"$KSFT_TMP/run-$A/status.json" | grep "\"remote\":\"$1\"" |
 		sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p"
 }
 

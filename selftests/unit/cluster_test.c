@@ -815,6 +815,12 @@ static void cluster__probes_before_data(void)
 	begin(0);
 	path(0, 2, 0, CLUSTER_SUPPORTED);
 	CHECK(cluster_evidence(&c[0], host, mono(0)) == &host->path);
+	/* So do data in a queue, if PROBEs met one as well. */
+	host->path.state = CLUSTER_UNSUPPORTED;
+	CHECK(cluster_evidence(&c[0], host, mono(0)) == &host->probed);
+	host->probed.state = CLUSTER_UNSUPPORTED;
+	CHECK(cluster_evidence(&c[0], host, mono(0)) == &host->path);
+	host->probed.state = CLUSTER_SUPPORTED;
 	/* Host 2 has another clock, or ten seconds are over. */
 	host->path.domain++;
 	cluster_solve(&c[0], mono(0));

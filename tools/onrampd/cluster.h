@@ -460,12 +460,13 @@ static inline const struct cluster_path *cluster_evidence(const struct cluster *
 							  int64_t now_ns)
 {
 	bool clean = host->probed.state == CLUSTER_SUPPORTED;
+	bool none = !host->has_path || !host->path.known || host->path.state <= CLUSTER_LEARNING;
 
 	if (c->huygens)
 		return host->probed.known ? &host->probed : NULL;
 	/* PROBEs met no queue before the path had data: that counts more than data in a queue. */
-	if (host->probed.known && (cluster_idle(host, now_ns) ||
-				   (clean && host->path.state != CLUSTER_SUPPORTED)))
+	if (host->probed.known && (none || (clean && (host->path.state != CLUSTER_SUPPORTED ||
+						      cluster_idle(host, now_ns)))))
 		return &host->probed;
 	return host->has_path && host->path.known && host->path.state != CLUSTER_SEEDED ?
 	       &host->path : NULL;
