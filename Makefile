@@ -307,7 +307,7 @@ check-series: tools ## Test those patches: checkpatch, builds =m and =y, boots o
 	@MAKEFLAGS= tools/series/check $(if $(KDIR),'$(KDIR)')
 
 .PHONY: dist
-dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz
+dist: ## Make the source archive: build/dist/onramp-VERSION.tar.xz [SIGN=KEY]
 	@packaging/dist
 
 .PHONY: deb
@@ -320,7 +320,7 @@ image: ## Build the driver container for Kubernetes, with podman or buildah: [IM
 	@packaging/image
 
 .PHONY: rpm
-rpm: ## Build RPM packages: build/rpm/*.rpm; tested with Debian's rpm only
+rpm: ## Build RPM packages: build/rpm/*.rpm [KVER=KERNEL] [SIGN_KEY=FILE SIGN_CERT=FILE]
 	@$(SETUP) packages
 	@packaging/rpm
 

@@ -70,29 +70,35 @@ networks() {
 	done
 }
 
+# What the tree has besides: to build modules and tools, and to install packages of both kinds.
+packages='linux-image-cloud-amd64 linux-headers-cloud-amd64 systemd-sysv dbus openssh-server python3 python3-apt kmod
+	gcc make iproute2 procps libnl-genl-3-200 libjansson4 podman crun rpm dnf createrepo-c xz-utils pkg-config
+	libc6-dev libnl-3-dev libnl-genl-3-dev libjansson-dev libsystemd-dev libssl-dev'
+based=$CACHE/trees/fleets-$(echo "$packages" | cksum | cut -d ' ' -f 1).tar
+
 # base: a tree with all but the packages of this one, packed in the cache.
 base() {
-	[ ! -e "$CACHE/trees/fleets.tar" ] || return 0
+	[ ! -e "$based" ] || return 0
 	"$top/tools/setup" --quiet tree-bookworm
 	tar -xf "$CACHE/trees/bookworm.tar" -C "$tree"
 	in_tree apt-get -q update || say 'some package lists could not be updated'
-	in_tree apt-get -q -y --no-install-recommends install linux-image-cloud-amd64 \
-		linux-headers-cloud-amd64 systemd-sysv dbus openssh-server python3 python3-apt kmod gcc make \
-		iproute2 procps libnl-genl-3-200 libjansson4 podman crun
+	# shellcheck disable=SC2086	# words
+	in_tree apt-get -q -y --no-install-recommends install $packages
 	networks
 	in_tree systemctl enable systemd-networkd ssh
 	in_tree systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer \
 		systemd-networkd-wait-online.service dev-ttyS0.device
 	: >"$tree/etc/fstab"
 	rm -rf "$tree"/var/cache/apt/archives/*.deb
+	rm -f "$CACHE"/trees/fleets*.tar
 	tar -cf "$CACHE/trees/fleets.tmp" -C "$tree" .
-	mv "$CACHE/trees/fleets.tmp" "$CACHE/trees/fleets.tar"
+	mv "$CACHE/trees/fleets.tmp" "$based"
 }
 
 # sources: a checksum of what packages and modules are made of.
 sources() {
 	(cd "$top" && find Kbuild compat include nic_ts or_* sch_* tcp_* tools/*/ tools/install packaging/debian \
-		packaging/*.service packaging/dkms* -type f | LC_ALL=C sort | xargs cat | sha256sum)
+		packaging/*.service packaging/dkms* packaging/*.spec packaging/rpm -type f | LC_ALL=C sort | xargs cat | sha256sum)
 }
 
 # debs: the packages, unless they are of these sources.
@@ -115,7 +121,7 @@ make_tree() {
 	rm -rf "$shared/tree.stamp" "$tree" "$disk"
 	mkdir -p "$tree"
 	base
-	[ -e "$tree/etc" ] || tar -xf "$CACHE/trees/fleets.tar" -C "$tree"
+	[ -e "$tree/etc" ] || tar -xf "$based" -C "$tree"
 	# As by DKMS, but not where it would put them.
 	kernel=$(basename "$(echo "$tree"/lib/modules/*)")
 	source=$("$top/packaging/dkms-source" "$tree/usr/src")
@@ -129,6 +135,27 @@ make_tree() {
 	PATH=$PATH:/usr/sbin:/sbin mke2fs -q -t ext4 -d "$tree" "$disk" \
 		"$(($(du -s --block-size=1M "$tree" | cut -f 1) + 1500))M"
 	sources >"$shared/tree.stamp"
+}
+
+# rpms: the RPM packages in $shared/rpm, built in the tree, for its kernel; in $shared/rpm/repo a repository with a
+# package in place of those that they need, which the tree has from Debian.
+rpms() {
+	local dir=$tree/var/tmp/rpm archive kernel
+
+	[ "$(cat "$shared/rpms.stamp" 2>/dev/null)" != "$(sources)" ] || return 0
+	rm -rf "$shared/rpms.stamp" "$shared/rpm" "$dir"
+	mkdir -p "$dir/source"
+	archive=$("$top/packaging/dist" "$dir")
+	tar -xf "$archive" -C "$dir/source" --strip-components 1
+	kernel=$(basename "$(echo "$tree"/lib/modules/*)")
+	in_tree env "KVER=$kernel" HOME=/var/tmp/rpm /var/tmp/rpm/source/packaging/rpm /var/tmp/rpm/built
+	# shellcheck disable=SC2016	# for the shell inside
+	in_tree env HOME=/var/tmp/rpm sh -c '/var/tmp/rpm/source/selftests/packages/repository /var/tmp/rpm/repo \
+		"$0" -- /var/tmp/rpm/built/RPMS/*.rpm' "kernel-devel-$kernel"
+	mkdir "$shared/rpm"
+	mv "$dir"/built/RPMS/*.rpm "$dir/repo" "$shared/rpm/"
+	rm -r "$dir"
+	sources >"$shared/rpms.stamp"
 }
 
 # boot NUMBER [OPTION]...: machine h1 or h2, with more options of QEMU's. What it writes to the disk is lost when it ends.
