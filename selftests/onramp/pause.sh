@@ -178,12 +178,12 @@ nothing_is_open() {
 after() {
 	local try held=0
 
-	# What a killed program left sends on by itself, and would be taken for this case's data.
-	wait_for 20 nothing_is_open
 	ip -n "$A" route add "$B4" dev a0 initcwnd 2
 	tc -n "$B" qdisc replace dev b0 root netem delay 200ms limit 10000
 	acker delay 3000000
 	for try in 1 2 3 4 5 6 7 8; do
+		# What a killed program left sends on by itself, and would be taken for this one's data.
+		wait_for 20 nothing_is_open
 		if next_is_held; then
 			held=$try
 			break
