@@ -60,6 +60,11 @@ longer_path() {
 	expect "paths learnt anew" "$(timely_count "$A" BranchProbe)" -ge 1
 }
 
+# alone: no flow of before is left, whose D lowest() would take for the next one's.
+alone() {
+	[ -z "$("$KSFT_DIR/genl_helper" -n "$A" dump sock)" ]
+}
+
 # lowest: D of the one flow, ns, once it has one; into LOWEST.
 lowest() {
 	LOWEST=$("$KSFT_DIR/genl_helper" -n "$A" dump sock | sed -n 's/.* min_rtt_ns=\([0-9]*\).*/\1/p')
@@ -72,6 +77,7 @@ busier_flow() {
 	tc -n "$A" qdisc replace dev a0 root fq
 	ack_delay 0.1
 	throughput timely "$V4_B" 0.1 0.2 >/dev/null
+	wait_for 20 alone
 	ack_delay 0.6
 	spawn_load "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
 	wait_for 20 lowest
@@ -92,6 +98,7 @@ later_flow() {
 	spawn_load "$A" --to "$V4_B" --cc cubic --flows 1 --duration 600
 	filler=$SPAWNED
 	sleep 3
+	wait_for 20 alone
 	spawn_load "$A" --to "$V4_B" --cc timely --flows 1 --duration 600
 	wait_for 20 lowest
 	stop "$SPAWNED" KILL

@@ -966,7 +966,19 @@ static void cluster__ahead(void)
 		CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead(), 100);
 		CHECK_NEAR(error, before + 4000, 5);
 	}
-	/* Both ways are clean again, and the clock was set meanwhile: no bound of before counts. */
+	/* The clock was set, and both ways still have queues: bounds of before contradict that. */
+	begin(2);
+	path(2, 0, -700 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[2]);
+	tells(2, 0, 0, 0);
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, 1400 * US, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	cluster_solve(&c[0], mono(0));
+	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead() + 1050 * US, 10 * US);
+	CHECK(error > 300 * US);
+	/* Both ways are clean again: no bound of before counts. */
 	begin(2);
 	path(2, 0, -1000 * US, CLUSTER_SUPPORTED);
 	cluster_end(&c[2]);

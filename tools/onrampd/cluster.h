@@ -903,7 +903,6 @@ static inline int64_t cluster_ahead(const struct cluster_host *host, int64_t now
 {
 	int64_t most_ns = cluster_bound(&host->clock, CLUSTER_MOST, now_ns);
 	int64_t least_ns = cluster_bound(&host->clock, CLUSTER_LEAST, now_ns);
-
 	int64_t ns = cluster_within(&host->clock,
 				    cluster_at(host->clock.mean_ns, host->clock.mean_slope,
 					       now_ns - host->clock.at_ns), now_ns);
