@@ -67,8 +67,7 @@
  * before show a queue:
  *
  *	data is sent again, and peak, the highest O of the last 0.26 to 0.52 ms, >= lowest rtt:
- *		for 4.3 s: unit <= max(0, max(peak / 2, peak - 2 * unit) - trip), and slack is a
- *		part of that, if a drain has proved the baseline
+ *		for 4.3 s: unit <= max(0, peak / 2 - trip)
  *
  * Hosts without On-Ramp may fill the queue, as the receiver says in its OR-ACKs:
  *
@@ -680,20 +679,14 @@ static inline bool onramp_path_lost(struct onramp_path *p, u64 now_ns)
 	return true;
 }
 
-/*
- * Return the part of unit and slack that the buffer has room for. Without a proof of the baseline
- * slack may be for a delay that is no queue, and stays as it is.
- */
-static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, bool proven,
-				   u64 now_ns)
+/* Return the part of the unit that the buffer has room for. */
+static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64 now_ns)
 {
-	u64 most_ns = max_t(u64, p->lost_peak_ns / 2,
-			    onramp_since_ns(p->lost_peak_ns, 2 * unit_ns));
-	u64 in_ns = proven ? p->slack_ns : 0, out_ns = p->slack_ns - in_ns;
+	u64 trip_ns = onramp_auto_trip(p), half_ns = p->lost_peak_ns / 2;
 
 	if (!p->lost_at_ns || onramp_since_ns(now_ns, p->lost_at_ns) >= ONRAMP_LOST_NS)
-		return unit_ns + p->slack_ns;
-	return min_t(u64, unit_ns + in_ns, onramp_since_ns(most_ns, onramp_auto_trip(p))) + out_ns;
+		return unit_ns;
+	return half_ns > trip_ns ? min_t(u64, unit_ns, half_ns - trip_ns) : 0;
 }
 
 /**
@@ -727,8 +720,8 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	if (d->is_auto) {
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
 		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
-		core->threshold_ns = onramp_path_room(p, unit_ns, d->proven, s->now_ns) +
-				     onramp_auto_trip(p) +
+		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
+				     onramp_auto_trip(p) + p->slack_ns +
 				     2 * (path_res->stretch_ns - path_res->raise_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
