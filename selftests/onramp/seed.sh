@@ -111,6 +111,8 @@ lowered() {
 	acker delay 1000
 	acker wander 0
 	wait_for 5 lower_than 5000000
+	# A level delay would be a longer route.
+	acker wander 4000
 	acker delay $((QUEUE_NS / 1000))
 	wait_for 5 delay_is -ge 5000000
 	stop "$SPAWNED" KILL
