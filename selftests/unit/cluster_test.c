@@ -938,6 +938,20 @@ static s64 ahead(void)
 	return mono(2) + clocks[2] - mono(0) - clocks[0];
 }
 
+/* Queues both ways between hosts 0 and 2. */
+static void queues(s64 there_ns, s64 back_ns)
+{
+	begin(2);
+	path(2, 0, back_ns, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[2]);
+	tells(2, 0, 0, 0);
+	begin(0);
+	path(0, 1, 0, CLUSTER_SUPPORTED);
+	path(0, 2, there_ns, CLUSTER_UNSUPPORTED);
+	cluster_end(&c[0]);
+	cluster_solve(&c[0], mono(0));
+}
+
 /* Clocks of hosts, by bounds; as both ways get a queue, what was known before remains. */
 static void cluster__ahead(void)
 {
@@ -953,29 +967,13 @@ static void cluster__ahead(void)
 	CHECK(error >= 2100 && error <= 2200);
 	for (i = 0; i < 6; i++) {
 		now += SEC / 2;
-		begin(2);
-		path(2, 0, 300 * US, CLUSTER_UNSUPPORTED);
-		cluster_end(&c[2]);
-		tells(2, 0, 0, 0);
-		begin(0);
-		path(0, 1, 0, CLUSTER_SUPPORTED);
-		path(0, 2, 400 * US, CLUSTER_UNSUPPORTED);
-		cluster_end(&c[0]);
-		cluster_solve(&c[0], mono(0));
+		queues(400 * US, 300 * US);
 		before = error;
 		CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead(), 100);
 		CHECK_NEAR(error, before + 4000, 5);
 	}
 	/* The clock was set, and both ways still have queues: bounds of before contradict that. */
-	begin(2);
-	path(2, 0, -700 * US, CLUSTER_UNSUPPORTED);
-	cluster_end(&c[2]);
-	tells(2, 0, 0, 0);
-	begin(0);
-	path(0, 1, 0, CLUSTER_SUPPORTED);
-	path(0, 2, 1400 * US, CLUSTER_UNSUPPORTED);
-	cluster_end(&c[0]);
-	cluster_solve(&c[0], mono(0));
+	queues(1400 * US, -700 * US);
 	CHECK_NEAR(cluster_ahead(host, mono(0), &error), ahead() + 1050 * US, 10 * US);
 	CHECK(error > 300 * US);
 	/* Both ways are clean again: no bound of before counts. */
