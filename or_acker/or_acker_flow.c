@@ -1117,7 +1117,7 @@ static void or_acker_stamp(const struct or_acker_net *an,
 	u32 steps, which;
 
 	lockdep_assert_held(&f->lock);
-	/* The error is of that clock which is wanted. */
+	/* The configured clock has the error. */
 	if (conf->hardware && f->hw_ns) {
 		ack->rx_ns = f->hw_ns;
 		ack->nic = true;

@@ -125,7 +125,7 @@ struct cluster_seed {
  * @known: it was known at @at_ns
  * @ns: it was not below the first one, and not above the second one
  * @slope: by which these grow, Q32
- * @mean_ns: what it was, within these
+ * @mean_ns: its best estimate, within these
  * @mean_slope: by which that grows, Q32
  * @at_ns: CLOCK_MONOTONIC
  */
@@ -192,7 +192,7 @@ struct cluster_host {
  * struct cluster - this host and its peers
  * @host: peers
  * @huygens: PROBEs alone count, by huygens.h
- * @reference: host whose CLOCK_REALTIME is wanted; all 0: none
+ * @reference: host that CLOCK_REALTIME is compared with; all 0: none
  * @round: of the kernel's state
  * @clocked: the own receive clock is known
  * @clock_read: it was read in this round, but its rate may not be known
