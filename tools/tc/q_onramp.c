@@ -210,7 +210,7 @@ static int parse_value(enum kind kind, const char *text, const char *dev, uint64
 	unsigned int us;
 
 	/* tc would read negative numbers as large ones, and accepts numbers of any size. */
-	if (*text == '-' || strtod(text, NULL) > INT64_MAX)
+	if (*text == '-' || strtod(text, NULL) >= 0x1p63)
 		return -1;
 	switch (kind) {
 	case PACKETS:
@@ -519,7 +519,7 @@ static void print_text(const char *format, const char *value)
 static void print_time(int attr, uint64_t value, const char *format)
 {
 	const struct param *p = &params[attr];
-	char text[TC_TIME_TEXT];
+	char text[TC_TEXT];
 
 	if (p->kind == US) {
 		value /= 1000;
@@ -536,12 +536,36 @@ static void print_time(int attr, uint64_t value, const char *format)
 		print_text(format, text);
 }
 
+static void print_rate(const char *name, const char *format, uint64_t value)
+{
+	char text[TC_TEXT];
+
+	if (tc_print_rate) {
+		tc_print_rate(PRINT_ANY, name, format, value);
+		return;
+	}
+	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, value);
+	print_text(format, sprint_rate(value, text));
+}
+
+static void print_size(const char *name, const char *format, uint64_t value)
+{
+	char text[TC_TEXT];
+
+	if (print_color_size) {
+		print_color_size(PRINT_ANY, COLOR_NONE, name, format, value);
+		return;
+	}
+	print_color_u64(PRINT_JSON, COLOR_NONE, name, NULL, value);
+	print_text(format, sprint_size(value, text));
+}
+
 /* "word value " for text, "word": value for JSON, where rates are bytes/s. */
 static void print_param(int attr, uint64_t value)
 {
 	const char *const *words = words_of(attr);
 	const struct param *p = &params[attr];
-	char format[64], text[TC_TIME_TEXT];
+	char format[64], text[TC_TEXT];
 
 	snprintf(format, sizeof(format), "%s %%s ", p->name);
 	switch (p->kind) {
@@ -556,10 +580,10 @@ static void print_param(int attr, uint64_t value)
 		print_text(format, text);
 		return;
 	case RATE:
-		tc_print_rate(PRINT_ANY, p->name, format, value);
+		print_rate(p->name, format, value);
 		return;
 	case BYTES:
-		print_color_size(PRINT_ANY, COLOR_NONE, p->name, format, value);
+		print_size(p->name, format, value);
 		return;
 	case TIME:
 	case US:
@@ -740,7 +764,7 @@ static bool is_fq_stat(int attr)
 static void print_fq_stats(struct rtattr *tb[])
 {
 	const struct fq_stat *s;
-	char text[TC_TIME_TEXT];
+	char text[TC_TEXT];
 	int line = 0;
 
 	for (s = fq_stats; s < fq_stats + ARRAY_SIZE(fq_stats); s++) {

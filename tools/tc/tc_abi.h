@@ -2,7 +2,7 @@
 /*
  * Interface of tc for its plugins. iproute2 installs no header of it, and Debian has no
  * package of one, so the declarations that a qdisc needs are here. They are the same in
- * iproute2 6.1 and 6.15, apart from const and from return values that are not used:
+ * iproute2 5.10 to 7.1, apart from const and from return values that are not used:
  *
  *   - struct qdisc_util was added to at its end only; the linker-visible symbol
  *     KIND_qdisc_util has to be one of these, writable, since tc sets @next.
@@ -89,11 +89,18 @@ void print_color_bool(enum output_type type, enum color_attr color, const char *
 		      const char *fmt, bool value);
 void print_color_null(enum output_type type, enum color_attr color, const char *key,
 		      const char *fmt, const char *value);
-/* The value has 32 bits in 6.1, 64 in 7.0: below 2^32 that is the same to 64-bit machines. */
-void print_color_size(enum output_type type, enum color_attr color, const char *key,
-		      const char *fmt, uint64_t value);
-void tc_print_rate(enum output_type type, const char *key, const char *fmt,
-		   unsigned long long rate);
+/*
+ * iproute2 5.11 and later have the first two, 5.10 has the other two. Those that tc lacks are NULL.
+ * A size has 32 bits before 7.0, 64 there: below 2^32 that is the same to 64-bit machines.
+ */
+#define TC_OPTIONAL		__attribute__((weak))
+TC_OPTIONAL void print_color_size(enum output_type type, enum color_attr color, const char *key,
+				  const char *fmt, uint64_t value);
+TC_OPTIONAL void tc_print_rate(enum output_type type, const char *key, const char *fmt,
+			       unsigned long long rate);
+TC_OPTIONAL char *sprint_size(__u32 size, char *buf);
+TC_OPTIONAL char *sprint_rate(__u64 rate, char *buf);
+
 char *sprint_time(__u32 time, char *buf);
 char *sprint_time64(__s64 time, char *buf);
 void print_nl(void);
@@ -101,7 +108,7 @@ void open_json_array(enum output_type type, const char *delim);
 void close_json_array(enum output_type type, const char *delim);
 bool is_json_context(void);
 
-/* Longest text of sprint_time() and sprint_time64(), and its end. */
-#define TC_TIME_TEXT		64
+/* Longest text of the functions sprint_...(), and its end. */
+#define TC_TEXT			64
 
 #endif /* _ONRAMP_TC_ABI_H */
