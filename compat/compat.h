@@ -14,8 +14,8 @@
 #error "onramp needs Linux 5.10 or newer"
 #endif
 
-/* Assembler files are given the flags, but no C. */
-#ifndef __ASSEMBLY__
+/* Assembler files are given the flags, but no C. stub.c also builds where a shim does not. */
+#if !defined(__ASSEMBLY__) && !defined(ONRAMP_STUB)
 #include "shims/counted_by.h"
 #include "shims/tcp_ca.h"
 #include "shims/sysctl.h"
