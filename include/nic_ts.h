@@ -64,15 +64,12 @@ struct nic_ts_bus;
 /**
  * struct nic_ts_flow - an entry of the flow table, the part that users see
  * @bus:	the bus it belongs to, loaded as long as the flow is attached
- * @cum_pause_ns: time the flow was held back, in sum, ns: written by
- *		nic_ts_flow_pause(), copied into each TX record
  * @aged:	taken out of the table, see nic_ts_flow_aged()
  *
  * All users that attach to the same connection share it.
  */
 struct nic_ts_flow {
 	const struct nic_ts_bus	*bus;
-	atomic64_t		cum_pause_ns;
 	bool			aged;
 };
 
@@ -314,16 +311,6 @@ static inline bool nic_ts_flow_aged(const struct nic_ts_flow *flow)
 {
 	/* Set once, by the bus, from its aging work. */
 	return READ_ONCE(flow->aged);
-}
-
-/**
- * nic_ts_flow_pause() - report that the flow was held back before the NIC
- * @flow:	attached
- * @ns:		for how long, ns
- */
-static inline void nic_ts_flow_pause(struct nic_ts_flow *flow, u64 ns)
-{
-	atomic64_add(ns, &flow->cum_pause_ns);
 }
 
 /**

@@ -92,7 +92,6 @@ enum nic_ts_verdict {
  * struct nic_ts_rtt - a segment, and the ACK that first covered its end
  * @tx_ns:	when it was sent, in @domain; by hardware, the last of its packets
  * @rx_ns:	when the ACK came in, in @domain, >= @tx_ns
- * @cum_pause_ns: pauses of the flow before it was sent, in sum
  * @error_ns:	how wrong @rx_ns - @tx_ns can be by a clock map that was used; 0
  *		if both stamps are of one clock
  * @domain:	of both, NIC_TS_DOMAIN_*
@@ -115,7 +114,6 @@ struct nic_ts_rtt {
 	u64	tx_ns;
 	u64	rx_ns;
 	u64	part_ns;
-	u64	cum_pause_ns;
 	u32	error_ns;
 	u32	domain;
 	u32	seq;

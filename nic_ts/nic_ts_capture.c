@@ -335,11 +335,9 @@ static __always_inline bool nic_ts_tx(struct nic_ts_dev *nd, struct nic_ts_entry
 {
 	struct nic_ts_stamp stamp = { .ns = ns, .source = source };
 	enum nic_ts_tx_result res;
-	u64 pause_ns;
 
-	pause_ns = atomic64_read(&e->flow.cum_pause_ns);
 	spin_lock(&e->tx_lock);
-	res = nic_ts_tx_push(&e->tx, seq, end_seq, &stamp, pause_ns);
+	res = nic_ts_tx_push(&e->tx, seq, end_seq, &stamp);
 	nic_ts_entry_sent(e);
 	spin_unlock(&e->tx_lock);
 	nic_ts_entry_seen(e);

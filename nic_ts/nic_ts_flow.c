@@ -117,12 +117,7 @@ static void nic_ts_entry_free(struct rcu_head *rcu)
 			container_of(rcu, struct nic_ts_entry, rcu));
 }
 
-/**
- * nic_ts_entry_put() - drop a reference
- * @e:		entry
- *
- * Context: any but hard interrupt.
- */
+/* nic_ts_entry_put() - drop a reference; any but hard interrupt */
 void nic_ts_entry_put(struct nic_ts_entry *e)
 {
 	if (refcount_dec_and_test(&e->ref))
@@ -269,11 +264,7 @@ static struct nic_ts_entry *nic_ts_entry_insert(struct nic_ts_net *nn,
 	return e;
 }
 
-/**
- * nic_ts_entry_attach() - implement nic_ts_flow_attach()
- * @sk:		connected TCP socket
- * @gfp:	for the entry
- */
+/* nic_ts_entry_attach() - implement nic_ts_flow_attach() */
 struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 {
 	struct nic_ts_net *nn = nic_ts_net(sock_net(sk));
@@ -307,10 +298,7 @@ struct nic_ts_flow *nic_ts_entry_attach(const struct sock *sk, gfp_t gfp)
 	return &found->flow;
 }
 
-/**
- * nic_ts_entry_detach() - implement nic_ts_flow_detach()
- * @flow:	of nic_ts_flow_attach()
- */
+/* nic_ts_entry_detach() - implement nic_ts_flow_detach() */
 void nic_ts_entry_detach(struct nic_ts_flow *flow)
 {
 	struct nic_ts_entry *e = container_of(flow, struct nic_ts_entry, flow);
@@ -352,7 +340,6 @@ static enum nic_ts_verdict nic_ts_entry_records(struct nic_ts_entry *e, u32 una,
 	rtt->seq = tx->seq;
 	rtt->end_seq = tx->end_seq;
 	rtt->part_seq = tx->seq;
-	rtt->cum_pause_ns = tx->cum_pause_ns;
 	if (verdict != NIC_TS_RTT_OK)
 		return verdict;
 
@@ -386,12 +373,7 @@ static void nic_ts_entry_count(struct nic_ts_entry *e, enum nic_ts_net_stat id)
 	atomic_long_inc(&e->stats[id - NIC_TS_NET_RTT_NO_TX]);
 }
 
-/**
- * nic_ts_entry_rtt() - implement nic_ts_flow_rtt()
- * @flow:	of nic_ts_flow_attach()
- * @una:	snd_una: data below it is acknowledged
- * @rtt:	the result
- */
+/* nic_ts_entry_rtt() - implement nic_ts_flow_rtt() */
 enum nic_ts_verdict nic_ts_entry_rtt(struct nic_ts_flow *flow, u32 una,
 				     struct nic_ts_rtt *rtt)
 {
@@ -523,12 +505,7 @@ static void nic_ts_age_work(struct work_struct *work)
 				      max(READ_ONCE(flow_age_s) / 4, 1U) * HZ);
 }
 
-/**
- * nic_ts_flow_net_init() - make an empty table
- * @nn:		namespace
- *
- * Return: 0 or a negative errno.
- */
+/* nic_ts_flow_net_init() - make an empty table; return 0 or a negative errno */
 int nic_ts_flow_net_init(struct nic_ts_net *nn)
 {
 	atomic_set(&nn->nflows, 0);

@@ -429,8 +429,6 @@ static int nic_ts_flow_fill(struct sk_buff *msg, const void *what)
 	    nla_put_u32(msg, NIC_TS_A_ACKS, READ_ONCE(e->ack.head)) ||
 	    nic_ts_put_u64(msg, NIC_TS_A_IDLE_NS,
 			   jiffies64_to_nsecs(jiffies - READ_ONCE(e->last_packet))) ||
-	    nic_ts_put_u64(msg, NIC_TS_A_PAUSE_NS,
-			   atomic64_read(&e->flow.cum_pause_ns)) ||
 	    nla_put_u8(msg, NIC_TS_A_TX_SOURCE, READ_ONCE(e->tx_source)) ||
 	    nla_put_u8(msg, NIC_TS_A_RX_SOURCE, READ_ONCE(e->rx_source)))
 		return -EMSGSIZE;

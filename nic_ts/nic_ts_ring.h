@@ -54,14 +54,12 @@ static inline void nic_ts_stamp_copy(struct nic_ts_stamp *to, const struct nic_t
 /**
  * struct nic_ts_tx_record - a segment that was given to a driver
  * @stamp:	when
- * @cum_pause_ns: pauses of the flow until then, in sum
  * @seq:	first byte
  * @end_seq:	the one behind its last, != @seq
  * @flags:	NIC_TS_TX_*
  */
 struct nic_ts_tx_record {
 	struct nic_ts_stamp stamp;
-	u64	cum_pause_ns;
 	u32	seq;
 	u32	end_seq;
 	u8	flags;
@@ -134,14 +132,13 @@ static inline void nic_ts_tx_advance(struct nic_ts_tx_ring *r, u32 end)
  * @seq:	its first byte
  * @end_seq:	the one behind its last
  * @stamp:	when
- * @cum_pause_ns: pauses of the flow until then
  *
  * Data that is sent again makes all data in flight ambiguous (Karn): an ACK of later data may have
  * waited for it.
  */
 static inline enum nic_ts_tx_result
 nic_ts_tx_push(struct nic_ts_tx_ring *r, u32 seq, u32 end_seq,
-	       const struct nic_ts_stamp *stamp, u64 cum_pause_ns)
+	       const struct nic_ts_stamp *stamp)
 {
 	struct nic_ts_tx_record *rec;
 	u32 n;
@@ -169,7 +166,6 @@ nic_ts_tx_push(struct nic_ts_tx_ring *r, u32 seq, u32 end_seq,
 	nic_ts_tx_advance(r, end_seq);
 	rec = nic_ts_tx_at(r, r->head);
 	nic_ts_stamp_copy(&rec->stamp, stamp);
-	rec->cum_pause_ns = cum_pause_ns;
 	rec->seq = seq;
 	rec->end_seq = end_seq;
 	rec->flags = 0;
@@ -298,10 +294,7 @@ struct nic_ts_sent {
 	u32	to;
 };
 
-/**
- * nic_ts_tx_sent() - return the range of recorded segments
- * @r:		ring
- */
+/* nic_ts_tx_sent() - return the range of recorded segments */
 static inline struct nic_ts_sent nic_ts_tx_sent(const struct nic_ts_tx_ring *r)
 {
 	return (struct nic_ts_sent){

@@ -282,20 +282,4 @@ static inline u32 lipd_window(u64 max_bps, u32 rtt_us, u32 mss, u32 burst)
 				     LIPD_MIN_WINDOW), S32_MAX);
 }
 
-/**
- * lipd_recovery_ns() - time from R_min to R_max without a mark, by the law's F_inc(t)
- * @p: parameters
- * @packet_ns: time of a packet at R_max, ns, below 2^32
- *
- * Section V: T_rec = 1 / R_min = N packet times.
- */
-static inline u64 lipd_recovery_ns(const struct lipd_params *p, u32 packet_ns)
-{
-	u64 t_rec_ns = (u64)packet_ns << p->levels;
-
-	if (p->law == LIPD_LAW_FIMD)
-		return t_rec_ns * p->levels;
-	return t_rec_ns * ((1U << p->levels) - 1);
-}
-
 #endif /* _LIPD_CORE_H */

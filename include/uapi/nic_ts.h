@@ -116,7 +116,7 @@ enum nic_ts_attr {
 	NIC_TS_A_TX_RECORDS,	/* u32: recorded since it was attached */
 	NIC_TS_A_ACKS,		/* u32 */
 	NIC_TS_A_IDLE_NS,	/* u64 */
-	NIC_TS_A_PAUSE_NS,	/* u64: cumulative pause */
+	NIC_TS_A_PAUSE_NS,	/* unused, absent: was u64, pauses of the flow in sum, ns */
 
 	__NIC_TS_A_MAX,
 };

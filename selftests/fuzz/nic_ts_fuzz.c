@@ -232,11 +232,11 @@ static void fuzz_flow(const u8 *data, size_t size)
 		stamp.ns++;
 		switch (e.what % 6) {
 		case 0:	/* what TCP does */
-			nic_ts_tx_push(&t, next, next + e.len, &stamp, 0);
+			nic_ts_tx_push(&t, next, next + e.len, &stamp);
 			next += e.len;
 			break;
 		case 1:	/* anything */
-			nic_ts_tx_push(&t, e.seq, e.seq + e.len, &stamp, 0);
+			nic_ts_tx_push(&t, e.seq, e.seq + e.len, &stamp);
 			break;
 		case 2:
 			fuzz_ack(&t, &a, next - e.len, &stamp);

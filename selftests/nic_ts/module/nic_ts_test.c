@@ -260,7 +260,6 @@ static void nic_ts_test_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 		nic_ts_test_init(sk);
 		return;
 	}
-	nic_ts_flow_pause(ts->flow, 1);
 	count(C_asked);
 	v = nic_ts_flow_rtt(ts->flow, tcp_sk(sk)->snd_una, &rtt);
 	count(C_ok + v);
