@@ -347,13 +347,7 @@ static inline bool onramp_flow_is_limited(const struct onramp_flow *f)
 	return !f->conn || onramp_flow_forwarded(f) || READ_ONCE(f->conn->other_netns);
 }
 
-/**
- * onramp_flow_spills() - return whether a flow has too many packets to be held by a pause
- * @q: the qdisc
- * @f: the flow
- *
- * Context: the qdisc's lock.
- */
+/* onramp_flow_spills() - return whether a flow has too many packets for a pause; qdisc's lock */
 static inline bool onramp_flow_spills(const struct onramp_sched *q, const struct onramp_flow *f)
 {
 	return unlikely(f->qlen >= max_t(u64, q->cfg.flow_limit / 2, 1)) &&

@@ -12,7 +12,6 @@
 #include <net/pkt_sched.h>
 
 #include "onramp_flow.h"
-#include "onramp_trace.h"
 
 /* Connections that onramp_conn_age() looks at under RCU at a time, and drops at a time. */
 #define ONRAMP_AGE_LOOK		256
@@ -152,22 +151,14 @@ static void onramp_conns_drop(struct onramp_net *onet, struct onramp_conn **conn
 	rcu_read_unlock();
 	for (i = 0; i < n; i++) {
 		local_bh_disable();
-		if (refcount_read(&conns[i]->refs) == 1) {
-			if (!READ_ONCE(conns[i]->peer->evicted))
-				onramp_net_count(onet, ONRAMP_N_CLOSED);
-			trace_onramp_closed(conns[i]);
-		}
+		if (refcount_read(&conns[i]->refs) == 1 && !READ_ONCE(conns[i]->peer->evicted))
+			onramp_net_count(onet, ONRAMP_N_CLOSED);
 		onramp_conn_put(conns[i]);
 		local_bh_enable();
 	}
 }
 
-/**
- * onramp_conn_age() - release closed connections: onramp_net.age_work
- * @work: in the namespace
- *
- * Context: process.
- */
+/* onramp_conn_age() - release closed connections: onramp_net.age_work; process context */
 void onramp_conn_age(struct work_struct *work)
 {
 	struct onramp_net *onet = container_of(to_delayed_work(work), struct onramp_net, age_work);

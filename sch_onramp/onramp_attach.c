@@ -26,14 +26,7 @@ static void onramp_follow(struct Qdisc *sch, struct onramp_flow *f, struct onram
 	f->waited = false;
 }
 
-/**
- * onramp_attach() - have On-Ramp follow a flow that it does not yet, if it can
- * @sch: the qdisc
- * @f: the flow, of a TCP connection's socket
- * @skb: a packet with data
- *
- * Context: the qdisc's lock.
- */
+/* onramp_attach() - have On-Ramp follow a socket's flow, by data of it, if it can; qdisc's lock */
 void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
@@ -62,15 +55,7 @@ void onramp_attach(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb
 	onramp_follow(sch, f, conn, skb->sk, other_netns);
 }
 
-/**
- * onramp_attach_forwarded() - do the same for a forwarded connection
- * @sch: the qdisc
- * @f: its flow
- * @skb: a packet with data
- * @e: its entry
- *
- * Context: the qdisc's lock.
- */
+/* onramp_attach_forwarded() - the same for a forwarded connection and its entry; qdisc's lock */
 void onramp_attach_forwarded(struct Qdisc *sch, struct onramp_flow *f, struct sk_buff *skb,
 			     struct onramp_fwd_entry *e)
 {

@@ -41,12 +41,7 @@ const struct rhashtable_params onramp_conn_table = {
 	.automatic_shrinking	= true,
 };
 
-/**
- * onramp_conn_cache_create() - create the cache of connections
- *
- * Context: the module is loaded.
- * Return: 0 or -ENOMEM.
- */
+/* onramp_conn_cache_create() - create the cache of connections; return 0 or -ENOMEM */
 int onramp_conn_cache_create(void)
 {
 	/* Two cache lines for a packet that leaves. */
@@ -119,12 +114,7 @@ void onramp_shared_put(struct onramp_qdisc_shared *shared)
 		call_rcu(&shared->rcu, onramp_shared_free);
 }
 
-/**
- * onramp_shared_close() - drop the reference of a qdisc that is destroyed
- * @shared: of the qdisc, or NULL
- *
- * Context: RTNL.
- */
+/* onramp_shared_close() - drop the reference of a qdisc that is destroyed; NULL is allowed. RTNL */
 void onramp_shared_close(struct onramp_qdisc_shared *shared)
 {
 	if (!shared)
@@ -138,13 +128,7 @@ void onramp_shared_close(struct onramp_qdisc_shared *shared)
 	onramp_shared_put(shared);
 }
 
-/**
- * onramp_shared_set() - replace the controller's settings
- * @shared: of the qdisc
- * @settings: allocated; @shared frees them
- *
- * Context: RTNL.
- */
+/* onramp_shared_set() - replace the controller's settings; @shared frees these. RTNL */
 void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_settings *settings)
 {
 	struct onramp_settings *old = rtnl_dereference(shared->settings);
@@ -154,13 +138,7 @@ void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_setting
 		kfree_rcu(old, rcu);
 }
 
-/**
- * onramp_shared_arm() - let connections schedule the qdisc, which has a flow of one
- * @shared: of the qdisc
- * @sch: the qdisc
- *
- * Context: the qdisc's lock.
- */
+/* onramp_shared_arm() - let connections schedule the qdisc, which has a flow of one; its lock */
 void onramp_shared_arm(struct onramp_qdisc_shared *shared, struct Qdisc *sch)
 {
 	/* It is written with both locks held. */
@@ -273,8 +251,8 @@ static void onramp_via(const struct sk_buff *skb, const struct sock *sk, struct 
 		via->ifindex = onramp_vlan_dev(skb, skb->dev)->ifindex;
 }
 
-/* The addresses of a packet that onramp_tcp_headers() accepts. @sk: as above. */
-static void onramp_addrs(const struct sk_buff *skb, const struct sock *sk, struct or_addrs *addrs)
+/* onramp_addrs() - write the addresses of a packet in a qdisc. @sk: as above. RCU. */
+void onramp_addrs(const struct sk_buff *skb, const struct sock *sk, struct or_addrs *addrs)
 {
 	const struct in6_addr *peer = NULL;
 
@@ -306,13 +284,7 @@ static void onramp_conn_free(struct rcu_head *rcu)
 	kmem_cache_free(onramp_conn_cache, container_of(rcu, struct onramp_conn, rcu));
 }
 
-/**
- * onramp_conn_account() - add the time paused so far to the statistics
- * @conn: the connection
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the connection's lock.
- */
+/* onramp_conn_account() - add the time paused so far to the statistics; the connection's lock */
 void onramp_conn_account(struct onramp_conn *conn, u64 now)
 {
 	u64 total;
@@ -330,13 +302,7 @@ void onramp_conn_account(struct onramp_conn *conn, u64 now)
 	conn->pause_from_ns = 0;
 }
 
-/**
- * onramp_conn_publish() - show the qdisc the new end of the pause
- * @conn: the connection
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the connection's lock.
- */
+/* onramp_conn_publish() - show the qdisc the new end of the pause; the connection's lock */
 void onramp_conn_publish(struct onramp_conn *conn, u64 now)
 {
 	lockdep_assert_held(&conn->lock);
@@ -349,13 +315,7 @@ void onramp_conn_publish(struct onramp_conn *conn, u64 now)
 	onramp_shared_add(conn->shared, ONRAMP_Q_PAUSES, 1);
 }
 
-/**
- * onramp_conn_move() - note that another qdisc now sends for the connection
- * @conn: the connection
- * @shared: of that qdisc
- *
- * Context: the connection's lock.
- */
+/* onramp_conn_move() - note that the qdisc of @shared now sends for it; the connection's lock */
 void onramp_conn_move(struct onramp_conn *conn, struct onramp_qdisc_shared *shared)
 {
 	lockdep_assert_held(&conn->lock);
@@ -604,12 +564,7 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned l
 	smp_store_release(&conn->forwarded, !sk);
 }
 
-/**
- * onramp_conn_put() - drop a reference
- * @conn: the connection
- *
- * Context: any with BH disabled, or RTNL.
- */
+/* onramp_conn_put() - drop a reference; any context with BH disabled, or RTNL */
 void onramp_conn_put(struct onramp_conn *conn)
 {
 	struct onramp_net *onet = conn->peer->onet;
@@ -769,13 +724,7 @@ void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq,
 	spin_unlock(&peer->lock);
 }
 
-/**
- * onramp_conn_look() - see what of a forwarded connection may be in flight, as its data leaves
- * @conn: the connection
- * @seq: first sequence number of the data
- *
- * Context: the connection's lock.
- */
+/* onramp_conn_look() - see what of a forwarded one may be in flight as @seq leaves; its lock */
 void onramp_conn_look(struct onramp_conn *conn, u32 seq)
 {
 	lockdep_assert_held(&conn->lock);
@@ -783,13 +732,7 @@ void onramp_conn_look(struct onramp_conn *conn, u32 seq)
 	conn->stale = time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE);
 }
 
-/**
- * onramp_conn_again() - data that has been sent before leaves: see whether the path has lost it
- * @conn: its connection
- * @now: CLOCK_MONOTONIC, ns
- *
- * Context: the connection's lock.
- */
+/* onramp_conn_again() - data that has been sent before leaves: has the path lost it? Its lock */
 void onramp_conn_again(struct onramp_conn *conn, u64 now)
 {
 	struct onramp_peer *peer = conn->peer;

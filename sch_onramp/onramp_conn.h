@@ -187,6 +187,7 @@ struct onramp_conn *onramp_conn_find_or_create(struct onramp_qdisc_shared *share
 					       const struct sk_buff *skb,
 					       const struct or_egress *egress, u32 rtt_us,
 					       u64 near_ns, u64 now);
+void onramp_addrs(const struct sk_buff *skb, const struct sock *sk, struct or_addrs *addrs);
 u32 onramp_scope(const struct sk_buff *skb, struct net_device *dev, const struct in6_addr *addr);
 void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned long key,
 		     bool other_netns, u64 now);

@@ -210,6 +210,12 @@ static inline u32 onramp_ratio(u64 a, u64 b)
 	return (u32)div_u64((a >> shift) << ONRAMP_FRAC_SHIFT, (u32)(b >> shift));
 }
 
+/* onramp_ppm() - return a fraction, Q30, in millionths */
+static inline u32 onramp_ppm(u32 fraction)
+{
+	return (u32)(((u64)fraction * 1000000) >> ONRAMP_FRAC_SHIFT);
+}
+
 /**
  * onramp_since_ns() - return the time from one event to a later one
  * @now_ns: time of the later one
@@ -238,11 +244,7 @@ static inline u64 onramp_ctrl_cum_pause(const struct onramp_ctrl *f, u64 t_ns)
 	return f->cum_ns + min_t(u64, t_ns, f->until_ns) - f->from_ns;
 }
 
-/**
- * onramp_ctrl_paused() - return whether the flow is paused
- * @f: flow
- * @now_ns: current time
- */
+/* onramp_ctrl_paused() - return whether the flow is paused */
 static inline bool onramp_ctrl_paused(const struct onramp_ctrl *f, u64 now_ns)
 {
 	return now_ns < f->until_ns;
@@ -266,10 +268,7 @@ static inline void onramp_ctrl_set_pause(struct onramp_ctrl *f, u64 now_ns,
 	f->until_ns = max_t(u64, until_ns, now_ns);
 }
 
-/**
- * onramp_ctrl_init() - begin a flow that has never been paused
- * @f: flow
- */
+/* onramp_ctrl_init() - begin a flow that has never been paused */
 static inline void onramp_ctrl_init(struct onramp_ctrl *f)
 {
 	*f = (struct onramp_ctrl) { .beta = ONRAMP_ONE };

@@ -102,11 +102,7 @@ static inline bool onramp_drain_begin(struct onramp_drain *d, u64 now_ns)
 	return true;
 }
 
-/**
- * onramp_drain_end() - note what came of a drain
- * @d: drain
- * @path_ns: round trip of its proof; 0: it is void
- */
+/* onramp_drain_end() - note what came of a drain; @path_ns: its proof's round trip, or 0 */
 static inline void onramp_drain_end(struct onramp_drain *d, u64 path_ns)
 {
 	if (path_ns) {

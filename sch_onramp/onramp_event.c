@@ -23,12 +23,6 @@ int onramp_put_u64(struct sk_buff *msg, int attr, u64 value)
 	return nla_put_u64_64bit(msg, attr, value, ONRAMP_A_PATH_PAD);
 }
 
-/* onramp_ppm() - return a fraction in millionths */
-u32 onramp_ppm(u32 fraction)
-{
-	return ((u64)fraction * 1000000) >> ONRAMP_FRAC_SHIFT;
-}
-
 /* onramp_put_addrs() - write the name of a peer or of its connections; 0 or -EMSGSIZE */
 int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs)
 {
@@ -56,13 +50,7 @@ u8 onramp_path_state(const struct onramp_peer *peer)
 	return READ_ONCE(peer->answered) ? ONRAMP_PATH_SUBSCRIBED : ONRAMP_PATH_ASKED;
 }
 
-/**
- * onramp_peer_read() - read what netlink and /proc/net/onramp_peers show of a peer
- * @peer: the peer
- * @now: written
- *
- * Context: any, without a lock.
- */
+/* onramp_peer_read() - read what netlink and /proc/net/onramp_peers show of a peer; no lock */
 void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now)
 {
 	now->answered = READ_ONCE(peer->answered);
@@ -228,12 +216,7 @@ static int onramp_put_map_lost(struct sk_buff *msg, const void *arg)
 	return 0;
 }
 
-/**
- * __onramp_shared_notify() - tell that the map of the NIC's clock was lost, once
- * @shared: of a qdisc on the device, with ONRAMP_SHARED_MAP_LOST
- *
- * Context: any but hard interrupts.
- */
+/* __onramp_shared_notify() - tell once that the map of the NIC's clock was lost; no hard IRQ */
 void __onramp_shared_notify(struct onramp_qdisc_shared *shared)
 {
 	if (test_and_clear_bit(ONRAMP_SHARED_MAP_LOST, &shared->flags))

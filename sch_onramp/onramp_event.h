@@ -26,7 +26,6 @@ struct onramp_peer_now {
 };
 
 int onramp_put_u64(struct sk_buff *msg, int attr, u64 value);
-u32 onramp_ppm(u32 fraction);
 int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs);
 u8 onramp_path_state(const struct onramp_peer *peer);
 void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now);
@@ -34,12 +33,7 @@ int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer);
 void __onramp_peer_notify(struct onramp_peer *peer);
 void __onramp_shared_notify(struct onramp_qdisc_shared *shared);
 
-/**
- * onramp_peer_notify() - tell of the events of a peer, if there are any
- * @peer: the peer
- *
- * Context: any but hard interrupts, without the peer's lock.
- */
+/* onramp_peer_notify() - tell of a peer's events, if any; no hard interrupt, without its lock */
 static inline void onramp_peer_notify(struct onramp_peer *peer)
 {
 	if (unlikely(READ_ONCE(peer->events)))

@@ -177,11 +177,7 @@ static inline u64 onramp_fifo_bound(u64 byte_ns, u64 bytes, u64 now_ns)
 	return (now_ns << ONRAMP_FIFO_SHIFT) + onramp_fifo_time(byte_ns, bytes + bytes / 8);
 }
 
-/**
- * onramp_fifo_ns() - convert a time of the model to ns, rounding down
- * @at_q: of onramp_fifo_start() for @now_ns
- * @now_ns: current time
- */
+/* onramp_fifo_ns() - convert @at_q of onramp_fifo_start() for @now_ns to ns, rounding down */
 static inline u64 onramp_fifo_ns(u64 at_q, u64 now_ns)
 {
 	return now_ns + ((at_q - (now_ns << ONRAMP_FIFO_SHIFT)) >> ONRAMP_FIFO_SHIFT);

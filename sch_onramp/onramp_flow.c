@@ -32,12 +32,7 @@
 
 static struct kmem_cache *onramp_flow_cache;
 
-/**
- * onramp_flow_cache_create() - make the cache of flows
- *
- * Context: the module is loaded.
- * Return: 0 or -ENOMEM.
- */
+/* onramp_flow_cache_create() - make the cache of flows; return 0 or -ENOMEM */
 int onramp_flow_cache_create(void)
 {
 	BUILD_BUG_ON(offsetof(struct onramp_flow, node) > 64);
@@ -164,14 +159,7 @@ static void onramp_flow_begin(struct onramp_sched *q, struct onramp_flow *f, str
 	f->tried = 0;
 }
 
-/**
- * onramp_flow_find() - find a flow
- * @q: the qdisc
- * @key: of the flow
- *
- * Context: the qdisc's lock.
- * Return: the flow, or NULL if there is none.
- */
+/* onramp_flow_find() - return the flow of a key, or NULL; the qdisc's lock */
 struct onramp_flow *onramp_flow_find(struct onramp_sched *q, unsigned long key)
 {
 	struct rb_node *node = rb_find(&key, &q->table[hash_long(key, q->table_log)],
@@ -270,14 +258,7 @@ struct onramp_flow *__onramp_flow_find_or_create(struct onramp_sched *q, unsigne
 	return f;
 }
 
-/**
- * onramp_table_alloc() - make a table without flows
- * @sch: the qdisc
- * @buckets: a power of two
- *
- * Context: may sleep.
- * Return: the table, or NULL if there is no memory.
- */
+/* onramp_table_alloc() - make an empty table of a power of two @buckets, or NULL; may sleep */
 struct rb_root *onramp_table_alloc(const struct Qdisc *sch, u64 buckets)
 {
 	/* An empty tree is a pointer that is NULL. */
@@ -336,12 +317,7 @@ static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
 	}
 }
 
-/**
- * onramp_purge() - drop all packets, and forget all flows
- * @sch: the qdisc; its bands and the tree of throttled flows still name the flows
- *
- * Context: the qdisc's lock and RTNL.
- */
+/* onramp_purge() - drop all packets and forget all flows, which bands still name; its lock, RTNL */
 void onramp_purge(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
@@ -406,14 +382,7 @@ static unsigned int onramp_trim_round(struct Qdisc *sch, u8 band)
 	return bytes;
 }
 
-/**
- * onramp_trim() - drop packets until no band has more than its limit
- * @sch: the qdisc
- *
- * One of each flow in turn, so that none loses more than others.
- *
- * Context: the qdisc's lock and RTNL.
- */
+/* onramp_trim() - drop packets of each flow in turn, until no band has too many; its lock, RTNL */
 void onramp_trim(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);

@@ -47,25 +47,13 @@ static inline struct sock *onramp_flow_sk(struct sk_buff *skb)
 	return NULL;
 }
 
-/**
- * onramp_flow_acks_key() - return the key of the pure ACKs of a connection
- * @sk: its socket
- *
- * Return: the key; no socket has this address.
- */
+/* onramp_flow_acks_key() - return the key of a connection's pure ACKs, no address of a socket */
 static inline unsigned long onramp_flow_acks_key(const struct sock *sk)
 {
 	return (unsigned long)sk | ONRAMP_KEY_ACKS;
 }
 
-/**
- * onramp_flow_hash_key() - return the key of a packet without a socket of its own
- * @q: the qdisc
- * @skb: the packet
- *
- * Context: the qdisc's lock.
- * Return: the key, odd.
- */
+/* onramp_flow_hash_key() - return the odd key of a packet without an own socket; qdisc's lock */
 static inline unsigned long onramp_flow_hash_key(const struct onramp_sched *q, struct sk_buff *skb)
 {
 	return (unsigned long)(skb_get_hash(skb) & q->cfg.orphan_mask) << ONRAMP_KEY_SHIFT |
@@ -91,13 +79,7 @@ onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key, struct soc
 	return __onramp_flow_find_or_create(q, key, sk);
 }
 
-/**
- * onramp_flow_peek() - return the packet of a flow that leaves next
- * @f: the flow
- *
- * Context: the qdisc's lock.
- * Return: it, still in the flow, or NULL if there is none.
- */
+/* onramp_flow_peek() - return the packet that leaves next and stays, or NULL; qdisc's lock */
 static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 {
 	struct sk_buff *skb;
@@ -161,14 +143,7 @@ static inline void onramp_flow_removed(struct Qdisc *sch, struct onramp_flow *f,
 	qdisc_qlen_dec(sch);
 }
 
-/**
- * onramp_flow_remove() - take the packet that leaves next out of its flow
- * @sch: the qdisc
- * @f: the flow
- * @skb: the packet that onramp_flow_peek() returned
- *
- * Context: the qdisc's lock.
- */
+/* onramp_flow_remove() - take the packet of onramp_flow_peek() out of its flow; the qdisc's lock */
 static inline void onramp_flow_remove(struct Qdisc *sch, struct onramp_flow *f,
 				      struct sk_buff *skb)
 {

@@ -101,11 +101,7 @@ static inline void onramp_fwd_looked(struct onramp_fwd *f, u64 now_ns)
 		f->rtts++;
 }
 
-/**
- * onramp_fwd_expire() - give up a measurement that no ACK ends
- * @f: connection
- * @now_ns: current time
- */
+/* onramp_fwd_expire() - give up a measurement that no ACK ends */
 static inline void onramp_fwd_expire(struct onramp_fwd *f, u64 now_ns)
 {
 	if (f->timed_ns && (s64)(now_ns - f->timed_ns) > (s64)ONRAMP_FWD_WAIT_NS)
@@ -148,11 +144,7 @@ static inline void onramp_fwd_data(struct onramp_fwd *f, u32 seq, u32 end, bool 
 	f->timed_ns = now_ns;
 }
 
-/**
- * onramp_fwd_end() - note a packet with FIN or RST
- * @f: connection
- * @now_ns: current time, > 0
- */
+/* onramp_fwd_end() - note a packet with FIN or RST; @now_ns > 0 */
 static inline void onramp_fwd_end(struct onramp_fwd *f, u64 now_ns)
 {
 	f->seen_ns = now_ns;
@@ -182,12 +174,7 @@ static inline bool onramp_fwd_acked(struct onramp_fwd *f, u32 ack, u64 now_ns)
 	return true;
 }
 
-/**
- * onramp_fwd_is_old() - return whether a connection may be forgotten
- * @seen_ns: when its last packet that counts came
- * @closed: its host has sent FIN or RST
- * @now_ns: current time
- */
+/* onramp_fwd_is_old() - return whether to forget a connection; its last packet came at @seen_ns */
 static inline bool onramp_fwd_is_old(u64 seen_ns, bool closed, u64 now_ns)
 {
 	if ((s64)(now_ns - seen_ns) < 0)

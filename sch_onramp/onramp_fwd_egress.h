@@ -14,10 +14,4 @@ void onramp_fwd_egress_back(const struct sk_buff *skb, struct net_device *dev,
 			    struct or_egress *egress);
 bool onramp_fwd_is_port(const struct sk_buff *skb, unsigned int offset);
 
-/* onramp_fwd_addr6() - return the peer's address, as onramp_scope() wants it */
-static inline const struct in6_addr *onramp_fwd_addr6(const struct or_addrs *addrs)
-{
-	return addrs->family == AF_INET6 ? (const struct in6_addr *)addrs->raddr : NULL;
-}
-
 #endif /* _SCH_ONRAMP_FWD_EGRESS_H */

@@ -129,7 +129,8 @@ static bool onramp_fwd_in_message(struct onramp_net *onet, struct sk_buff *skb,
 	struct or_egress egress;
 	const u8 *msg;
 
-	back->scope = onramp_scope(skb, dev, onramp_fwd_addr6(back));
+	back->scope = onramp_scope(skb, dev, pf == NFPROTO_IPV6 ?
+				   (const struct in6_addr *)back->raddr : NULL);
 	peer = onramp_peer_find(onet, back);
 	/* With that flag it is an answer to the guest's own. */
 	if (!peer || !READ_ONCE(peer->foreign) || test_bit(ONRAMP_PEER_YIELDS, &peer->flags))

@@ -118,12 +118,12 @@ static noinline bool onramp_fwd_may(struct onramp_qdisc_shared *shared, const st
 static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_buff *skb,
 				     struct net_device *dev)
 {
-	struct or_addrs out = { .family = AF_INET };
 	int offset = skb_network_offset(skb);
 	u8 buf[OR_SUBSCRIBE_LEN];
 	struct or_subscribe s;
 	struct onramp_peer *peer;
 	struct or_egress egress;
+	struct or_addrs out;
 	const u8 *msg;
 
 	switch (skb_protocol(skb, true)) {
@@ -131,16 +131,11 @@ static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_bu
 		if (ip_hdr(skb)->protocol != IPPROTO_UDP || ip_is_fragment(ip_hdr(skb)))
 			return;
 		offset += ip_hdrlen(skb);
-		out.laddr[0] = ip_hdr(skb)->saddr;
-		out.raddr[0] = ip_hdr(skb)->daddr;
 		break;
 	case htons(ETH_P_IPV6):
 		if (ipv6_hdr(skb)->nexthdr != IPPROTO_UDP)
 			return;
 		offset += sizeof(struct ipv6hdr);
-		out.family = AF_INET6;
-		memcpy(out.laddr, &ipv6_hdr(skb)->saddr, sizeof(out.laddr));
-		memcpy(out.raddr, &ipv6_hdr(skb)->daddr, sizeof(out.raddr));
 		break;
 	default:
 		return;
@@ -152,7 +147,7 @@ static noinline void onramp_fwd_asks(struct onramp_net *onet, const struct sk_bu
 	if (!msg || or_subscribe_decode(msg, sizeof(buf), &s))
 		return;
 	rcu_read_lock();
-	out.scope = onramp_scope(skb, dev, onramp_fwd_addr6(&out));
+	onramp_addrs(skb, NULL, &out);
 	peer = onramp_peer_find(onet, &out);
 	if (peer && READ_ONCE(peer->foreign) && !onramp_peer_is_own(peer, msg, sizeof(buf)) &&
 	    onramp_fwd_egress(skb, dev, &egress) && onramp_peer_leaves_by(peer, &egress))

@@ -140,13 +140,7 @@ void onramp_fwd_bind(struct onramp_fwd_entry *e, const struct onramp_qdisc_share
 		onramp_fwd_put(e);
 }
 
-/**
- * onramp_fwd_unbind() - undo that, for a flow that is freed
- * @shared: of its qdisc
- * @f: the flow, of a forwarded connection
- *
- * Context: the qdisc's lock, or a qdisc that is not in use.
- */
+/* onramp_fwd_unbind() - undo that, for a flow that is freed; the lock of its qdisc, if in use */
 void onramp_fwd_unbind(const struct onramp_qdisc_shared *shared, const struct onramp_flow *f)
 {
 	struct onramp_fwd_entry *e = onramp_fwd_of(f);
@@ -310,12 +304,7 @@ int onramp_fwd_alloc(struct onramp_qdisc_shared *shared)
 	return 0;
 }
 
-/**
- * onramp_fwd_net_init() - make the table of a new namespace
- * @onet: namespace
- *
- * Return: 0 or -ENOMEM.
- */
+/* onramp_fwd_net_init() - make the table of a new namespace; return 0 or -ENOMEM */
 int onramp_fwd_net_init(struct onramp_net *onet)
 {
 	get_random_once(onramp_fwd_secrets, sizeof(onramp_fwd_secrets));

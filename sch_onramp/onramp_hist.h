@@ -28,10 +28,7 @@ static inline u32 onramp_owd_class(u64 ns)
 	return min_t(u32, 4 * (log - 1) + ((ns >> (log - 2)) & 3), ONRAMP_OWD_CLASSES - 1);
 }
 
-/**
- * onramp_owd_class_end() - return the highest delay of a class of the histogram, ns
- * @class: its number
- */
+/* onramp_owd_class_end() - return the highest delay of a class of the histogram, ns */
 static inline u64 onramp_owd_class_end(u32 class)
 {
 	u32 log = class / 4 + 1;

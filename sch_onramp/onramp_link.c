@@ -174,14 +174,7 @@ static void onramp_links_restack(struct net_device *dev)
 	rcu_read_unlock();
 }
 
-/**
- * onramp_link_follow() - note that a qdisc follows other connections than before
- * @link: of its device
- * @was: ONRAMP_FOLLOWS_* before
- * @is: from now on
- *
- * Context: RTNL.
- */
+/* onramp_link_follow() - note that a qdisc follows ONRAMP_FOLLOWS_* @is, no longer @was; RTNL */
 void onramp_link_follow(struct onramp_link *link, u8 was, u8 is)
 {
 	bool followed = link->follows, forwarded = link->follows_forwarded;
@@ -194,13 +187,7 @@ void onramp_link_follow(struct onramp_link *link, u8 was, u8 is)
 		onramp_links_restack(link->dev);
 }
 
-/**
- * onramp_link_find_or_create() - find or create the link of a new qdisc's device
- * @dev: on this device, which it holds
- *
- * Context: RTNL.
- * Return: the link, with one user more, or NULL for lack of memory.
- */
+/* onramp_link_find_or_create() - return the link of a qdisc's device, or NULL: no memory; RTNL */
 struct onramp_link *onramp_link_find_or_create(struct net_device *dev)
 {
 	struct onramp_link *link = onramp_link_find(dev);

@@ -330,14 +330,7 @@ int onramp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *e
 	return err ?: onramp_commit(sch, &cfg, extack);
 }
 
-/**
- * onramp_dump() - dump the settings
- * @sch: the qdisc
- * @skb: where they go
- *
- * Context: RTNL.
- * Return: length or -EMSGSIZE.
- */
+/* onramp_dump() - dump the settings; return the length or -EMSGSIZE. RTNL */
 int onramp_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
@@ -395,14 +388,14 @@ static const u8 onramp_net_attr[ONRAMP_N_STATS] = {
 #undef ONRAMP_NET_STAT
 };
 
-/* A quantile of the delays: the upper end of its class. */
-static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
+/* A quantile of the delays, @total of them or more by now: the upper end of its class. */
+static u64 onramp_owd_quantile(const atomic64_t *classes, u64 total, u32 percent)
 {
 	u64 sum = 0, wanted = div_u64(total * percent + 99, 100);
 	u32 i;
 
 	for (i = 0; i < ONRAMP_OWD_CLASSES; i++) {
-		sum += classes[i];
+		sum += atomic64_read(&classes[i]);
 		if (sum && sum >= wanted)
 			return onramp_owd_class_end(i);
 	}
@@ -413,37 +406,30 @@ static u64 onramp_owd_quantile(const u64 *classes, u64 total, u32 percent)
 static void onramp_collect_shared(const struct onramp_qdisc_shared *shared, u64 *stats)
 {
 	const struct onramp_shared_stats *from = &shared->stats;
-	u64 *owd, acks = 0, held_late_ns;
+	u64 acks = 0;
 	int i;
 
 	for (i = 0; i < ONRAMP_Q_STATS; i++)
 		stats[onramp_shared_attr[i]] += atomic64_read(&from->n[i]);
-	held_late_ns = atomic64_read(&from->n[ONRAMP_Q_HELD_LATE_NS]);
 	stats[ONRAMP_STATS_PAUSE_MAX_NS] = atomic64_read(&from->pause_max_ns);
 	stats[ONRAMP_STATS_HELD_LATE_MAX_NS] = atomic64_read(&from->held_late_max_ns);
-	owd = kcalloc(ONRAMP_OWD_CLASSES, sizeof(*owd), GFP_KERNEL);
-	for (i = 0; owd && i < ONRAMP_OWD_CLASSES; i++) {
-		owd[i] = atomic64_read(&from->owd[i]);
-		acks += owd[i];
-	}
+	for (i = 0; i < ONRAMP_OWD_CLASSES; i++)
+		acks += atomic64_read(&from->owd[i]);
 	stats[ONRAMP_STATS_ACKS] =
 		stats[ONRAMP_STATS_ACKS_BELOW] + stats[ONRAMP_STATS_ACKS_PAUSED] +
 		stats[ONRAMP_STATS_ACKS_CAPPED] + stats[ONRAMP_STATS_ACKS_PROGRESS];
 	if (stats[ONRAMP_STATS_HELD])
 		stats[ONRAMP_STATS_HELD_LATE_NS] =
-			div64_u64(held_late_ns, stats[ONRAMP_STATS_HELD]);
-	if (owd) {
-		stats[ONRAMP_STATS_OWD_P50_NS] = onramp_owd_quantile(owd, acks, 50);
-		stats[ONRAMP_STATS_OWD_P99_NS] = onramp_owd_quantile(owd, acks, 99);
-	}
-	kfree(owd);
+			div64_u64(atomic64_read(&from->n[ONRAMP_Q_HELD_LATE_NS]),
+				  stats[ONRAMP_STATS_HELD]);
+	stats[ONRAMP_STATS_OWD_P50_NS] = onramp_owd_quantile(from->owd, acks, 50);
+	stats[ONRAMP_STATS_OWD_P99_NS] = onramp_owd_quantile(from->owd, acks, 99);
 	stats[ONRAMP_STATS_OWD_NS] = READ_ONCE(shared->last_owd_ns);
 	stats[ONRAMP_STATS_OWD_BASELINE_NS] = READ_ONCE(shared->last_baseline_ns);
 	stats[ONRAMP_STATS_OWD_ERROR_NS] = READ_ONCE(shared->last_error_ns);
 	stats[ONRAMP_STATS_THRESHOLD_NS] = READ_ONCE(shared->last_threshold_ns);
 	stats[ONRAMP_STATS_SLACK_NS] = READ_ONCE(shared->last_slack_ns);
-	stats[ONRAMP_STATS_BETA] =
-		((u64)READ_ONCE(shared->last_beta) * 1000000) >> ONRAMP_FRAC_SHIFT;
+	stats[ONRAMP_STATS_BETA] = onramp_ppm(READ_ONCE(shared->last_beta));
 }
 
 static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
@@ -479,14 +465,7 @@ static int onramp_put_stat(struct sk_buff *msg, unsigned int attr, const u64 *st
 	return or_genl_put_stat(msg, onramp_stat_names[attr], stats[attr]);
 }
 
-/**
- * onramp_put_stats() - write the statistics of a namespace, for the family "onramp"
- * @msg: message
- * @net: namespace
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
+/* onramp_put_stats() - write a namespace's statistics, for the family "onramp"; 0 or -EMSGSIZE */
 int onramp_put_stats(struct sk_buff *msg, struct net *net)
 {
 	u64 stats[ONRAMP_STATS_MAX + 1] = {};
@@ -501,14 +480,7 @@ int onramp_put_stats(struct sk_buff *msg, struct net *net)
 	return err;
 }
 
-/**
- * onramp_dump_stats() - dump the statistics, as uapi/onramp.h describes them
- * @sch: the qdisc
- * @d: where they go
- *
- * Context: RTNL.
- * Return: 0 or -EMSGSIZE.
- */
+/* onramp_dump_stats() - dump the statistics, see uapi/onramp.h; return 0 or -EMSGSIZE. RTNL */
 int onramp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct onramp_sched *q = qdisc_priv(sch);

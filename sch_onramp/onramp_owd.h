@@ -230,10 +230,7 @@ struct onramp_owd {
 	struct onramp_owd_point point[ONRAMP_OWD_POINTS];
 };
 
-/**
- * onramp_owd_init() - begin a path whose delays are unknown
- * @o: path
- */
+/* onramp_owd_init() - begin a path whose delays are unknown */
 static inline void onramp_owd_init(struct onramp_owd *o)
 {
 	*o = (struct onramp_owd) { .shift = ONRAMP_OWD_SHIFT_MIN };
@@ -249,11 +246,7 @@ static inline s64 onramp_owd_line(const struct onramp_owd_point *ref, s32 slope,
 	return ref->d_ns + ((span * slope) >> ONRAMP_OWD_SLOPE_SHIFT);
 }
 
-/**
- * onramp_owd_baseline() - return d of an empty path
- * @o: path
- * @t_ns: time of sending
- */
+/* onramp_owd_baseline() - return d of an empty path, for a packet sent at @t_ns */
 static inline s64 onramp_owd_baseline(const struct onramp_owd *o, u64 t_ns)
 {
 	return onramp_owd_line(&o->ref, o->slope, t_ns);
@@ -501,10 +494,7 @@ static inline bool onramp_owd_reroute(struct onramp_owd *o)
 	return true;
 }
 
-/**
- * onramp_owd_seeded() - return whether the baseline is a seed
- * @o: path
- */
+/* onramp_owd_seeded() - return whether the baseline is a seed */
 static inline bool onramp_owd_seeded(const struct onramp_owd *o)
 {
 	return o->seed_ns;
@@ -660,11 +650,7 @@ static inline bool onramp_owd_sample(struct onramp_owd *o, u64 t_ns, s64 d_ns,
 	return true;
 }
 
-/**
- * onramp_owd_proven() - return whether a drain has proved the baseline lately
- * @o: filter
- * @t_ns: sender's time
- */
+/* onramp_owd_proven() - return whether a drain has proved the baseline lately */
 static inline bool onramp_owd_proven(const struct onramp_owd *o, u64 t_ns)
 {
 	return o->proof_ns && onramp_since_ns(t_ns, o->proof_ns) < ONRAMP_OWD_PROVEN_NS;

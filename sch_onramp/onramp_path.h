@@ -189,12 +189,7 @@ static inline s64 onramp_low(const struct onramp_low *l)
 	return min_t(s64, l->now, l->before);
 }
 
-/**
- * onramp_low_old() - return whether there is no value, or the next one replaces all
- * @l: lowest so far
- * @half_ns: length of a half
- * @at_ns: current time
- */
+/* onramp_low_old() - return whether there is no value, or the next one replaces all */
 static inline bool onramp_low_old(const struct onramp_low *l, u64 half_ns, u64 at_ns)
 {
 	return !l->from_ns || onramp_since_ns(at_ns, l->from_ns) >= 2 * half_ns;
@@ -521,13 +516,7 @@ static inline u64 onramp_path_stretch(struct onramp_path *p, const struct onramp
 	return path_res->raise_ns;
 }
 
-/**
- * onramp_path_trip() - add a round trip to the lowest ones
- * @p: path
- * @t: times, onramp_trip_possible()
- *
- * Return: the round trip, ns.
- */
+/* onramp_path_trip() - add a round trip to the lowest ones, and return it, ns */
 static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_trip *t)
 {
 	s64 rtt_ns = (s64)onramp_trip_rtt_ns(t);

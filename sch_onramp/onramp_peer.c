@@ -364,7 +364,6 @@ static bool onramp_peer_evict(struct onramp_net *onet)
 		rhashtable_remove_fast(&onet->peers, &peer->node, onramp_peer_table);
 		atomic_dec(&onet->n_peers);
 		onramp_net_count(onet, ONRAMP_N_EVICTED);
-		trace_onramp_evict(peer);
 		mod_delayed_work(onramp_wq, &peer->work, 0);
 	}
 	spin_unlock_bh(&onet->lock);
@@ -417,14 +416,7 @@ static void onramp_peer_work(struct work_struct *work)
 	queue_delayed_work(onramp_wq, &peer->work, delay);
 }
 
-/**
- * onramp_peer_find() - find the peer of a pair of addresses
- * @onet: namespace
- * @addrs: the addresses
- *
- * Context: RCU.
- * Return: it, or NULL.
- */
+/* onramp_peer_find() - find the peer of a pair of addresses; return it, or NULL. RCU */
 struct onramp_peer *onramp_peer_find(struct onramp_net *onet, const struct or_addrs *addrs)
 {
 	return rhashtable_lookup(&onet->peers, addrs, onramp_peer_table);
@@ -554,7 +546,6 @@ struct onramp_peer *onramp_peer_find_or_create(struct onramp_net *onet,
 	if (peer && rtt_us < READ_ONCE(peer->rtt_us))
 		WRITE_ONCE(peer->rtt_us, rtt_us);
 	if (!onramp_is_near(peer ? READ_ONCE(peer->rtt_us) : rtt_us, near_ns)) {
-		trace_onramp_far(addrs, rtt_us, near_ns);
 		peer = NULL;
 		goto unlock;
 	}
@@ -589,14 +580,7 @@ static void onramp_peer_answered(struct onramp_peer *peer)
 		WRITE_ONCE(peer->answered, true);
 }
 
-/**
- * onramp_peer_verify() - verify the tag of an OR-ACK
- * @peer: the peer
- * @msg: OR_ACK_LEN bytes
- *
- * Context: BH disabled.
- * Return: whether its tag is right.
- */
+/* onramp_peer_verify() - return whether the tag of OR_ACK_LEN bytes is right; BH disabled */
 bool onramp_peer_verify(struct onramp_peer *peer, const u8 *msg)
 {
 	bool ok;
@@ -730,14 +714,7 @@ bool onramp_peer_leaves_by(struct onramp_peer *peer, const struct or_egress *egr
 	return same;
 }
 
-/**
- * onramp_peer_is_own() - return whether a SUBSCRIBE to a peer is this host's own
- * @peer: the peer
- * @msg: the message
- * @len: its length
- *
- * Context: BH disabled.
- */
+/* onramp_peer_is_own() - return whether a SUBSCRIBE to a peer is this host's own; BH disabled */
 bool onramp_peer_is_own(struct onramp_peer *peer, const u8 *msg, unsigned int len)
 {
 	bool own;
@@ -765,12 +742,7 @@ void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay)
 	onramp_net_count(peer->onet, ONRAMP_N_FORWARD_YIELDS);
 }
 
-/**
- * onramp_peers_exit() - free all peers of a namespace that goes
- * @onet: the namespace; its devices are gone, and qdiscs and connections with them
- *
- * Context: process.
- */
+/* onramp_peers_exit() - free all peers of a namespace, which has no devices any more; process */
 void onramp_peers_exit(struct onramp_net *onet)
 {
 	struct onramp_peer *peer, *next;

@@ -83,11 +83,6 @@ static inline void onramp_trace_conn(void *src, void *dest, const struct onramp_
 	onramp_trace_addr(dest, &conn->peer->addrs, true, conn->key.dport);
 }
 
-static inline u32 onramp_trace_ppm(u32 frac)
-{
-	return (u32)(((u64)frac * 1000000) >> ONRAMP_FRAC_SHIFT);
-}
-
 #endif /* _ONRAMP_TRACE_HELPERS */
 
 /*
@@ -129,7 +124,7 @@ TRACE_EVENT(onramp_ack,
 
 	TP_fast_assign(
 		onramp_trace_conn(__entry->src, __entry->dest, conn);
-		__entry->coexist_share = onramp_trace_ppm(path_res->coexist_share);
+		__entry->coexist_share = onramp_ppm(path_res->coexist_share);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
@@ -142,8 +137,8 @@ TRACE_EVENT(onramp_ack,
 		__entry->p_bg_ns = res->p_bg_ns;
 		__entry->p_rtt_ns = res->p_rtt_ns;
 		__entry->pause_ns = res->pause_ns;
-		__entry->beta_m = onramp_trace_ppm(res->beta_m);
-		__entry->beta = onramp_trace_ppm(conn->ctrl.beta);
+		__entry->beta_m = onramp_ppm(res->beta_m);
+		__entry->beta = onramp_ppm(conn->ctrl.beta);
 		__entry->seq = ack->seq;
 		__entry->hold_ns = ack->hold_ns;
 		__entry->packets = ack->packets;
@@ -415,73 +410,6 @@ TRACE_EVENT(onramp_subscribe,
 
 	TP_printk("to=%pISpc count=%u lifetime=%u tries=%u error=%d", __entry->to,
 		  __entry->count, __entry->lifetime_s, __entry->tries, __entry->error)
-);
-
-/* A connection to a host whose shortest RTT is not below "peers". */
-TRACE_EVENT(onramp_far,
-
-	TP_PROTO(const struct or_addrs *addrs, u32 rtt_us, u64 near_ns),
-
-	TP_ARGS(addrs, rtt_us, near_ns),
-
-	TP_STRUCT__entry(
-		__array(__u8, to, sizeof(struct sockaddr_in6))
-		__field(u32, rtt_us)
-		__field(u64, near_ns)
-	),
-
-	TP_fast_assign(
-		onramp_trace_addr(__entry->to, addrs, true, OR_PORT);
-		__entry->rtt_us = rtt_us;
-		__entry->near_ns = near_ns;
-	),
-
-	TP_printk("to=%pISpc rtt_us=%u near=%llu", __entry->to, __entry->rtt_us,
-		  __entry->near_ns)
-);
-
-/* A host that has never answered makes room for another one. */
-TRACE_EVENT(onramp_evict,
-
-	TP_PROTO(const struct onramp_peer *peer),
-
-	TP_ARGS(peer),
-
-	TP_STRUCT__entry(
-		__array(__u8, host, sizeof(struct sockaddr_in6))
-		__field(u32, tries)
-		__field(u32, connections)
-	),
-
-	TP_fast_assign(
-		onramp_trace_addr(__entry->host, &peer->addrs, true, OR_PORT);
-		__entry->tries = READ_ONCE(peer->tries);
-		__entry->connections = refcount_read(&peer->refs) - 1;
-	),
-
-	TP_printk("host=%pISpc tries=%u connections=%u", __entry->host, __entry->tries,
-		  __entry->connections)
-);
-
-/* A connection is released: it is closed, or its peer was evicted. */
-TRACE_EVENT(onramp_closed,
-
-	TP_PROTO(const struct onramp_conn *conn),
-
-	TP_ARGS(conn),
-
-	TP_STRUCT__entry(
-		trace_ends(src, dest)
-		__field(u8, evicted)
-	),
-
-	TP_fast_assign(
-		onramp_trace_conn(__entry->src, __entry->dest, conn);
-		__entry->evicted = READ_ONCE(conn->peer->evicted);
-	),
-
-	TP_printk("src=%pISpc dest=%pISpc evicted=%u", __entry->src, __entry->dest,
-		  __entry->evicted)
 );
 
 #endif /* _ONRAMP_TRACE_H */

@@ -51,13 +51,7 @@ void onramp_throttle(struct onramp_sched *q, struct onramp_flow *f, u64 until_ns
 	q->stats[ONRAMP_STATS_THROTTLED]++;
 }
 
-/**
- * onramp_unthrottle() - list a flow that no longer has to wait
- * @q: the qdisc
- * @f: the flow, throttled
- *
- * Context: the qdisc's lock.
- */
+/* onramp_unthrottle() - list a throttled flow that no longer has to wait; the qdisc's lock */
 void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 {
 	struct rb_node *next;
@@ -70,12 +64,7 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
-/**
- * onramp_recheck_all() - re-evaluate every throttled flow, after a change of settings
- * @sch: the qdisc
- *
- * Context: the qdisc's lock; a qdisc that is in use.
- */
+/* onramp_recheck_all() - look again at all throttled flows, after a change of settings; its lock */
 void onramp_recheck_all(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);

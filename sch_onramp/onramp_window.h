@@ -188,11 +188,7 @@ static inline u64 onramp_window_ask_ns(const struct onramp_window *w, bool first
 	return ask_ns * max_t(u32, onramp_window_bursts(w), ONRAMP_ASK_MANY) / ONRAMP_ASK_MANY;
 }
 
-/**
- * onramp_window_bytes() - return W
- * @w: window
- * @now_ns: current time
- */
+/* onramp_window_bytes() - return W */
 static inline u64 onramp_window_bytes(const struct onramp_window *w, u64 now_ns)
 {
 	u64 below_ns = onramp_since_ns(now_ns, w->above_ns);
