@@ -12,13 +12,7 @@
 
 #include <dev_tunnel.h>
 
-/**
- * dev_speed_mbit() - return the speed that a device reports
- * @dev: device
- *
- * Context: RTNL.
- * Return: Mbit/s; 0 if it reports none.
- */
+/* dev_speed_mbit() - return the speed that a device reports, Mbit/s, or 0; RTNL */
 static inline u32 dev_speed_mbit(struct net_device *dev)
 {
 	struct ethtool_link_ksettings link = {};

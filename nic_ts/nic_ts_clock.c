@@ -56,10 +56,7 @@ static struct nic_ts_clock *nic_ts_clock(u32 domain)
 	return NULL;
 }
 
-/**
- * nic_ts_clock_known() - return whether a clock can have a map
- * @domain:	NIC_TS_DOMAIN_*
- */
+/* nic_ts_clock_known() - return whether a clock can have a map */
 bool nic_ts_clock_known(u32 domain)
 {
 	return nic_ts_clock(domain);
@@ -149,12 +146,7 @@ int nic_ts_clock_invalidate(u32 domain, enum nic_ts_clock_state why)
 	return had ? 0 : -ENODATA;
 }
 
-/**
- * nic_ts_clock_epoch() - return the epoch that a timestamp of the clock carries
- * @domain:	the clock
- *
- * Context: any.
- */
+/* nic_ts_clock_epoch() - return the epoch that a timestamp of the clock carries; any context */
 u16 nic_ts_clock_epoch(u32 domain)
 {
 	struct nic_ts_clock *clock = nic_ts_clock(domain);

@@ -44,13 +44,7 @@ const char *nic_ts_dev_stat_name(unsigned int id, char *buf, size_t size)
 	return buf;
 }
 
-/**
- * nic_ts_dev_find() - find the nic_ts_dev of a device
- * @dev:	compared only
- *
- * Context: under RCU.
- * Return: ours, or NULL.
- */
+/* nic_ts_dev_find() - return the nic_ts_dev of a device, which is only compared, or NULL; RCU */
 struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev)
 {
 	struct nic_ts_dev *nd;
@@ -61,14 +55,7 @@ struct nic_ts_dev *nic_ts_dev_find(const struct net_device *dev)
 	return NULL;
 }
 
-/**
- * nic_ts_dev_by_index() - find a device of a namespace by its index
- * @net:	namespace
- * @ifindex:	device
- *
- * Context: RTNL.
- * Return: the device, valid as long as RTNL is held, or NULL.
- */
+/* nic_ts_dev_by_index() - return a device of a namespace by its index, or NULL; RTNL */
 struct nic_ts_dev *nic_ts_dev_by_index(struct net *net, int ifindex)
 {
 	struct nic_ts_dev *nd = NULL;
@@ -91,12 +78,7 @@ static void nic_ts_dev_free(struct rcu_head *rcu)
 	kfree(nd);
 }
 
-/**
- * nic_ts_dev_put() - drop a reference
- * @nd:		device
- *
- * Context: any.
- */
+/* nic_ts_dev_put() - drop a reference; any context */
 void nic_ts_dev_put(struct nic_ts_dev *nd)
 {
 	if (refcount_dec_and_test(&nd->ref))

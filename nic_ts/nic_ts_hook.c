@@ -28,13 +28,7 @@ EXPORT_SYMBOL_GPL(nic_ts_bus);
 static DEFINE_MUTEX(nic_ts_hook_mutex);
 static BLOCKING_NOTIFIER_HEAD(nic_ts_chain);
 
-/**
- * nic_ts_bus_register() - register the bus
- * @bus:	its functions; they may be called from now on
- *
- * Context: process, may sleep.
- * Return: 0, or -EBUSY if there is one.
- */
+/* nic_ts_bus_register() - register the bus; return 0, or -EBUSY if there is one; may sleep */
 int nic_ts_bus_register(const struct nic_ts_bus *bus)
 {
 	int err = 0;
@@ -87,24 +81,14 @@ int nic_ts_notifier_register(struct notifier_block *nb)
 }
 EXPORT_SYMBOL_GPL(nic_ts_notifier_register);
 
-/**
- * nic_ts_notifier_unregister() - undo nic_ts_notifier_register()
- * @nb:		not called any more when this returns
- *
- * Context: process, may sleep.
- */
+/* nic_ts_notifier_unregister() - undo nic_ts_notifier_register(), whose @nb rests; may sleep */
 void nic_ts_notifier_unregister(struct notifier_block *nb)
 {
 	blocking_notifier_chain_unregister(&nic_ts_chain, nb);
 }
 EXPORT_SYMBOL_GPL(nic_ts_notifier_unregister);
 
-/**
- * nic_ts_bus_get() - get the bus, with a reference on its module
- *
- * Context: any.
- * Return: the bus, or NULL. module_put() its owner when done.
- */
+/* nic_ts_bus_get() - return the bus, whose owner module_put() is due, or NULL; any context */
 const struct nic_ts_bus *nic_ts_bus_get(void)
 {
 	const struct nic_ts_bus *bus;

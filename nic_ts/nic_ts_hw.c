@@ -227,12 +227,7 @@ not_asked:
 	clear_bit(0, &e->asked);
 }
 
-/**
- * nic_ts_hw_of_another() - return whether another program asks for a hardware timestamp
- * @skb:	a packet that goes out
- *
- * Context: any.
- */
+/* nic_ts_hw_of_another() - return whether another program wants a packet's NIC timestamp; any */
 bool nic_ts_hw_of_another(const struct sk_buff *skb)
 {
 	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NOBPF &&
@@ -347,12 +342,7 @@ void nic_ts_hw_rx_stamp(struct nic_ts_dev *nd, const struct sk_buff *skb,
 
 /* Configuration ------------------------------------------------------------ */
 
-/**
- * nic_ts_hw_dev_init() - find the clock of a device
- * @nd:		device that has just been registered
- *
- * Context: RTNL.
- */
+/* nic_ts_hw_dev_init() - find the clock of a device that has just been registered; RTNL */
 void nic_ts_hw_dev_init(struct nic_ts_dev *nd)
 {
 	ASSERT_RTNL();
@@ -495,13 +485,7 @@ int nic_ts_hw_get(struct nic_ts_dev *nd, bool netlink, const char **why)
 	return 0;
 }
 
-/**
- * nic_ts_hw_put() - remove a user of hardware timestamps
- * @nd:		device
- * @netlink:	as for nic_ts_hw_get()
- *
- * Context: RTNL.
- */
+/* nic_ts_hw_put() - remove a user of hardware timestamps, as of nic_ts_hw_get(); RTNL */
 void nic_ts_hw_put(struct nic_ts_dev *nd, bool netlink)
 {
 	ASSERT_RTNL();

@@ -201,14 +201,7 @@ void nic_ts_dev_rx_unregister(struct nic_ts_receiver *receiver)
 	synchronize_rcu();
 }
 
-/**
- * nic_ts_dev_hw_request() - have a device's NIC take timestamps
- * @net:	namespace
- * @ifindex:	device
- *
- * Context: process; takes RTNL.
- * Return: 0, -ENODEV, or an error of nic_ts_hw_get().
- */
+/* nic_ts_dev_hw_request() - have a NIC take timestamps; 0, -ENODEV or an error; takes RTNL */
 int nic_ts_dev_hw_request(struct net *net, int ifindex)
 {
 	struct nic_ts_dev *nd;
@@ -223,13 +216,7 @@ int nic_ts_dev_hw_request(struct net *net, int ifindex)
 	return err;
 }
 
-/**
- * nic_ts_dev_hw_release() - undo nic_ts_dev_hw_request()
- * @net:	namespace
- * @ifindex:	device, which may be gone
- *
- * Context: process; takes RTNL.
- */
+/* nic_ts_dev_hw_release() - undo nic_ts_dev_hw_request(); the device may be gone; takes RTNL */
 void nic_ts_dev_hw_release(struct net *net, int ifindex)
 {
 	struct nic_ts_dev *nd;

@@ -491,10 +491,7 @@ struct or_acker_net {
 	struct net_params		params;
 };
 
-/**
- * or_acker_laddr_bit() - return the bit for the local address of a packet or a subscriber
- * @key:	addresses
- */
+/* or_acker_laddr_bit() - return the bit for the local address of a packet or a subscriber */
 static inline unsigned int or_acker_laddr_bit(const struct nic_ts_key *key)
 {
 	return hash_32((__force u32)(key->laddr[0] ^ key->laddr[1] ^ key->laddr[2] ^
@@ -570,13 +567,7 @@ static inline bool or_acker_limits_host(unsigned int id)
 	       id == OR_ACKER_P_CPU_RATE;
 }
 
-/**
- * or_acker_value() - return a parameter of a namespace, within the host's limit
- * @conf:	configuration of the namespace
- * @id:		the parameter
- *
- * Context: any.
- */
+/* or_acker_value() - return a parameter of a namespace, within the host's limit; any context */
 static inline u64 or_acker_value(const struct or_acker_conf *conf, unsigned int id)
 {
 	if (!or_acker_limits_host(id) || conf->granted & BIT(id))
@@ -592,12 +583,7 @@ static inline u32 or_acker_cpu_interval_ns(const struct or_acker_conf *conf)
 	return max(conf->cpu_interval_ns, READ_ONCE(or_acker_host.cpu_interval_ns));
 }
 
-/**
- * or_acker_sync_soon() - schedule or_acker_sync()
- * @an:		namespace
- *
- * Context: any but NMI.
- */
+/* or_acker_sync_soon() - schedule or_acker_sync(); any but NMI */
 static inline void or_acker_sync_soon(struct or_acker_net *an)
 {
 	mod_delayed_work(system_percpu_wq, &an->sync_work, 0);
@@ -613,12 +599,7 @@ static inline void or_acker_drain_arm(struct or_acker_net *an)
 	mod_delayed_work(system_percpu_wq, &an->drain_work, nsecs_to_jiffies(wait_ns) + 1);
 }
 
-/**
- * or_acker_drain_new() - a sender has come that does not know its path, and takes OR_DRAIN
- * @an:		namespace
- *
- * Context: or_acker_net.lock.
- */
+/* or_acker_drain_new() - a sender has come that does not know its path; or_acker_net.lock */
 static inline void or_acker_drain_new(struct or_acker_net *an)
 {
 	lockdep_assert_held(&an->lock);

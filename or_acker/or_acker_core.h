@@ -336,14 +336,7 @@ static inline bool or_acker_bucket_has(u64 tat_ns, u64 now_ns)
 	return tat_ns <= now_ns + OR_ACKER_BURST_NS;
 }
 
-/**
- * or_acker_bucket_take() - take a token from a bucket that has one
- * @tat_ns:	when it was full again
- * @now_ns:	current time
- * @interval_ns: time in which it gets a token
- *
- * Return: when it is full again now.
- */
+/* or_acker_bucket_take() - take a token from a bucket that has one; return when it is full again */
 static inline u64 or_acker_bucket_take(u64 tat_ns, u64 now_ns, u32 interval_ns)
 {
 	return max_t(u64, tat_ns, now_ns) + interval_ns;
@@ -372,19 +365,13 @@ static inline u32 or_acker_limit(const struct or_acker_path *path,
 	return r->ack_packets;
 }
 
-/**
- * or_acker_path_drains() - the sender is told to drain its path
- * @path:	of the sender
- */
+/* or_acker_path_drains() - the sender is told to drain its path */
 static inline void or_acker_path_drains(struct or_acker_path *path)
 {
 	WRITE_ONCE(path->probes, OR_ACKER_DRAIN_PROBES);
 }
 
-/**
- * or_acker_path_probed() - an OR-ACK is sent by OR_ACKER_WHY_SILENCE
- * @path:	of the sender
- */
+/* or_acker_path_probed() - an OR-ACK is sent by OR_ACKER_WHY_SILENCE */
 static inline void or_acker_path_probed(struct or_acker_path *path)
 {
 	u8 probes = READ_ONCE(path->probes);
@@ -407,11 +394,7 @@ static inline void or_acker_track_init(struct or_acker_track *t,
 	*t = (struct or_acker_track) { .window = *window, .count = count };
 }
 
-/**
- * or_acker_track_set_window() - set the window that the socket has now
- * @t:		flow
- * @window:	sequence numbers that it takes
- */
+/* or_acker_track_set_window() - set the window of sequence numbers that the socket has now */
 static inline void or_acker_track_set_window(struct or_acker_track *t,
 					     const struct or_acker_window *window)
 {
@@ -419,11 +402,7 @@ static inline void or_acker_track_set_window(struct or_acker_track *t,
 	WRITE_ONCE(t->window.size, window->size);
 }
 
-/**
- * or_acker_track_wait_ns() - return the time until which a flow waits
- * @t:		flow
- * @r:		parameters
- */
+/* or_acker_track_wait_ns() - return the time until which a flow waits */
 static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
 					 const struct or_acker_rules *r)
 {

@@ -110,12 +110,7 @@ static __always_inline bool or_acker_local(const struct sk_buff *skb)
 
 /* Shares of the data of a device ------------------------------------------- */
 
-/**
- * or_acker_link_alloc() - allocate the shares of a device
- *
- * Context: process, may sleep.
- * Return: them, with one reference; NULL: no memory.
- */
+/* or_acker_link_alloc() - allocate the shares of a device, or NULL; one reference; may sleep */
 struct or_acker_link *or_acker_link_alloc(void)
 {
 	struct or_acker_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
@@ -247,12 +242,7 @@ static struct sock *or_acker_ask_socket(struct net *net, const struct nic_ts_key
 static typeof(nf_conntrack_find_get) *or_acker_tracker __read_mostly;
 static DEFINE_MUTEX(or_acker_tracker_lock);
 
-/**
- * or_acker_tracker_get() - find connection tracking, if the namespace needs it and it is loaded
- * @an:		namespace
- *
- * Context: process, may sleep.
- */
+/* or_acker_tracker_get() - find connection tracking, if it is needed and loaded; may sleep */
 void or_acker_tracker_get(struct or_acker_net *an)
 {
 	bool forward;
@@ -1632,12 +1622,7 @@ void or_acker_trains_void(void)
 	synchronize_rcu();
 }
 
-/**
- * or_acker_tables_init() - make the tables of a namespace, and its part of each CPU
- * @an:		namespace
- *
- * Return: 0 or -ENOMEM.
- */
+/* or_acker_tables_init() - make the tables, and the part of each CPU; return 0 or -ENOMEM */
 int or_acker_tables_init(struct or_acker_net *an)
 {
 	int err;
@@ -1683,11 +1668,7 @@ void or_acker_tables_exit(struct or_acker_net *an)
 	free_percpu(an->cpus);
 }
 
-/**
- * or_acker_flow_init() - make the state that all namespaces share
- *
- * Return: 0 or -ENOMEM.
- */
+/* or_acker_flow_init() - make the state that all namespaces share; return 0 or -ENOMEM */
 int __init or_acker_flow_init(void)
 {
 	or_acker_flow_cache = KMEM_CACHE(or_acker_flow, SLAB_HWCACHE_ALIGN);

@@ -207,13 +207,7 @@ static int or_acker_stats_show(struct seq_file *seq, void *v)
 	return 0;
 }
 
-/**
- * or_acker_put_stats() - write the counters of a namespace, for the family "onramp"
- * @msg:	message
- * @net:	namespace
- *
- * Return: 0 or -EMSGSIZE.
- */
+/* or_acker_put_stats() - write a namespace's counters, for the family "onramp"; 0 or -EMSGSIZE */
 int or_acker_put_stats(struct sk_buff *msg, struct net *net)
 {
 	struct or_acker_net *an = or_acker_net(net);
@@ -702,12 +696,7 @@ static struct pernet_operations or_acker_net_ops = {
 	.size	= sizeof(struct or_acker_net),
 };
 
-/**
- * or_acker_net_register() - set up all namespaces, present and future
- *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
- */
+/* or_acker_net_register() - set up all namespaces, present and future; 0 or an error; may sleep */
 int __init or_acker_net_register(void)
 {
 	int err;
@@ -730,11 +719,7 @@ unregister_pernet:
 	return err;
 }
 
-/**
- * or_acker_net_unregister() - undo or_acker_net_register()
- *
- * Context: process, may sleep; no SUBSCRIBE comes any more.
- */
+/* or_acker_net_unregister() - undo that; no SUBSCRIBE comes any more; may sleep */
 void or_acker_net_unregister(void)
 {
 	nic_ts_notifier_unregister(&or_acker_bus_nb);

@@ -46,12 +46,7 @@ u64 or_acker_now_s(void)
 	return ktime_get_seconds() + OR_COOKIE_PERIOD_S;
 }
 
-/**
- * or_acker_sub_put() - drop a reference
- * @sub:	subscriber
- *
- * Context: any.
- */
+/* or_acker_sub_put() - drop a reference; any context */
 void or_acker_sub_put(struct or_acker_sub *sub)
 {
 	if (!refcount_dec_and_test(&sub->ref))
@@ -407,12 +402,7 @@ bool or_acker_walk(struct or_acker_walk *w, struct rhashtable *table,
 	return !more;
 }
 
-/**
- * or_acker_walk_exit() - end a walk, wherever it is
- * @w:		the walk
- *
- * Context: process.
- */
+/* or_acker_walk_exit() - end a walk, wherever it is; process */
 void or_acker_walk_exit(struct or_acker_walk *w)
 {
 	if (w->on)
@@ -448,12 +438,7 @@ bool or_acker_sub_age(struct or_acker_net *an)
 	return or_acker_walk(&an->sub_walk, &an->subs, or_acker_sub_look, an);
 }
 
-/**
- * or_acker_sub_init() - set up the subscribers of a namespace
- * @an:		namespace
- *
- * Return: 0 or -ENOMEM.
- */
+/* or_acker_sub_init() - set up the subscribers of a namespace; return 0 or -ENOMEM */
 int or_acker_sub_init(struct or_acker_net *an)
 {
 	spin_lock_init(&an->lock);

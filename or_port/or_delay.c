@@ -10,23 +10,14 @@
 /* Of sch_onramp, the one module that has some. */
 static or_delay_fn __rcu *or_delay_source;
 
-/**
- * or_delay_register() - begin to tell delays
- * @fn: tells one
- *
- * Context: process; one module at a time.
- */
+/* or_delay_register() - begin to tell delays by a function; one module at a time; process */
 void or_delay_register(or_delay_fn *fn)
 {
 	rcu_assign_pointer(or_delay_source, fn);
 }
 EXPORT_SYMBOL_GPL(or_delay_register);
 
-/**
- * or_delay_unregister() - undo or_delay_register(): no call of its function goes on
- *
- * Context: process; sleeps.
- */
+/* or_delay_unregister() - undo or_delay_register(): no call of its function goes on; sleeps */
 void or_delay_unregister(void)
 {
 	RCU_INIT_POINTER(or_delay_source, NULL);

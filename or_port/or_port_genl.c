@@ -282,14 +282,7 @@ static int or_genl_check_name(u8 cmd, const struct or_genl_filter *f,
 
 /* Messages ----------------------------------------------------------------- */
 
-/**
- * or_genl_put_stat() - write a counter, in or_genl_user.stats()
- * @msg:	message
- * @name:	of the counter
- * @value:	of it
- *
- * Return: 0 or -EMSGSIZE.
- */
+/* or_genl_put_stat() - write a counter, in or_genl_user.stats(); return 0 or -EMSGSIZE */
 int or_genl_put_stat(struct sk_buff *msg, const char *name, u64 value)
 {
 	struct nlattr *nest = nla_nest_start(msg, ONRAMP_A_MODULE_STAT);
@@ -661,12 +654,7 @@ static const struct genl_multicast_group or_genl_groups[] = {
 	{ .name = ONRAMP_MCGRP_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
 };
 
-/**
- * or_genl_has_listeners() - return whether anybody would get an event
- * @net:	namespace
- *
- * Context: any.
- */
+/* or_genl_has_listeners() - return whether anybody would get an event; any context */
 bool or_genl_has_listeners(struct net *net)
 {
 	return genl_has_listeners(&or_genl_family, net, 0);

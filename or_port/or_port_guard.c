@@ -218,12 +218,7 @@ int or_port_guard(struct net *net)
 }
 EXPORT_SYMBOL_GPL(or_port_guard);
 
-/**
- * or_port_unguard() - undo a successful or_port_guard()
- * @net:	namespace
- *
- * Context: process, may sleep. RTNL may be held.
- */
+/* or_port_unguard() - undo a successful or_port_guard(); process, may sleep. RTNL may be held */
 void or_port_unguard(struct net *net)
 {
 	struct or_port_net *pn = or_port_net(net);

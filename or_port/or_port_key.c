@@ -37,13 +37,7 @@ static void or_port_key_set(struct or_port_net *pn, u8 *to, const u8 *key)
 	write_sequnlock_bh(&pn->key_lock);
 }
 
-/**
- * or_port_key() - copy the pre-shared key of a namespace
- * @net:	namespace
- * @key:	OR_KEY_LEN bytes, written; all 0 without a key
- *
- * Context: any.
- */
+/* or_port_key() - copy the pre-shared key of a namespace, OR_KEY_LEN bytes, or 0 without one */
 void or_port_key(const struct net *net, u8 *key)
 {
 	struct or_port_net *pn = or_port_net(net);

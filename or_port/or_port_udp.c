@@ -67,12 +67,7 @@ int or_port_register(const struct or_port_user *user)
 }
 EXPORT_SYMBOL_GPL(or_port_register);
 
-/**
- * or_port_unregister() - undo a successful or_port_register()
- * @user:	not called any more when this returns
- *
- * Context: process, may sleep.
- */
+/* or_port_unregister() - undo or_port_register(): @user is not called any more; may sleep */
 void or_port_unregister(const struct or_port_user *user)
 {
 	mutex_lock(&or_port_users_mutex);
@@ -855,12 +850,7 @@ unguard:
 }
 EXPORT_SYMBOL_GPL(or_port_open);
 
-/**
- * or_port_close() - undo a successful or_port_open()
- * @net:	namespace
- *
- * Context: process, may sleep.
- */
+/* or_port_close() - undo a successful or_port_open(); process, may sleep */
 void or_port_close(struct net *net)
 {
 	struct or_port_net *pn = or_port_net(net);

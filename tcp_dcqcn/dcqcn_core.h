@@ -305,11 +305,7 @@ static inline void dcqcn_lost(struct dcqcn_flow *f, const struct dcqcn_params *p
 	dcqcn_bound(f, p, cap_bps);
 }
 
-/**
- * dcqcn_undo() - a recovery was spurious: the rate that it began with
- * @f: flow
- * @bps: that rate, bytes/s
- */
+/* dcqcn_undo() - a recovery was spurious: return to the rate that it began with, bytes/s */
 static inline void dcqcn_undo(struct dcqcn_flow *f, u64 bps)
 {
 	f->rate_bps = max_t(u64, f->rate_bps, bps);

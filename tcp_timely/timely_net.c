@@ -135,33 +135,19 @@ static const char * const timely_stat_names[TIMELY_STAT_MAX] = {
 #define cc_conf_refuse	timely_conf_refuse
 #include <cc_net.h>
 
-/**
- * timely_dev_get() - find the egress device of a flow
- * @tn: namespace of the socket
- * @ifindex: device in that namespace
- *
- * Return: the device with a reference, or NULL if it is not known (any more).
- */
+/* timely_dev_get() - return the egress device of a flow, with a reference, or NULL */
 struct line_dev *timely_dev_get(struct timely_net *tn, int ifindex)
 {
 	return line_dev_find(&tn->rates, ifindex);
 }
 
-/**
- * timely_dev_put() - drop the reference of timely_dev_get()
- * @dev: device
- */
+/* timely_dev_put() - drop the reference of timely_dev_get() */
 void timely_dev_put(struct line_dev *dev)
 {
 	line_dev_drop(dev);
 }
 
-/**
- * timely_net_register() - set up all namespaces, present and future
- *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
- */
+/* timely_net_register() - set up all namespaces, present and future; 0 or an error; may sleep */
 int __init timely_net_register(void)
 {
 	const char *why;
@@ -173,11 +159,7 @@ int __init timely_net_register(void)
 	return cc_net_register();
 }
 
-/**
- * timely_net_unregister() - undo timely_net_register()
- *
- * Context: process, may sleep; no socket uses the module any more.
- */
+/* timely_net_unregister() - undo that; no socket uses the module any more; may sleep */
 void timely_net_unregister(void)
 {
 	cc_net_unregister();

@@ -1453,11 +1453,7 @@ bool timely_sock_snapshot(struct sock *sk, struct timely_snapshot *snap)
 	return true;
 }
 
-/**
- * timely_tcp_register() - let sockets choose it; process context
- *
- * Return: 0 or a negative errno.
- */
+/* timely_tcp_register() - let sockets choose it; process context; return 0 or a negative errno */
 int __init timely_tcp_register(void)
 {
 	return tcp_register_congestion_control(&timely_ops);

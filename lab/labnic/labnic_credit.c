@@ -131,12 +131,7 @@ void labnic_credit_init(struct labnic_priv *priv)
 		      HRTIMER_MODE_ABS_SOFT);
 }
 
-/**
- * labnic_credit_stop() - the end goes down: send no more credits
- * @priv: the end
- *
- * Context: RTNL, bottom halves on.
- */
+/* labnic_credit_stop() - the end goes down: send no more credits; RTNL, bottom halves on */
 void labnic_credit_stop(struct labnic_priv *priv)
 {
 	spin_lock_bh(&priv->credit.lock);

@@ -53,11 +53,7 @@ static inline void labnic_credits_collect(struct labnic_credits *c, u64 now)
 	}
 }
 
-/**
- * labnic_credits_left() - may a frame be sent?
- * @c: credits
- * @now: ns
- */
+/* labnic_credits_left() - may a frame be sent? */
 static inline bool labnic_credits_left(struct labnic_credits *c, u64 now)
 {
 	labnic_credits_collect(c, now);

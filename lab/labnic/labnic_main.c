@@ -414,10 +414,7 @@ static const struct net_device_ops labnic_netdev_ops = {
 	compat_ndo_hwtstamp(labnic_hwtstamp_get, labnic_hwtstamp_set),
 };
 
-/**
- * labnic_is() - whether a device is one of these
- * @dev: it
- */
+/* labnic_is() - whether a device is one of these */
 bool labnic_is(const struct net_device *dev)
 {
 	return dev->netdev_ops == &labnic_netdev_ops;

@@ -66,13 +66,7 @@ static void labnic_pfc_purge(struct labnic_priv *priv)
 	spin_unlock(&priv->pfc.lock);
 }
 
-/**
- * labnic_pfc_receive() - heed the pause frames that have arrived
- * @priv: the end they arrive at
- * @now: now
- *
- * Context: tx.lock.
- */
+/* labnic_pfc_receive() - heed the pause frames that have arrived at an end; tx.lock */
 void labnic_pfc_receive(struct labnic_priv *priv, u64 now)
 {
 	struct labnic_pfc *pfc = &priv->pfc;
@@ -315,10 +309,7 @@ bool labnic_pfc_state(const struct net_device *dev, u8 prio, u64 *since_ns)
 }
 EXPORT_SYMBOL_GPL(labnic_pfc_state);
 
-/**
- * labnic_rate_bytes() - return the line rate, bytes/s
- * @dev: a labnic
- */
+/* labnic_rate_bytes() - return the line rate, bytes/s */
 u64 labnic_rate_bytes(const struct net_device *dev)
 {
 	const struct labnic_priv *priv = netdev_priv(dev);

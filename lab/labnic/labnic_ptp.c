@@ -117,14 +117,7 @@ static const struct ptp_clock_info labnic_ptp_info = {
 	.enable		= labnic_ptp_enable,
 };
 
-/**
- * labnic_ptp_init() - start the hardware clock
- * @priv: the end
- *
- * It reads CLOCK_MONOTONIC_RAW until it is told otherwise.
- *
- * Return: 0, or why its character device cannot be registered.
- */
+/* labnic_ptp_init() - start the hardware clock, on CLOCK_MONOTONIC_RAW; return 0 or an error */
 int labnic_ptp_init(struct labnic_priv *priv)
 {
 	u64 raw = ktime_get_raw_ns();

@@ -307,11 +307,7 @@ static int labnic_poll(struct napi_struct *napi, int budget)
 
 /* Up and down -------------------------------------------------------------- */
 
-/**
- * labnic_rx_seed() - start all random streams anew
- * @priv: the end
- * @seed: the seed
- */
+/* labnic_rx_seed() - start all random streams anew */
 void labnic_rx_seed(struct labnic_priv *priv, u64 seed)
 {
 	unsigned int i, j;
@@ -360,10 +356,7 @@ void labnic_rx_start(struct labnic_priv *priv)
 	}
 }
 
-/**
- * labnic_rx_cut() - cut the wire to this end, and lose the frames on it
- * @priv: the end
- */
+/* labnic_rx_cut() - cut the wire to this end, and lose the frames on it */
 void labnic_rx_cut(struct labnic_priv *priv)
 {
 	struct sk_buff_head drop;

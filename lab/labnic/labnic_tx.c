@@ -603,12 +603,7 @@ static void labnic_tx_look(struct labnic_priv *priv, bool expired)
 	labnic_tx_free(&done);
 }
 
-/**
- * labnic_tx_kick() - something may have become due
- * @priv: the end
- *
- * Context: bottom halves off, not under tx.lock.
- */
+/* labnic_tx_kick() - something may have become due; bottom halves off, not under tx.lock */
 void labnic_tx_kick(struct labnic_priv *priv)
 {
 	labnic_tx_look(priv, false);
@@ -751,11 +746,7 @@ netdev_tx_t labnic_start_xmit(struct sk_buff *skb, struct net_device *dev)
 
 /* Up and down -------------------------------------------------------------- */
 
-/**
- * labnic_tx_seed() - start all random streams anew
- * @priv: the end
- * @seed: the seed
- */
+/* labnic_tx_seed() - start all random streams anew */
 void labnic_tx_seed(struct labnic_priv *priv, u64 seed)
 {
 	int i;
@@ -810,12 +801,7 @@ void labnic_tx_start(struct labnic_priv *priv)
 	netif_tx_start_all_queues(priv->dev);
 }
 
-/**
- * labnic_tx_stop() - throw away what is not on the wire yet
- * @priv: the end
- *
- * What has left goes on to the other end.
- */
+/* labnic_tx_stop() - throw away what is not on the wire yet; what has left goes on */
 void labnic_tx_stop(struct labnic_priv *priv)
 {
 	struct labnic_tx *tx = &priv->tx;

@@ -86,11 +86,7 @@ static inline bool labq_marks_room(const struct labq_marks *m, u8 in)
 	return m->used[in] < m->slots;
 }
 
-/**
- * labq_marks_trigger() - the event: a buffer has become full
- * @m: switch
- * @in: its input
- */
+/* labq_marks_trigger() - the event: the buffer of an input has become full */
 static inline void labq_marks_trigger(struct labq_marks *m, u8 in)
 {
 	u8 out;

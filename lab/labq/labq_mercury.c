@@ -204,14 +204,7 @@ static void labq_mercury_notify(struct labq_port *port, struct labq_queue *q, u8
 			      HRTIMER_MODE_ABS_SOFT);
 }
 
-/**
- * labq_signal_arrive() - a packet was let into a queue
- * @port: the port
- * @skb: the packet
- * @cb: becomes its labq_cb; @cb->flow is set
- *
- * Context: switch.lock; the packet is in the queue's length.
- */
+/* labq_signal_arrive() - a packet was let into a queue, whose length has it; switch.lock */
 void labq_signal_arrive(struct labq_port *port, struct sk_buff *skb, struct labq_cb *cb)
 {
 	struct labq_queue *q = &port->queues[cb->prio];
@@ -251,13 +244,7 @@ void labq_signal_arrive(struct labq_port *port, struct sk_buff *skb, struct labq
 		labq_mercury_notify(port, q, cb->prio, &flow, cb->flow, p.rate);
 }
 
-/**
- * labq_signal_depart() - a packet leaves its queue, or is dropped from it
- * @port: the port
- * @cb: the packet's
- *
- * Context: switch.lock; the packet is not in the queue's length any more.
- */
+/* labq_signal_depart() - a packet has left its queue, or was dropped from it; switch.lock */
 void labq_signal_depart(struct labq_port *port, const struct labq_cb *cb)
 {
 	struct labq_queue *q = &port->queues[cb->prio];
@@ -271,12 +258,7 @@ void labq_signal_depart(struct labq_port *port, const struct labq_cb *cb)
 	mercury_depart(&q->mercury, &p, ktime_get_ns(), q->length.bytes);
 }
 
-/**
- * labq_signal_resume() - a port is about to send: has a pause ended?
- * @port: the port
- *
- * Context: switch.lock; no packet has left the queue since.
- */
+/* labq_signal_resume() - a port is about to send: has a pause ended? switch.lock */
 void labq_signal_resume(struct labq_port *port)
 {
 	struct mercury_params p;

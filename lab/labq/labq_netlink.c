@@ -436,14 +436,7 @@ static int labq_put_stats(struct sk_buff *skb, struct labq_port *port)
 	return err;
 }
 
-/**
- * labq_dump_stats() - statistics, as labq_params.h describes them
- * @sch: the qdisc
- * @d: where they go
- *
- * Context: RTNL.
- * Return: 0 or -EMSGSIZE.
- */
+/* labq_dump_stats() - dump the statistics of labq_params.h; return 0 or -EMSGSIZE. RTNL */
 int labq_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct labq_port *port = qdisc_priv(sch);
@@ -463,14 +456,7 @@ int labq_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return err;
 }
 
-/**
- * labq_dump() - settings
- * @sch: the qdisc
- * @skb: where they go
- *
- * Context: RTNL.
- * Return: length or -EMSGSIZE.
- */
+/* labq_dump() - dump the settings; return the length or -EMSGSIZE. RTNL */
 int labq_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct labq_port *port = qdisc_priv(sch);

@@ -98,13 +98,7 @@ static struct labq_ingress *labq_ingress_find(struct labq_switch *sw, int ifinde
 	return NULL;
 }
 
-/**
- * labq_ingress_free() - forget a port that is gone, with its last packet
- * @sw: the switch
- * @in: the ingress port
- *
- * Context: switch.lock.
- */
+/* labq_ingress_free() - forget a port that is gone, with its last packet; switch.lock */
 void labq_ingress_free(struct labq_switch *sw, struct labq_ingress *in)
 {
 	lockdep_assert_held(&sw->lock);
@@ -135,14 +129,7 @@ void labq_pause_apply(struct labq_switch *sw, struct labq_ingress *in)
 		labnic_pfc_set(in->port->dev, in->paused);
 }
 
-/**
- * labq_pause_check() - pause or resume, now that something has changed
- * @sw: the switch
- * @in: the ingress port
- * @prio: the priority
- *
- * Context: switch.lock.
- */
+/* labq_pause_check() - pause or resume a priority of an ingress port; switch.lock */
 void labq_pause_check(struct labq_switch *sw, struct labq_ingress *in, u8 prio)
 {
 	struct labq_ingress_prio *p = &in->prios[prio];
@@ -375,13 +362,7 @@ static void labq_hist_add(struct labq_queue *q, u64 ns)
 	bin->bytes = max(bin->bytes, q->length.bytes);
 }
 
-/**
- * labq_settle() - bring the statistics of a queue up to date
- * @q: the queue, before its length changes
- * @now: now
- *
- * Context: switch.lock.
- */
+/* labq_settle() - bring a queue's statistics up to date, before its length changes; switch.lock */
 void labq_settle(struct labq_queue *q, u64 now)
 {
 	u64 ns = now - q->changed_ns;

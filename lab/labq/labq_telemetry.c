@@ -91,13 +91,7 @@ static bool labq_record_key(const struct sk_buff *skb, struct labq_record_key *k
 	return *hop < LABQ_TELEMETRY_HOPS;
 }
 
-/**
- * labq_telemetry_leave() - a packet has left its queue
- * @port: the port
- * @skb: the packet
- *
- * Context: switch.lock; the packet is not in the queue's length any more.
- */
+/* labq_telemetry_leave() - a packet has left its queue, whose length is without it; switch.lock */
 void labq_telemetry_leave(struct labq_port *port, const struct sk_buff *skb)
 {
 	const struct labq_cb *cb = labq_cb((struct sk_buff *)skb);
