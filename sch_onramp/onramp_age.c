@@ -150,11 +150,9 @@ static void onramp_conns_drop(struct onramp_net *onet, struct onramp_conn **conn
 			onramp_flows_detach(shared, rest, left);
 	rcu_read_unlock();
 	for (i = 0; i < n; i++) {
-		local_bh_disable();
 		if (refcount_read(&conns[i]->refs) == 1 && !READ_ONCE(conns[i]->peer->evicted))
 			onramp_net_count(onet, ONRAMP_N_CLOSED);
 		onramp_conn_put(conns[i]);
-		local_bh_enable();
 	}
 }
 

@@ -564,7 +564,7 @@ void onramp_conn_own(struct onramp_conn *conn, const struct sock *sk, unsigned l
 	smp_store_release(&conn->forwarded, !sk);
 }
 
-/* onramp_conn_put() - drop a reference; any context with BH disabled, or RTNL */
+/* onramp_conn_put() - drop a reference; any context but hard interrupts */
 void onramp_conn_put(struct onramp_conn *conn)
 {
 	struct onramp_net *onet = conn->peer->onet;

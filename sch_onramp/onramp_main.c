@@ -26,7 +26,7 @@ static int __net_init onramp_net_init(struct net *net)
 	INIT_LIST_HEAD(&onet->evicted);
 	INIT_LIST_HEAD(&onet->qdiscs);
 	INIT_DELAYED_WORK(&onet->age_work, onramp_conn_age);
-	onet->stats = __netdev_alloc_pcpu_stats(struct onramp_net_stats, GFP_KERNEL_ACCOUNT);
+	onet->stats = alloc_percpu_gfp(struct onramp_net_stats, GFP_KERNEL_ACCOUNT);
 	if (!onet->stats)
 		return -ENOMEM;
 	err = rhashtable_init(&onet->peers, &onramp_peer_table);

@@ -30,7 +30,6 @@
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
-#include <linux/u64_stats_sync.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -156,10 +155,9 @@ struct onramp_shared_stats {
 	atomic64_t		held_late_max_ns;
 };
 
-/* struct onramp_net_stats - of one CPU; written with BH disabled */
+/* struct onramp_net_stats - of one CPU */
 struct onramp_net_stats {
-	struct u64_stats_sync	syncp;
-	u64			n[ONRAMP_N_STATS];
+	unsigned long		n[ONRAMP_N_STATS];
 };
 
 /* Connections that a qdisc follows. */
@@ -465,17 +463,10 @@ static inline void onramp_stats_max(atomic64_t *max, u64 value)
 		;
 }
 
-/* onramp_net_count() - count in a namespace; BH disabled */
+/* onramp_net_count() - count in a namespace; any context */
 static inline void onramp_net_count(const struct onramp_net *onet, unsigned int id)
 {
-	struct onramp_net_stats *stats = this_cpu_ptr(onet->stats);
-
-	/* With PREEMPT_RT other tasks of this CPU are let in, and a count would be lost. */
-	preempt_disable_nested();
-	u64_stats_update_begin(&stats->syncp);
-	stats->n[id]++;
-	u64_stats_update_end(&stats->syncp);
-	preempt_enable_nested();
+	this_cpu_inc(onet->stats->n[id]);
 }
 
 extern unsigned int onramp_net_id;

@@ -5,6 +5,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <net/netlink.h>
+#include <percpu_sum.h>
 
 #include "onramp_flow.h"
 #include "onramp_turn.h"
@@ -434,20 +435,10 @@ static void onramp_collect_shared(const struct onramp_qdisc_shared *shared, u64 
 
 static void onramp_collect_net(const struct onramp_net *onet, u64 *stats)
 {
-	int cpu, i;
+	int i;
 
-	for_each_possible_cpu(cpu) {
-		const struct onramp_net_stats *from = per_cpu_ptr(onet->stats, cpu);
-		u64 n[ONRAMP_N_STATS];
-		unsigned int start;
-
-		do {
-			start = u64_stats_fetch_begin(&from->syncp);
-			memcpy(n, from->n, sizeof(n));
-		} while (u64_stats_fetch_retry(&from->syncp, start));
-		for (i = 0; i < ONRAMP_N_STATS; i++)
-			stats[onramp_net_attr[i]] += n[i];
-	}
+	for (i = 0; i < ONRAMP_N_STATS; i++)
+		stats[onramp_net_attr[i]] += percpu_sum(&onet->stats->n[i]);
 	stats[ONRAMP_STATS_PEERS] = atomic_read(&onet->n_peers);
 	stats[ONRAMP_STATS_CONNECTIONS] = atomic_read(&onet->n_conns);
 	stats[ONRAMP_STATS_FORWARDED] = atomic_read(&onet->n_forwarded);

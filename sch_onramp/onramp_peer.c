@@ -213,9 +213,7 @@ static bool onramp_peer_open(struct onramp_peer *peer)
 		peer->open = true;
 		return true;
 	}
-	local_bh_disable();
 	onramp_net_count(onet, ONRAMP_N_PORT_ERRORS);
-	local_bh_enable();
 	trace_onramp_subscribe(&peer->addrs, 0, 0, 0, err);
 	if (xchg(&onet->port_error, err) != err)
 		pr_warn("cannot open UDP port %d (error %d): flows are sent without On-Ramp, as by fq\n",

@@ -157,9 +157,7 @@ static void compat_test_fire(struct timer_list *timer)
 {
 	struct compat_test *test = timer_container_of(test, timer, timer);
 
-	preempt_disable_nested();
 	test->fired = get_unaligned(&test->fired) + in_hardirq();
-	preempt_enable_nested();
 }
 
 static bool compat_test_less(struct rb_node *node, const struct rb_node *other)
