@@ -18,9 +18,7 @@
  * struct onramp_fwd_key - of a connection, in the direction of its data; no padding
  * @saddr: source address; IPv4 in the first word, the rest 0
  * @daddr: destination address, likewise
- * @sport: TCP's port of the source
- * @dport: of the destination
- * @ports: both
+ * @ports: TCP's port of the source, and of the destination
  * @family: AF_INET or AF_INET6
  * @src: MAC address of the guest; 0: this host routes for it
  * @vlan: number of its VLAN, with VLAN_CFI_MASK; 0: there is no tag, or this host routes for it
@@ -29,13 +27,7 @@
 struct onramp_fwd_key {
 	__be32	saddr[4];
 	__be32	daddr[4];
-	union {
-		struct {
-			__be16	sport;
-			__be16	dport;
-		};
-		__be32	ports;
-	};
+	__be32	ports;
 	u32	family;
 	union {
 		struct {

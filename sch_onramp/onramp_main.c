@@ -43,8 +43,7 @@ static int __net_init onramp_net_init(struct net *net)
 	 * It has addresses of others' connections, also of those that are forwarded. Netlink asks
 	 * for CAP_NET_ADMIN for the same, and so does nf_conntrack, whose file has this mode.
 	 */
-	if (!proc_create_net("onramp_peers", 0440, net->proc_net, &onramp_peers_ops,
-			     sizeof(struct onramp_peers_iter)))
+	if (!proc_create_net_single("onramp_peers", 0440, net->proc_net, onramp_peers_show, NULL))
 		goto exit_forward;
 	return 0;
 

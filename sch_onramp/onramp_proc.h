@@ -5,15 +5,8 @@
 #ifndef _SCH_ONRAMP_PROC_H
 #define _SCH_ONRAMP_PROC_H
 
-#include <linux/rhashtable-types.h>
-#include <linux/seq_file_net.h>
+struct seq_file;
 
-/* struct onramp_peers_iter - how far the file has been read */
-struct onramp_peers_iter {
-	struct seq_net_private p;
-	struct rhashtable_iter rht;
-};
-
-extern const struct seq_operations onramp_peers_ops;
+int onramp_peers_show(struct seq_file *seq, void *v);
 
 #endif /* _SCH_ONRAMP_PROC_H */
