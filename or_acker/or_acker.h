@@ -607,10 +607,23 @@ static inline void or_acker_drain_new(struct or_acker_net *an)
 		or_acker_drain_arm(an);
 }
 
+/**
+ * struct or_acker_clock - the clock of the timestamps in OR-ACKs
+ * @ns:		it less CLOCK_MONOTONIC
+ * @phc_ns:	it less the NIC's clock, if @nic
+ * @nic:	it is by a NIC's clock
+ */
+struct or_acker_clock {
+	s64	ns;
+	s64	phc_ns;
+	bool	nic;
+};
+
 /* or_acker_flow.c */
 void or_acker_rx(struct nic_ts_receiver *receiver, const struct sk_buff *skb,
 		 const struct nic_ts_packet *packet, const struct nic_ts_stamp *stamp);
-bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s64 *clock_ns);
+bool or_acker_clock_read(const struct or_acker_net *an, u8 domain, int ifindex,
+			 struct or_acker_clock *clock);
 bool or_acker_skip(struct nic_ts_receiver *receiver, const struct sk_buff *skb);
 u32 __percpu *or_acker_skips(void);
 bool or_acker_notify(struct or_acker_sub *sub);

@@ -1135,15 +1135,16 @@ static void or_acker_stamp(const struct or_acker_net *an,
 }
 
 /**
- * or_acker_clock_ns() - return whether a domain is that of a clock whose time is known now
+ * or_acker_clock_read() - return whether a domain is that of a clock whose time is known now
  * @an: namespace
  * @domain: of its OR-ACKs
  * @ifindex: device that they are about; the clock of its NIC needs a map
- * @clock_ns: set to the timestamps of that domain less CLOCK_MONOTONIC
+ * @clock: set
  *
  * Context: any.
  */
-bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s64 *clock_ns)
+bool or_acker_clock_read(const struct or_acker_net *an, u8 domain, int ifindex,
+			 struct or_acker_clock *clock)
 {
 	u8 which = domain - an->domain_base;
 	u64 now_ns = ktime_get_ns();
@@ -1152,9 +1153,9 @@ bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s6
 	u32 steps, error_ns;
 	bool known;
 
-	*clock_ns = 0;
+	*clock = (struct or_acker_clock){ .nic = which && which % 2 == 0 };
 	if (which % 2) {
-		*clock_ns = (s64)(or_acker_tai(now_ns, &steps) - now_ns);
+		clock->ns = (s64)(or_acker_tai(now_ns, &steps) - now_ns);
 		return which == or_acker_tai_which(steps);
 	}
 	if (which) {
@@ -1166,10 +1167,12 @@ bool or_acker_clock_ns(const struct or_acker_net *an, u8 domain, int ifindex, s6
 		rcu_read_unlock();
 		if (!known)
 			return false;
-		*clock_ns = (s64)(nic.hw_ns - now_ns);
+		clock->ns = (s64)(nic.hw_ns - now_ns);
 	}
-	if (error == OR_CLOCK_UNSYNCED)
-		*clock_ns = (s64)or_acker_hide_ns((u64)*clock_ns, an->rx_random);
+	if (error == OR_CLOCK_UNSYNCED) {
+		clock->ns = (s64)or_acker_hide_ns((u64)clock->ns, an->rx_random);
+		clock->phc_ns = (s64)or_acker_hide_ns(0, an->rx_random);
+	}
 	return true;
 }
 

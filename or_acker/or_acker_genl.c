@@ -40,13 +40,15 @@ static int or_acker_put_u64(struct sk_buff *msg, int attr, u64 value)
 static int or_acker_put_clock(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub,
 			      int ifindex)
 {
-	u16 clock = READ_ONCE(sub->clock);
-	s64 clock_ns;
+	u16 domain = READ_ONCE(sub->clock);
+	struct or_acker_clock clock;
 
-	if (!clock || !or_acker_clock_ns(or_acker_net(net), (u8)clock, ifindex, &clock_ns))
+	if (!domain || !or_acker_clock_read(or_acker_net(net), (u8)domain, ifindex, &clock))
 		return 0;
-	return nla_put_u8(msg, ONRAMP_A_SUB_DOMAIN, (u8)clock) ||
-	       nla_put_s64(msg, ONRAMP_A_SUB_CLOCK_NS, clock_ns, ONRAMP_A_SUB_PAD) ? -EMSGSIZE : 0;
+	return nla_put_u8(msg, ONRAMP_A_SUB_DOMAIN, (u8)domain) ||
+	       nla_put_s64(msg, ONRAMP_A_SUB_CLOCK_NS, clock.ns, ONRAMP_A_SUB_PAD) ||
+	       (clock.nic && nla_put_s64(msg, ONRAMP_A_SUB_PHC_NS, clock.phc_ns,
+					 ONRAMP_A_SUB_PAD)) ? -EMSGSIZE : 0;
 }
 
 static int or_acker_put_sub(struct sk_buff *msg, struct net *net, const struct or_acker_sub *sub,

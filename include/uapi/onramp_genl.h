@@ -291,6 +291,7 @@ enum onramp_sub_attr {
 	/* The clock of the timestamps in these; absent: that of a NIC, or none was sent. */
 	ONRAMP_A_SUB_DOMAIN,		/* u8: its domain */
 	ONRAMP_A_SUB_CLOCK_NS,		/* s64: it less CLOCK_MONOTONIC, ns */
+	ONRAMP_A_SUB_PHC_NS,		/* s64: it less the NIC's clock that it is by, ns */
 
 	__ONRAMP_A_SUB_MAX,
 };

@@ -187,6 +187,7 @@ static const struct attr sub_attrs[] = {
 	{ "acks", ONRAMP_A_SUB_ACKS, U64, NULL },
 	{ "domain", ONRAMP_A_SUB_DOMAIN, U8, NULL },
 	{ "clock_ns", ONRAMP_A_SUB_CLOCK_NS, S64, NULL },
+	{ "phc_ns", ONRAMP_A_SUB_PHC_NS, S64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 

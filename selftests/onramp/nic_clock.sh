@@ -25,9 +25,10 @@ pair() {
 	link_up "$B" b0 $B4
 }
 
+# phc [NAMESPACE DEVICE]: the clock of that NIC, or of A's.
 phc() {
-	in_ns "$A" nic_ts devices | awk '
-		$1 == "device" { here = $2 == "a0" }
+	in_ns "${1:-$A}" nic_ts devices | awk -v dev="${2:-a0}" '
+		$1 == "device" { here = $2 == dev }
 		here && $1 == "phc" { print "phc" $2 }'
 }
 
@@ -102,6 +103,35 @@ fed() {
 	echo "measured: median delay $(shown owd_p50_ns) ns, T is widened by $(
 		shown owd_error_ns) ns"
 	unfeed
+}
+
+# sub ATTRIBUTE: of the subscriber A, in B.
+sub() {
+	"$KSFT_DIR/genl_helper" -n "$B" sub "local=$B4" "remote=$V4_A" | tr ' ' '\n' |
+		sed -n "s/^$1=//p"
+}
+
+# What to add to the NIC's timestamps to have those of OR-ACKs, which hide how long it has been up.
+told() {
+	local hidden
+
+	receiver clock_error_ns 0
+	# shellcheck disable=SC2086
+	fresh $nic
+	load_until acks_unsynced 20 --to "$B4" --flows 2
+	expect_same "without a map" "$(sub phc_ns)" ""
+	nic_ts clock "$(phc "$B" b0)" feed count 2 interval 100
+	hidden=$(sub phc_ns)
+	expect "the NIC's clock, less that of OR-ACKs" $((-hidden)) -gt 1000000000000
+	expect "the NIC's clock, s" $((($(sub clock_ns) - hidden) / 1000000000 - offset_s)) -ge -2
+	expect "the NIC's clock, s" $((($(sub clock_ns) - hidden) / 1000000000 - offset_s)) -le 2
+	nic_ts clock "$(phc "$B" b0)" del
+	receiver clock_error_ns 2000 stamps software
+	# shellcheck disable=SC2086
+	fresh $nic
+	load_until acks_unsynced 20 --to "$B4" --flows 2
+	expect_same "by no NIC" "$(sub phc_ns)" ""
+	receiver stamps hardware
 }
 
 # By the system's clock all of that is 100 s late.
@@ -227,7 +257,7 @@ on_bond() {
 	unfeed
 }
 
-ksft_plan 10
+ksft_plan 11
 need_module sch_onramp
 need_module labnic
 pair
@@ -239,6 +269,7 @@ receiver stamps hardware clock_error_ns 2000
 in_ns "$B" nic_ts device b0 hw on
 ksft_case "without a map nothing counts" no_map
 ksft_case "with a map the delay is that between the NICs" fed
+ksft_case "the clock of OR-ACKs is told by that of the NIC" told
 ksft_case "by the system's clock it is none that can be" system
 ksft_case "a map that is taken away ends all pauses" withdrawn
 ksft_case "a map that gets too old does not count" expired

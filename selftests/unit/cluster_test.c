@@ -254,8 +254,9 @@ static void path(unsigned int from, unsigned int to, s64 queue_ns, u8 state)
 	memcpy(p.local, addr(from), 16);
 	memcpy(p.remote, addr(to), 16);
 	CHECK(cluster_path(&c[from], &p));
-	/* As if all had talked. */
+	/* As if all had talked, and packets had come for a second. */
 	cluster_find(&c[from], addr(to))->hops = 1;
+	cluster_find(&c[from], addr(to))->few = false;
 }
 
 static void begin(unsigned int h)
@@ -676,6 +677,7 @@ static void probes(unsigned int from, unsigned int to, s64 queue_ns)
 /* Host 2 sends no data: what its PROBEs say is as good. */
 static void cluster__probes(void)
 {
+	struct cluster_path p;
 	struct cluster_host *host;
 	struct cluster_seed *s;
 
@@ -692,6 +694,12 @@ static void cluster__probes(void)
 	host->peer.session = 1000;
 	path(2, 0, 0, CLUSTER_SUPPORTED);
 	CHECK(!cluster_wants_probes(&c[2], host, mono(2)));
+	/* Nobody knows yet how many packets a new path has. */
+	p = host->path;
+	host->from_ns = 0;
+	CHECK(cluster_path(&c[2], &p));
+	CHECK(cluster_wants_probes(&c[2], host, mono(2)));
+	host->few = false;
 	begin(2);
 	knows(2, 0);
 	cluster_end(&c[2]);
@@ -932,6 +940,38 @@ static void cluster__own_rate(void)
 	CHECK_EQ(cluster_clock_at(a, at + SEC), offset);
 }
 
+/* The NIC's time of arrival counts, if it is one. */
+static void cluster__arrived(void)
+{
+	struct cluster *a = &c[0];
+	/* Both near 2^62, as clocks that are hidden: sums wrap. */
+	const s64 phc = -(3LL << 61), arrived = SEC + 3 * US, nic = arrived - 3 * US;
+	const s64 stamp = nic + clocks[0] - phc;
+
+	memset(c, 0, sizeof(c));
+	cluster_begin(a);
+	cluster_clock(a, 7, clocks[0], SEC - 10 * 1000 * US);
+	cluster_clock(a, 7, clocks[0], SEC);
+	CHECK_EQ(cluster_arrived(a, arrived, stamp), arrived);
+	a->phc = true;
+	a->phc_ns = phc;
+	CHECK_EQ(cluster_arrived(a, arrived, stamp), nic);
+	CHECK_EQ(cluster_arrived(a, arrived, 0), arrived);
+	CHECK_EQ(cluster_arrived(a, 0, stamp), 0);
+	/* As far as the map may be off, and no farther. */
+	CHECK_EQ(cluster_arrived(a, nic - 2 * US, stamp), nic);
+	CHECK_EQ(cluster_arrived(a, nic - 2 * US - 1, stamp), nic - 2 * US - 1);
+	CHECK_EQ(cluster_arrived(a, nic + 1000 * US, stamp), nic);
+	CHECK_EQ(cluster_arrived(a, nic + 1000 * US + 1, stamp), nic + 1000 * US + 1);
+	/* The clock is not known, or that of software. */
+	cluster_begin(a);
+	a->phc = true;
+	CHECK_EQ(cluster_arrived(a, arrived, stamp), arrived);
+	cluster_begin(a);
+	cluster_clock(a, 7, clocks[0], SEC);
+	CHECK_EQ(cluster_arrived(a, arrived, stamp), arrived);
+}
+
 /* By how much the receive clock of host 2 is ahead of that of host 0. */
 static s64 ahead(void)
 {
@@ -1169,6 +1209,7 @@ int main(void)
 		KTAP_CASE(cluster__small_packets),
 		KTAP_CASE(cluster__many_hosts),
 		KTAP_CASE(cluster__own_rate),
+		KTAP_CASE(cluster__arrived),
 		KTAP_CASE(cluster__ahead),
 		KTAP_CASE(cluster__mean),
 		KTAP_CASE(cluster__rests),

@@ -39,6 +39,9 @@
 #define CLUSTER_CLOCK_NS	200000000LL
 #define CLUSTER_CLOCK_JUMP_NS	2000LL
 
+/* Software sees a message this long after the NIC, at most, ns. */
+#define CLUSTER_LATE_NS		1000000LL
+
 /* The reference's CLOCK_REALTIME counts for this time, ns. */
 #define CLUSTER_UTC_NS		200000000LL
 
@@ -150,7 +153,7 @@ struct cluster_clock {
  * @acks_ns: when there last was a new one
  * @acks_from: OR-ACKs until @from_ns, which begins a second
  * @from_ns: CLOCK_MONOTONIC
- * @few: in the second before that there were less than CLUSTER_FEW
+ * @few: in the second before that there were less than CLUSTER_FEW, or there was none
  * @probe: PROBEs to it and from it
  * @probed: path to it, as PROBEs have it
  * @seed: for that
@@ -200,6 +203,8 @@ struct cluster_host {
  * @clock_ns: it less CLOCK_MONOTONIC, at @clock_at_ns
  * @clock_at_ns: CLOCK_MONOTONIC
  * @clock_slope: by which that grows, Q32
+ * @phc: it is by a NIC's clock
+ * @phc_ns: it less that one
  * @base_ns: reading that @clock_slope is from, at @base_at_ns; 0: none
  * @base_at_ns: CLOCK_MONOTONIC
  * @rated: @clock_slope is known
@@ -223,6 +228,8 @@ struct cluster {
 	int64_t clock_ns;
 	int64_t clock_at_ns;
 	int32_t clock_slope;
+	bool phc;
+	int64_t phc_ns;
 	int64_t base_ns;
 	int64_t base_at_ns;
 	bool rated;
@@ -271,6 +278,7 @@ static inline void cluster_begin(struct cluster *c)
 	c->round++;
 	c->clocked = false;
 	c->clock_read = false;
+	c->phc = false;
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		c->host[i].has_path = false;
 }
@@ -325,7 +333,8 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 	if (path->acks != host->path.acks)
 		host->acks_ns = path->at_ns;
 	if (path->acks < host->acks_from || path->at_ns - host->from_ns >= CLUSTER_IDLE_NS) {
-		host->few = host->from_ns && path->acks - host->acks_from < CLUSTER_FEW;
+		/* Of a new path nobody knows yet. */
+		host->few = !host->from_ns || path->acks - host->acks_from < CLUSTER_FEW;
 		host->acks_from = path->acks;
 		host->from_ns = path->at_ns;
 	}
@@ -390,6 +399,27 @@ static inline void cluster_own_clock(struct cluster *c, uint8_t domain, int64_t 
 static inline int64_t cluster_clock_at(const struct cluster *c, int64_t at_ns)
 {
 	return c->clocked ? cluster_at(c->clock_ns, c->clock_slope, at_ns - c->clock_at_ns) : 0;
+}
+
+/**
+ * cluster_arrived() - return when a message arrived, CLOCK_MONOTONIC
+ * @c: cluster
+ * @arrived_ns: as software saw it
+ * @phc_ns: as the NIC saw it, by its clock; 0: not known
+ *
+ * Interrupts may be late. The NIC's time is taken if it is one: not after that of software, by more
+ * than the map of its clock may be off, and not long before. No time at all is long before.
+ */
+static inline int64_t cluster_arrived(const struct cluster *c, int64_t arrived_ns, int64_t phc_ns)
+{
+	int64_t nic_ns;
+
+	if (!c->phc)
+		return arrived_ns;
+	nic_ns = (int64_t)((uint64_t)phc_ns + (uint64_t)c->phc_ns -
+			   (uint64_t)cluster_clock_at(c, arrived_ns));
+	return nic_ns > arrived_ns + CLUSTER_CLOCK_JUMP_NS ||
+	       nic_ns < arrived_ns - CLUSTER_LATE_NS ? arrived_ns : nic_ns;
 }
 
 /* The slope of a line by the own receive clock. */

@@ -310,7 +310,7 @@ static bool take(const uint8_t *msg, size_t len, const struct udp_ends *ends)
 	}
 	if (report)
 		return take_report(host, t, msg, len, ends->hops);
-	take_probe(host, msg, len, ends->arrived_ns);
+	take_probe(host, msg, len, cluster_arrived(&cluster, ends->arrived_ns, ends->phc_ns));
 	return false;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Times are those of the kernel's software: a packet is handed to the device, and comes from it. A
- * NIC's own would be by its clock, which no receive clock is compared with, and many NICs have one
- * register for times of departure, which ptp4l needs.
+ * Times of departure are those of the kernel's software, when a packet is handed to the device:
+ * many NICs have one register for their own, which ptp4l needs. Times of arrival are those of
+ * software, and of a NIC that stamps all packets.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,6 +31,7 @@ static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
 /* What the socket reports; which packets have a time of departure each of them says. */
 #define STAMPS	(SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | \
+		 SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | \
 		 SOF_TIMESTAMPING_OPT_TSONLY)
 
 bool udp_is_v4(const uint8_t *addr)
@@ -249,6 +250,7 @@ long udp_receive(int fd, void *msg, size_t size, struct udp_ends *ends)
 	if (len < 0)
 		return -1;
 	ends->arrived_ns = 0;
+	ends->phc_ns = 0;
 	ends->scope = 0;
 	for (cmsg = CMSG_FIRSTHDR(&hdr); cmsg; cmsg = CMSG_NXTHDR(&hdr, cmsg)) {
 		const void *data = CMSG_DATA(cmsg);
@@ -257,6 +259,8 @@ long udp_receive(int fd, void *msg, size_t size, struct udp_ends *ends)
 		if (cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_TIMESTAMPING) {
 			memcpy(&stamps, data, sizeof(stamps));
 			ends->arrived_ns = stamp_ns(&stamps);
+			ends->phc_ns = stamps.ts[2].tv_sec * (int64_t)NSEC_PER_SEC +
+				       stamps.ts[2].tv_nsec;
 		} else if (cmsg->cmsg_level == IPPROTO_IP && cmsg->cmsg_type == IP_PKTINFO) {
 			memcpy(ends->to, mapped, 12);
 			memcpy(ends->to + 12, &((const struct in_pktinfo *)data)->ipi_addr, 4);

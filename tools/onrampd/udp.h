@@ -17,6 +17,7 @@
  * @scope: device of a link-local address
  * @hops: routers on its way, UDP_HOPS_UNKNOWN
  * @arrived_ns: when it arrived, CLOCK_MONOTONIC; 0: not known
+ * @phc_ns: the same by the NIC's clock; 0: not known
  */
 struct udp_ends {
 	uint8_t from[16];
@@ -24,6 +25,7 @@ struct udp_ends {
 	uint32_t scope;
 	uint8_t hops;
 	int64_t arrived_ns;
+	int64_t phc_ns;
 };
 
 #define UDP_HOPS_UNKNOWN	255
