@@ -342,6 +342,29 @@ static inline u64 timely_serialisation_ns(u32 wire_bytes, u64 line_rate_bps)
 	return div64_u64((u64)wire_bytes * 1000000000ULL, line_rate_bps);
 }
 
+/*
+ * An OR-ACK counts for data that left two RTTs ago, and so much before that, ns; and for as long as
+ * so many packets take: receivers send one for 32, or for those of 40 us, and one may get lost.
+ */
+#define TIMELY_OWD_AGE_NS	50000ULL
+#define TIMELY_OWD_PACKETS	64U
+
+/**
+ * timely_owd_counts() - return whether an OR-ACK is recent enough for a completion
+ * @age_ns:	since its data left, ns
+ * @rtt_ns:	of the completion, ns
+ * @rate_bps:	of the flow, bytes/s, >= 1
+ * @mss:	of the flow, bytes
+ *
+ * Some RTTs that are whole, between others with the queue of the way there alone, are a gradient
+ * that is none. They make a flow slower, which then has OR-ACKs even more rarely.
+ */
+static inline bool timely_owd_counts(u64 age_ns, u64 rtt_ns, u64 rate_bps, u32 mss)
+{
+	return age_ns <= 2 * rtt_ns + TIMELY_OWD_AGE_NS +
+			 timely_serialisation_ns(TIMELY_OWD_PACKETS * mss, rate_bps);
+}
+
 /**
  * timely_way_there() - return an RTT as if the way back were empty, ns
  * @rtt_ns:	the RTT

@@ -66,12 +66,6 @@
 #define TIMELY_F_RETRANS	BIT(5)	/* retrans_seq is valid */
 #define TIMELY_F_NIC		BIT(6)	/* nic is valid, not dev */
 
-/*
- * An OR-ACK counts for data that left two RTTs ago, and so much before that, ns: receivers send
- * one for up to 32 packets, or for those of 40 us.
- */
-#define TIMELY_OWD_AGE_NS	(50 * NSEC_PER_USEC)
-
 /* Samples after which a flow without the bus asks for it again. */
 #define TIMELY_ATTACH_SAMPLES	256
 
@@ -1005,7 +999,8 @@ static u32 timely_queue_ns(const struct sock *sk, struct timely_net *tn,
 	if (conf->signal != TIMELY_SIGNAL_OWD)
 		return 0;
 	if (!or_delay(sk, tcp_sk(sk)->tcp_clock_cache, &delay) ||
-	    delay.age_ns > 2 * rtt_ns + TIMELY_OWD_AGE_NS) {
+	    !timely_owd_counts(delay.age_ns, rtt_ns, timely_rate_bps(&timely_sk(sk)->flow),
+			       cc_mss(sk))) {
 		timely_count(tn, TIMELY_STAT_NO_OWD);
 		return 0;
 	}

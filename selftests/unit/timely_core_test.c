@@ -172,6 +172,15 @@ static void timely_permille__table(void)
 	CHECK_EQ(timely_permille(1000), 1 << 30);
 }
 
+static void timely_owd_counts__ends(void)
+{
+	/* 2 * 30 us + 50 us + 64 * 1000 / (64 MB/s) */
+	CHECK(timely_owd_counts(1110000, 30000, 64000000, 1000));
+	CHECK(!timely_owd_counts(1110001, 30000, 64000000, 1000));
+	CHECK(timely_owd_counts(50000, 0, UINT64_MAX, 1));
+	CHECK(!timely_owd_counts(50001, 0, UINT64_MAX, 1));
+}
+
 static void timely_t_low_ns__by_segment_size(void)
 {
 	static const struct {
@@ -1568,6 +1577,7 @@ static void timely_update__every_parameter_at_its_ends(void)
 	X(timely_bps_to_rate__saturates_at_1600_gbit) \
 	X(timely_rate_bps__rounds_down) \
 	X(timely_permille__table) \
+	X(timely_owd_counts__ends) \
 	X(timely_t_low_ns__by_segment_size) \
 	X(timely_serialisation_ns__table) \
 	X(timely_start_bps__c_by_n_plus_1) \
