@@ -3,12 +3,7 @@
  * tcp_timely: declarations that the files of the module share.
  *
  * timely_core.h	the algorithm, integers only
- * timely_auto.h	the same with parameters that follow from the path; below it, each
- *			using those after it only:
- * timely_window.h	segments and the window
- * timely_law.h		how an RTT changes a rate
- * timely_signal.h	what an RTT is worth
- * timely_path.h	the RTT of an empty path, and the slowest link
+ * timely_auto.h	the same with parameters that follow from the path, in layers: it names them
  * timely_source.h	which clock an RTT is taken from, integers only
  * timely_main.c	loading and unloading
  * timely_tcp.c		the tcp_congestion_ops: samples in, pacing rate out

@@ -21,8 +21,7 @@
  * Start: C / (N + 1) as in the paper, and a window of 10 packets that grows by the acknowledged
  * bytes. The first RTT above Tlow, and above D by more than 1/8, ends it: the rate becomes the
  * window per RTT. Flows that start at once send a window each, not the line rate. Until then D is
- * the RTT of the handshake or of other connections, see timely_path.h: a flow whose first data
- * waits behind that of others would take the queue as part of the path.
+ * the RTT of the handshake or of other connections, see timely_path.h.
  *
  * Idleness: a flow starts over at C, however many others are active, with its window from before.
  * It has a message to send, whose first 64 KB leave as one segment; their RTTs change nothing but

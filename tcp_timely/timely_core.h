@@ -249,16 +249,6 @@ struct timely_flow {
 };
 
 /**
- * enum timely_held - why an increase was withheld
- * @TIMELY_HELD_NOT:	it was not, or there was none
- * @TIMELY_HELD_APP:	the application limits the flow
- */
-enum timely_held {
-	TIMELY_HELD_NOT,
-	TIMELY_HELD_APP,
-};
-
-/**
  * struct timely_result - every output of one decision, for tracing and tests
  * @rtt_diff_ns: smoothed RTT difference, ns, rounded towards zero
  * @gradient_ppm: normalised gradient in millionths, saturated at +-1024
@@ -266,7 +256,7 @@ enum timely_held {
  * @wait_ns:	profile auto: W, see timely_auto_set_wait(), ns; else 0
  * @link_bps:	profile auto: L, see timely_auto_link_bps(), bytes/s; else 0
  * @branch:	enum timely_branch
- * @held:	enum timely_held
+ * @held:	no change, since the application limits the flow
  * @queued:	profile auto, %TIMELY_BRANCH_START: the RTT is that of a queue
  */
 struct timely_result {
@@ -276,7 +266,7 @@ struct timely_result {
 	u32	scale_ppm;
 	u32	wait_ns;
 	u8	branch;
-	u8	held;
+	bool	held;
 	u8	queued;
 };
 
@@ -540,7 +530,7 @@ static inline void timely_increase(struct timely_flow *f,
 				   u32 scale, struct timely_result *res)
 {
 	if (f->app_limited) {
-		res->held = TIMELY_HELD_APP;
+		res->held = true;
 		return;
 	}
 	/* delta_q < 2^54 and n <= 100: the product is below 2^61. */
@@ -578,9 +568,7 @@ static inline u64 timely_gradient(const struct timely_flow *f, const struct time
 	gradient = f->rtt_diff_q < 0 ? (u64)-f->rtt_diff_q : (u64)f->rtt_diff_q;
 	if (gradient < TIMELY_DIFF_ZERO)
 		gradient = 0;
-	gradient = div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT),
-			     p->min_rtt_ns);
-	return gradient;
+	return div64_u64(gradient << (TIMELY_FRAC_SHIFT - TIMELY_DIFF_SHIFT), p->min_rtt_ns);
 }
 
 /* Patched TIMELY between Tlow and Thigh: increase and decrease, weighted by the gradient. */
@@ -641,7 +629,7 @@ static inline void timely_update(struct timely_flow *f,
 	else if (f->neg_count < 255)
 		f->neg_count++;
 
-	res->held = TIMELY_HELD_NOT;
+	res->held = false;
 	res->link_bps = 0;
 	res->wait_ns = 0;
 	res->scale_ppm = (u32)(((u64)scale * 1000000) >> TIMELY_FRAC_SHIFT);

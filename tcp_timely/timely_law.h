@@ -217,14 +217,13 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 					struct timely_result *res)
 {
 	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
-	u64 ns = 2 * (u64)f->base_ns;
+	u64 ns = clamp_t(u64, 2 * (u64)f->base_ns, TIMELY_AUTO_STEP_NS,
+			 TIMELY_AUTO_STEP_MAX * TIMELY_AUTO_STEP_NS);
 
 	if (f->app_limited) {
-		res->held = TIMELY_HELD_APP;
+		res->held = true;
 		return;
 	}
-	ns = min_t(u64, max_t(u64, ns, TIMELY_AUTO_STEP_NS),
-		   TIMELY_AUTO_STEP_MAX * TIMELY_AUTO_STEP_NS);
 	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 35 us in Q10 below 2^13. */
 	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
 	step_q = (step_q * div64_u64(ns << TIMELY_AUTO_SHIFT, TIMELY_AUTO_STEP_NS)) >>
@@ -282,13 +281,12 @@ static inline void timely_auto_remember(struct timely_flow *f, const struct time
 static inline bool timely_auto_hai(struct timely_flow *f, const struct timely_auto *a,
 				   u64 rtt_ns, u64 elapsed_ns)
 {
+	u64 time = clamp_t(u64, elapsed_ns >> TIMELY_AUTO_HAI_SHIFT, 1, TIMELY_AUTO_HAI_MOST);
+
 	if (rtt_ns <= a->t_high_ns ? rtt_ns >= a->t_low_ns || f->doubted : !f->doubted)
 		f->neg_count = 0;
 	if (rtt_ns < a->t_low_ns)
-		f->neg_count = (u8)min_t(u64, f->neg_count +
-					 min_t(u64, max_t(u64, elapsed_ns >>
-							  TIMELY_AUTO_HAI_SHIFT, 1),
-					       TIMELY_AUTO_HAI_MOST), 255);
+		f->neg_count = (u8)min_t(u64, f->neg_count + time, 255);
 	return f->neg_count >= TIMELY_AUTO_HAI_COUNT && rtt_ns < f->base_ns +
 		(a->t_high_ns - timely_auto_path_ns(f)) / TIMELY_AUTO_HAI_PART;
 }
@@ -357,7 +355,7 @@ static inline void timely_auto_decide(struct timely_flow *f, const struct timely
 		res->branch = TIMELY_BRANCH_DECREASE;
 		cut = timely_auto_growth(f, a, elapsed_ns);
 		if (f->app_limited) {
-			res->held = TIMELY_HELD_APP;
+			res->held = true;
 			return;
 		}
 	}

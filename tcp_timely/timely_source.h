@@ -142,17 +142,21 @@ static inline enum timely_source timely_source_of(const struct nic_ts_rtt *rtt)
 }
 
 /**
- * struct timely_measured - a completed segment by timestamps of the bus
+ * struct timely_completion - the newest segment that an ACK completes
  * @time_ns:	from when it was sent to its ACK, ns
  * @bytes:	payload whose serialisation is part of @time_ns
  * @source:	enum timely_source
  * @bound:	the receiver may have delayed the ACK: an upper bound
+ * @ambiguous:	retransmitted, or left at another time: no RTT
+ * @sacked:	around SACKed data: no RTT
  */
-struct timely_measured {
-	u64	time_ns;
+struct timely_completion {
+	s64	time_ns;
 	u32	bytes;
 	u8	source;
 	bool	bound;
+	bool	ambiguous;
+	bool	sacked;
 };
 
 /*
@@ -179,13 +183,13 @@ static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 e
  * @seq:	first byte of TCP's own segment, the oldest in flight
  * @end_seq:	the one behind its last; at or before @rtt->end_seq
  * @mss:	payload of a full packet, bytes, not 0
- * @m:		the result
+ * @m:		its first four fields are set
  *
  * A receiver acknowledges two packets at once, and a single one perhaps later. If the
  * segment ends with a single packet, take the ACK of the data before it.
  */
 static inline void timely_measured_by(const struct nic_ts_rtt *rtt, u32 seq,
-				      u32 end_seq, u32 mss, struct timely_measured *m)
+				      u32 end_seq, u32 mss, struct timely_completion *m)
 {
 	u32 rest = rtt->end_seq - rtt->part_seq;
 

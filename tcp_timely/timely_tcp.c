@@ -122,16 +122,6 @@ struct timely_sock {
 	u8			flags;
 };
 
-/* A completion event: the newest segment that an ACK completes. */
-struct timely_completion {
-	s64	time_ns;	/* t_completion - t_send */
-	u32	bytes;		/* payload that was sent in time_ns */
-	u8	source;		/* enum timely_source */
-	bool	ambiguous;	/* retransmitted, or left at another time: no RTT */
-	bool	sacked;		/* around SACKed data: no RTT */
-	bool	bound;		/* with the receiver's delay: an upper bound */
-};
-
 static struct tcp_congestion_ops timely_reno;
 
 static struct timely_sock *timely_sk(const struct sock *sk)
@@ -165,30 +155,6 @@ static u64 timely_line_rate(const struct timely_sock *ts,
 	if (conf->profile == TIMELY_PROFILE_AUTO)
 		return line_rate_shown_bps(timely_dev_of(ts), conf->line_rate_bps);
 	return line_rate_bps(timely_dev_of(ts), conf->line_rate_bps);
-}
-
-/*
- * W of a flow, ns. What NICs are told to wait is longest for data at the receiver, which is
- * taken to wait as long as this host, and for its ACK here: twice that. The lowest RTT as a rule
- * has some of both.
- */
-static u64 timely_rx_wait_ns(const struct timely_sock *ts, const struct timely_conf *conf)
-{
-	const struct line_dev *dev = timely_dev_of(ts);
-
-	if (conf->rx_wait_ns)
-		return conf->rx_wait_ns;
-	/* The work that asks the device writes it under RTNL only. */
-	return dev ? READ_ONCE(dev->rx_wait_us) * (u64)(3 * NSEC_PER_USEC / 2) : 0;
-}
-
-/* Return whether software of this host makes the flow's device. */
-static bool timely_software(const struct timely_sock *ts)
-{
-	const struct line_dev *dev = timely_dev_of(ts);
-
-	/* The work that asks the device writes it under RTNL only. */
-	return dev && READ_ONCE(dev->software);
 }
 
 /* The pacing shift: of data in the host, due or not, see cc_pacing_shift(). */
@@ -387,8 +353,11 @@ refused:
  */
 static bool timely_wants_nic(const struct timely_sock *ts, const struct timely_conf *conf)
 {
+	const struct line_dev *dev = timely_dev_of(ts);
+
+	/* The work that asks the device writes what it learns under RTNL only. */
 	return conf->rtt_source == TIMELY_RTT_AUTO &&
-	       (conf->profile == TIMELY_PROFILE_PAPER || !timely_software(ts));
+	       (conf->profile == TIMELY_PROFILE_PAPER || !dev || !READ_ONCE(dev->software));
 }
 
 /* Have the bus, or not, as is configured; after idleness, anew if it forgot us. */
@@ -547,14 +516,19 @@ static void timely_report_path(struct sock *sk, u32 before_ns, u8 source)
 		       before_ns && base_ns > before_ns ? OR_PATH_CHANGED : OR_PATH_SEEN);
 }
 
-/* Set what the profile auto takes from the device. */
+/*
+ * Set what the profile auto takes from the device. Of W: what NICs are told to wait is longest for
+ * data at the receiver, which is taken to wait as long as this host, and for its ACK here: twice
+ * that. The lowest RTT as a rule has some of both.
+ */
 static void timely_set_path(struct timely_sock *ts, const struct timely_conf *conf)
 {
 	const struct line_dev *dev = timely_dev_of(ts);
 	/* A configured line rate is that of a wire. */
 	bool wired = conf->line_rate_bps || (dev && READ_ONCE(dev->wired));
+	u64 wait_ns = dev ? READ_ONCE(dev->rx_wait_us) * (u64)(3 * NSEC_PER_USEC / 2) : 0;
 
-	timely_auto_set_wait(&ts->flow, timely_rx_wait_ns(ts, conf));
+	timely_auto_set_wait(&ts->flow, conf->rx_wait_ns ?: wait_ns);
 	if (timely_auto_set_wired(&ts->flow, wired))
 		timely_forget(ts, true);
 }
@@ -751,7 +725,6 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	struct timely_net *tn = timely_sock_net(sk);
-	struct timely_measured m;
 	enum nic_ts_verdict verdict;
 	struct nic_ts_rtt rtt;
 
@@ -765,11 +738,7 @@ static bool timely_measure_nic(const struct sock *sk, struct timely_completion *
 		timely_count(tn, TIMELY_STAT_NIC_OLD);
 		return false;
 	}
-	timely_measured_by(&rtt, ts->seg_seq, ts->seg_end, cc_mss(sk), &m);
-	done->time_ns = min_t(u64, m.time_ns, S64_MAX);
-	done->bytes = m.bytes;
-	done->bound = m.bound;
-	done->source = m.source;
+	timely_measured_by(&rtt, ts->seg_seq, ts->seg_end, cc_mss(sk), done);
 	return true;
 }
 
@@ -1065,7 +1034,7 @@ static void timely_count_result(struct timely_net *tn, const struct timely_resul
 {
 	timely_count(tn, TIMELY_STAT_COMPLETIONS);
 	timely_count(tn, TIMELY_STAT_LOW + res->branch);
-	if (res->held == TIMELY_HELD_APP)
+	if (res->held)
 		timely_count(tn, TIMELY_STAT_HELD);
 }
 
@@ -1083,12 +1052,8 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
 	struct timely_result res;
 	s64 rtt_ns;
 
-	BUILD_BUG_ON(TIMELY_STAT_DROP_SACKED - TIMELY_STAT_DROP_RETRANS !=
-		     TIMELY_DROP_SACKED);
-	BUILD_BUG_ON(TIMELY_STAT_DROP_DELAYED - TIMELY_STAT_DROP_RETRANS !=
-		     TIMELY_DROP_DELAYED);
-	BUILD_BUG_ON(TIMELY_STAT_DROP_SOURCE - TIMELY_STAT_DROP_RETRANS !=
-		     TIMELY_DROP_SOURCE);
+	/* As of enum timely_branch, see timely.h. */
+	BUILD_BUG_ON(TIMELY_STAT_DROP_SOURCE - TIMELY_STAT_DROP_RETRANS != TIMELY_DROP_SOURCE);
 
 	if (done->ambiguous)
 		return timely_drop(sk, tn, TIMELY_DROP_RETRANS, 0);

@@ -22,42 +22,6 @@
 #include "timely_core.h"
 #include "timely_source.h"
 
-TRACE_DEFINE_ENUM(TIMELY_SOURCE_TCP);
-TRACE_DEFINE_ENUM(TIMELY_SOURCE_STACK);
-TRACE_DEFINE_ENUM(TIMELY_SOURCE_DRIVER);
-TRACE_DEFINE_ENUM(TIMELY_SOURCE_MAPPED);
-TRACE_DEFINE_ENUM(TIMELY_SOURCE_HW);
-
-#define timely_show_source(source)				\
-	__print_symbolic(source,				\
-			 { TIMELY_SOURCE_TCP, "tcp" },		\
-			 { TIMELY_SOURCE_STACK, "stack" },	\
-			 { TIMELY_SOURCE_DRIVER, "driver" },	\
-			 { TIMELY_SOURCE_MAPPED, "mapped" },	\
-			 { TIMELY_SOURCE_HW, "hardware" })
-
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_LOW);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_HIGH);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_INCREASE);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_HAI);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_DECREASE);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_WEIGHTED);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_START);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_PROBE);
-TRACE_DEFINE_ENUM(TIMELY_BRANCH_AVERAGE);
-
-#define timely_show_branch(branch)				\
-	__print_symbolic(branch,				\
-			 { TIMELY_BRANCH_LOW, "low" },		\
-			 { TIMELY_BRANCH_HIGH, "high" },	\
-			 { TIMELY_BRANCH_INCREASE, "increase" }, \
-			 { TIMELY_BRANCH_HAI, "hai" },		\
-			 { TIMELY_BRANCH_DECREASE, "decrease" }, \
-			 { TIMELY_BRANCH_WEIGHTED, "weighted" }, \
-			 { TIMELY_BRANCH_START, "start" },	\
-			 { TIMELY_BRANCH_PROBE, "probe" },	\
-			 { TIMELY_BRANCH_AVERAGE, "average" })
-
 #ifndef _TIMELY_TRACE_ENUMS
 #define _TIMELY_TRACE_ENUMS
 
@@ -71,17 +35,42 @@ enum timely_drop {
 
 #endif /* _TIMELY_TRACE_ENUMS */
 
-TRACE_DEFINE_ENUM(TIMELY_DROP_RETRANS);
-TRACE_DEFINE_ENUM(TIMELY_DROP_SACKED);
-TRACE_DEFINE_ENUM(TIMELY_DROP_DELAYED);
-TRACE_DEFINE_ENUM(TIMELY_DROP_SOURCE);
+/* The words that traces show; user space learns the numbers by TRACE_DEFINE_ENUM(). */
+#define TIMELY_SHOW_SOURCE		\
+	EM(SOURCE_TCP, "tcp")		\
+	EM(SOURCE_STACK, "stack")	\
+	EM(SOURCE_DRIVER, "driver")	\
+	EM(SOURCE_MAPPED, "mapped")	\
+	EMe(SOURCE_HW, "hardware")
 
-#define timely_show_drop(reason)				\
-	__print_symbolic(reason,				\
-			 { TIMELY_DROP_RETRANS, "retransmitted" }, \
-			 { TIMELY_DROP_SACKED, "sacked" },	\
-			 { TIMELY_DROP_DELAYED, "delayed_ack" }, \
-			 { TIMELY_DROP_SOURCE, "other_source" })
+#define TIMELY_SHOW_BRANCH		\
+	EM(BRANCH_LOW, "low")		\
+	EM(BRANCH_HIGH, "high")		\
+	EM(BRANCH_INCREASE, "increase")	\
+	EM(BRANCH_HAI, "hai")		\
+	EM(BRANCH_DECREASE, "decrease")	\
+	EM(BRANCH_WEIGHTED, "weighted")	\
+	EM(BRANCH_START, "start")	\
+	EM(BRANCH_PROBE, "probe")	\
+	EMe(BRANCH_AVERAGE, "average")
+
+#define TIMELY_SHOW_DROP		\
+	EM(DROP_RETRANS, "retransmitted") \
+	EM(DROP_SACKED, "sacked")	\
+	EM(DROP_DELAYED, "delayed_ack")	\
+	EMe(DROP_SOURCE, "other_source")
+
+#undef EM
+#undef EMe
+#define EM(id, word)	TRACE_DEFINE_ENUM(TIMELY_##id);
+#define EMe(id, word)	TRACE_DEFINE_ENUM(TIMELY_##id);
+TIMELY_SHOW_SOURCE
+TIMELY_SHOW_BRANCH
+TIMELY_SHOW_DROP
+#undef EM
+#undef EMe
+#define EM(id, word)	{ TIMELY_##id, word },
+#define EMe(id, word)	{ TIMELY_##id, word }
 
 /* One completion event. gradient, scale: in millionths. */
 TRACE_EVENT(timely_update,
@@ -138,8 +127,8 @@ TRACE_EVENT(timely_update,
 
 	TP_printk("src=%pISpc dest=%pISpc branch=%s source=%s rtt=%llu prev_rtt=%llu serialisation=%llu bytes=%u rtt_diff=%lld gradient=%lld scale=%u negative=%u held=%u rate=%llu old_rate=%llu cap=%llu link=%llu wait=%u queue=%u",
 		  __entry->saddr, __entry->daddr,
-		  timely_show_branch(__entry->branch),
-		  timely_show_source(__entry->source), __entry->rtt_ns,
+		  __print_symbolic(__entry->branch, TIMELY_SHOW_BRANCH),
+		  __print_symbolic(__entry->source, TIMELY_SHOW_SOURCE), __entry->rtt_ns,
 		  __entry->prev_rtt_ns, __entry->serialisation_ns,
 		  __entry->bytes, __entry->rtt_diff_ns, __entry->gradient,
 		  __entry->scale, __entry->neg_count, __entry->held,
@@ -168,7 +157,7 @@ TRACE_EVENT(timely_drop,
 
 	TP_printk("src=%pISpc dest=%pISpc reason=%s rtt=%lld",
 		  __entry->saddr, __entry->daddr,
-		  timely_show_drop(__entry->reason), __entry->rtt_ns)
+		  __print_symbolic(__entry->reason, TIMELY_SHOW_DROP), __entry->rtt_ns)
 );
 
 /* A rate set without an RTT sample. active: N; idle: ns since data was last ACKed. */

@@ -65,15 +65,7 @@ static inline u32 timely_auto_most(const struct timely_flow *f, u32 segment_byte
 	return max_t(u32, segment_bytes, TIMELY_AUTO_MESSAGE);
 }
 
-/**
- * timely_auto_segment() - return the bytes of a segment
- * @f: flow
- * @segment_bytes: largest one, as configured
- *
- * Smaller ones of slow flows make a shorter queue where they meet, and more RTTs. On a long
- * path the part of D limits them: if all flows that fill a link send at once, the queue is
- * that part of D.
- */
+/** timely_auto_segment() - return the bytes of a segment, from those configured */
 static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_bytes)
 {
 	u64 part_ns = min_t(u64, f->base_ns >> TIMELY_AUTO_PART_SHIFT, TIMELY_AUTO_PART_MAX);

@@ -1563,7 +1563,7 @@ static void at_cap__table(void)
 		{ "a queue drains", TIMELY_BRANCH_INCREASE, 0, 1, false },
 		{ "a queue", TIMELY_BRANCH_HIGH, 0, 1, false },
 		{ "the start", TIMELY_BRANCH_START, 0, 1, false },
-		{ "the application", TIMELY_BRANCH_LOW, TIMELY_HELD_APP, 1, false },
+		{ "the application", TIMELY_BRANCH_LOW, true, 1, false },
 	};
 	const u64 cap_bps = 1250000000;
 	unsigned int i;

@@ -185,7 +185,12 @@ static void measured__table(void)
 		const char *name;
 		struct nic_ts_rtt rtt;
 		u32 seq, end_seq;
-		struct timely_measured m;
+		struct {
+			s64 time_ns;
+			u32 bytes;
+			u8 source;
+			bool bound;
+		} m;
 	} rows[] = {
 #define SW	.domain = NIC_TS_DOMAIN_MONO, .tx_source = NIC_TS_SRC_STACK, \
 		.rx_source = NIC_TS_SRC_STACK
@@ -262,7 +267,7 @@ static void measured__table(void)
 		    .end_seq = 10 * MSS, .part_seq = 0 },
 		  0, 10 * MSS, { 30000, 10 * MSS, MAPPED, false } },
 	};
-	struct timely_measured m;
+	struct timely_completion m;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
