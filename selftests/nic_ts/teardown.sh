@@ -9,7 +9,7 @@ C=$(ns_name C)
 # Packets all the time, and time for what is to happen among them.
 busy() {
 	spawn dcload client --netns "$A" --to "$V4_B" --cc nic_ts_test --flows 4 \
-		--rate-limit 5mbit --chunk 4K --rtt-sample-us 0 --duration 200
+		--rate-limit 5mbit --chunk 4K --rtt-sample-us 0 --duration 3600
 	wait_for 10 has_flows 4
 }
 

@@ -81,7 +81,7 @@ unload() {
 	# Sockets of the case before would be taken for those of the load.
 	wait_for 60 no_refs
 	spawn dcload client --netns "$A" --to "$V4_B" --cc timely --flows 16 \
-		--rate-limit 2mbit --rtt-sample-us 0 --duration 60
+		--rate-limit 2mbit --rtt-sample-us 0 --duration 3600
 	client=$SPAWNED
 	wait_for 10 in_use
 	while [ $tries -lt "$(often 8 100)" ]; do

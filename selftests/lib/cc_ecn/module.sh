@@ -119,7 +119,7 @@ unload() {
 	local client server tries=0
 
 	setup
-	spawn_load "$A" --to "$V4_B" --cc "$last" --flows 16 --rate-limit 2mbit --duration 60
+	spawn_load "$A" --to "$V4_B" --cc "$last" --flows 16 --rate-limit 2mbit --duration 3600
 	client=$SPAWNED
 	wait_for 10 in_use
 	while [ $tries -lt "$(often 20 100)" ]; do
