@@ -35,6 +35,7 @@
 #include "shims/sockaddr.h"
 #include "shims/tcp_hash.h"
 #include "shims/udp_tunnel.h"
+#include "shims/uninitialized.h"
 #include "shims/workqueue.h"
 #endif
 

@@ -1223,7 +1223,7 @@ static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
 	u32 cwnd = tcp_snd_cwnd(tp);
 
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-		cwnd += max(rs->acked_sacked, 0);
+		cwnd += rs->acked_sacked;
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
 		cwnd += packets;
 	else

@@ -67,7 +67,7 @@ static void compat_test_stamp(struct net_device *dev, struct sk_buff *skb)
 
 static void compat_test_tx_start(struct sock *sk)
 {
-	struct dst_entry *dst;
+	struct dst_entry *dst __uninitialized;
 	struct net_device *dev;
 
 	rcu_read_lock();
