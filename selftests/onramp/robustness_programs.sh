@@ -161,6 +161,34 @@ client_iperf3_8_back() {
 	run_iperf3 8 -R
 }
 
+# What a way of writing costs a flow; only if ONLY names them.
+server_dcload() {
+	exec dcload server --netns "$B"
+}
+
+# run_dcload [OPTION...]
+run_dcload() {
+	dcload client --netns "$A" --to "$TO" --warmup 0.5 --duration "$SECONDS_EACH" \
+		--rtt-sample-us 0 --json - "$@" |
+		awk -F'[:,]' '/"goodput_bit_s"/ { printf "%.1f\n", $2 / 1e6; exit }'
+}
+
+client_dcload_plain() {
+	run_dcload
+}
+
+client_dcload_zerocopy() {
+	run_dcload --zerocopy
+}
+
+client_dcload_sendfile() {
+	run_dcload --sendfile
+}
+
+client_dcload_ktls() {
+	run_dcload --ktls
+}
+
 # one PLACE PROGRAM QDISC, or CC with VERSUS
 one() {
 	local number
