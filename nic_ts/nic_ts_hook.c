@@ -81,14 +81,14 @@ int nic_ts_notifier_register(struct notifier_block *nb)
 }
 EXPORT_SYMBOL_GPL(nic_ts_notifier_register);
 
-/* nic_ts_notifier_unregister() - undo nic_ts_notifier_register(), whose @nb rests; may sleep */
+/* nic_ts_notifier_unregister() - undo it: @nb is not called any more; may sleep */
 void nic_ts_notifier_unregister(struct notifier_block *nb)
 {
 	blocking_notifier_chain_unregister(&nic_ts_chain, nb);
 }
 EXPORT_SYMBOL_GPL(nic_ts_notifier_unregister);
 
-/* nic_ts_bus_get() - return the bus, whose owner module_put() is due, or NULL; any context */
+/* nic_ts_bus_get() - return the bus, to be given back by module_put(owner), or NULL; any context */
 const struct nic_ts_bus *nic_ts_bus_get(void)
 {
 	const struct nic_ts_bus *bus;

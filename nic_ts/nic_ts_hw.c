@@ -227,7 +227,7 @@ not_asked:
 	clear_bit(0, &e->asked);
 }
 
-/* nic_ts_hw_of_another() - return whether another program wants a packet's NIC timestamp; any */
+/* nic_ts_hw_of_another() - return whether another program wants the packet's NIC timestamp */
 bool nic_ts_hw_of_another(const struct sk_buff *skb)
 {
 	return skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP_NOBPF &&

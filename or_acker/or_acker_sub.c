@@ -402,7 +402,7 @@ bool or_acker_walk(struct or_acker_walk *w, struct rhashtable *table,
 	return !more;
 }
 
-/* or_acker_walk_exit() - end a walk, wherever it is; process */
+/* or_acker_walk_exit() - end a walk, wherever it is; process context */
 void or_acker_walk_exit(struct or_acker_walk *w)
 {
 	if (w->on)

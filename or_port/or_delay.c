@@ -10,7 +10,7 @@
 /* Of sch_onramp, the one module that has some. */
 static or_delay_fn __rcu *or_delay_source;
 
-/* or_delay_register() - begin to tell delays by a function; one module at a time; process */
+/* or_delay_register() - begin to tell delays by a function, of one module; process context */
 void or_delay_register(or_delay_fn *fn)
 {
 	rcu_assign_pointer(or_delay_source, fn);

@@ -138,7 +138,7 @@ void onramp_shared_set(struct onramp_qdisc_shared *shared, struct onramp_setting
 		kfree_rcu(old, rcu);
 }
 
-/* onramp_shared_arm() - let connections schedule the qdisc, which has a flow of one; its lock */
+/* onramp_shared_arm() - let connections schedule a qdisc that has a flow of one; qdisc's lock */
 void onramp_shared_arm(struct onramp_qdisc_shared *shared, struct Qdisc *sch)
 {
 	/* It is written with both locks held. */
@@ -724,7 +724,10 @@ void onramp_conn_burst(struct onramp_conn *conn, const struct sock *sk, u32 seq,
 	spin_unlock(&peer->lock);
 }
 
-/* onramp_conn_look() - see what of a forwarded one may be in flight as @seq leaves; its lock */
+/*
+ * onramp_conn_look() - see what of a forwarded connection may be in flight, as data from @seq on
+ * leaves. The connection's lock.
+ */
 void onramp_conn_look(struct onramp_conn *conn, u32 seq)
 {
 	lockdep_assert_held(&conn->lock);
@@ -732,7 +735,10 @@ void onramp_conn_look(struct onramp_conn *conn, u32 seq)
 	conn->stale = time_after(jiffies, conn->acked + ONRAMP_FORWARD_STALE);
 }
 
-/* onramp_conn_again() - data that has been sent before leaves: has the path lost it? Its lock */
+/*
+ * onramp_conn_again() - data that has been sent before leaves: see whether the path has lost it.
+ * The connection's lock.
+ */
 void onramp_conn_again(struct onramp_conn *conn, u64 now)
 {
 	struct onramp_peer *peer = conn->peer;

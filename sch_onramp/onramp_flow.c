@@ -317,7 +317,10 @@ static void onramp_flow_purge(struct Qdisc *sch, struct onramp_flow *f)
 	}
 }
 
-/* onramp_purge() - drop all packets and forget all flows, which bands still name; its lock, RTNL */
+/*
+ * onramp_purge() - drop all packets and forget all flows; the bands and the tree of throttled flows
+ * still name them. The qdisc's lock and RTNL.
+ */
 void onramp_purge(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
@@ -382,7 +385,10 @@ static unsigned int onramp_trim_round(struct Qdisc *sch, u8 band)
 	return bytes;
 }
 
-/* onramp_trim() - drop packets of each flow in turn, until no band has too many; its lock, RTNL */
+/*
+ * onramp_trim() - drop packets until no band has more than its limit: one of each flow in turn, so
+ * that none loses more than others. The qdisc's lock and RTNL.
+ */
 void onramp_trim(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);

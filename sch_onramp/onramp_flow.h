@@ -79,7 +79,7 @@ onramp_flow_find_or_create(struct onramp_sched *q, unsigned long key, struct soc
 	return __onramp_flow_find_or_create(q, key, sk);
 }
 
-/* onramp_flow_peek() - return the packet that leaves next and stays, or NULL; qdisc's lock */
+/* onramp_flow_peek() - return the packet that leaves next, or NULL; it stays. Qdisc's lock */
 static inline struct sk_buff *onramp_flow_peek(const struct onramp_flow *f)
 {
 	struct sk_buff *skb;

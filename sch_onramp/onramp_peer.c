@@ -740,7 +740,7 @@ void onramp_peer_yield(struct onramp_peer *peer, unsigned long delay)
 	onramp_net_count(peer->onet, ONRAMP_N_FORWARD_YIELDS);
 }
 
-/* onramp_peers_exit() - free all peers of a namespace, which has no devices any more; process */
+/* onramp_peers_exit() - free all peers of a namespace without devices; process context */
 void onramp_peers_exit(struct onramp_net *onet)
 {
 	struct onramp_peer *peer, *next;

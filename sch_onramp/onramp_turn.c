@@ -64,7 +64,7 @@ void onramp_unthrottle(struct onramp_sched *q, struct onramp_flow *f)
 	onramp_list_add(&q->bands[f->band].old_flows, f);
 }
 
-/* onramp_recheck_all() - look again at all throttled flows, after a change of settings; its lock */
+/* onramp_recheck_all() - look at all throttled flows after a change of settings; qdisc's lock */
 void onramp_recheck_all(struct Qdisc *sch)
 {
 	struct onramp_sched *q = qdisc_priv(sch);
