@@ -2,6 +2,8 @@
 /*
  * onramp: /proc/net/onramp_peers
  */
+/* Before seq_file_net.h, which takes netns_tracker for known in RHEL 9.3. */
+#include <linux/netdevice.h>
 #include <linux/rhashtable.h>
 #include <linux/seq_file_net.h>
 
