@@ -35,7 +35,7 @@ outlive() {
 	trace_on timely_loss
 	in_ns "$C" bash -c "echo 10.77.4.2 5001 >$params/connect"
 	ns_del "$C"
-	wait_for 90 have_result
+	wait_for 30 have_result
 	trace_off "$KSFT_TMP/trace"
 	read -r _ timeouts _ changed <"$params/result"
 	echo "measured: $timeouts timeouts after the exit, $changed bytes changed"

@@ -42,13 +42,8 @@ static const unsigned int ksock_sizes[] = { 256, 512, 1024 };
 /* A rate or a number of events that nobody has. */
 #define KSOCK_FILL	0x5a
 
-/*
- * Two timeouts at least, as the first wait is doubled each time. On a kernel that is slow to take
- * the namespace down it has been doubled before: then until there is one.
- */
+/* Two timeouts at least, as the first wait is doubled each time. */
 #define KSOCK_WAIT_MS	4000
-#define KSOCK_MOST_MS	60000
-#define KSOCK_LOOK_MS	100
 
 struct ksock_net {
 	struct socket *sock;
@@ -190,7 +185,7 @@ module_param_cb(result, &result_ops, NULL, 0400);
 static void __net_exit ksock_net_exit(struct net *net)
 {
 	struct ksock_net *kn = net_generic(net, ksock_net_id);
-	unsigned int before, timeouts, changed, ms = 0;
+	unsigned int before, timeouts, changed;
 	struct inet_connection_sock *icsk;
 	struct ksock_memory *memory;
 
@@ -199,11 +194,8 @@ static void __net_exit ksock_net_exit(struct net *net)
 	icsk = inet_csk(kn->sock->sk);
 	memory = ksock_allocate();
 	before = READ_ONCE(icsk->icsk_retransmits);
-	do {
-		msleep(KSOCK_LOOK_MS);
-		ms += KSOCK_LOOK_MS;
-		timeouts = READ_ONCE(icsk->icsk_retransmits) - before;
-	} while (ms < KSOCK_WAIT_MS || (!timeouts && ms < KSOCK_MOST_MS));
+	msleep(KSOCK_WAIT_MS);
+	timeouts = READ_ONCE(icsk->icsk_retransmits) - before;
 	changed = ksock_free(memory);
 	sock_release(kn->sock);
 
