@@ -66,7 +66,8 @@ orphans() {
 	awk '$1 == "TCP:" { print $5 }' /proc/net/sockstat
 }
 
-# ksft_unload MODULE: within 20 s, or when the last timer that TCP has set for such a socket is over.
+# ksft_unload MODULE: within 20 s, or when the last timer that TCP has set for such a socket is
+# over.
 ksft_unload() {
 	wait_for 20 rmmod "$1" || { [ "$(orphans)" -gt 0 ] && wait_for 110 rmmod "$1"; }
 }
@@ -84,7 +85,7 @@ ksft_cleanup() {
 	sed 's/^/netns del /' "$KSFT_TMP/namespaces" | ip -force -batch -
 	while read -r line; do
 		eval "$line" >/dev/null || {
-			echo "# this could not be undone, with $(orphans) sockets without a process: $line"
+			echo "# not undone, with $(orphans) sockets without a process: $line"
 			status=1
 		}
 	done <"$KSFT_TMP/undo"
