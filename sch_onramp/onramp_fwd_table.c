@@ -259,15 +259,10 @@ static void onramp_fwd_age(struct work_struct *work)
 
 	rhashtable_walk_enter(&onet->forwarded, &iter);
 	rhashtable_walk_start(&iter);
-	while ((e = rhashtable_walk_next(&iter))) {
+	while ((e = onramp_walk_next(&iter))) {
 		/* The table grows: some are seen twice. */
 		if (!IS_ERR(e))
 			onramp_fwd_age_one(onet, e, ktime_get_ns());
-		if (need_resched()) {
-			rhashtable_walk_stop(&iter);
-			cond_resched();
-			rhashtable_walk_start(&iter);
-		}
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);

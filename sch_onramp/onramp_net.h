@@ -509,4 +509,15 @@ void onramp_link_follow(struct onramp_link *link, u8 was, u8 is);
 void onramp_link_restart(struct onramp_link *link);
 bool onramp_link_in_flight(const struct onramp_link *link, u64 *bytes);
 
+/* onramp_walk_next() - rhashtable_walk_next(), after a rest if the CPU is needed; may sleep */
+static inline void *onramp_walk_next(struct rhashtable_iter *iter)
+{
+	if (need_resched()) {
+		rhashtable_walk_stop(iter);
+		cond_resched();
+		rhashtable_walk_start(iter);
+	}
+	return rhashtable_walk_next(iter);
+}
+
 #endif /* _SCH_ONRAMP_NET_H */

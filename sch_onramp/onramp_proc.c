@@ -55,15 +55,10 @@ int onramp_peers_show(struct seq_file *seq, void *v)
 	seq_puts(seq, "local remote state connections rtt_us unanswered heard_ms\n");
 	rhashtable_walk_enter(&onramp_net(seq_file_single_net(seq))->peers, &iter);
 	rhashtable_walk_start(&iter);
-	while (!seq_has_overflowed(seq) && (peer = rhashtable_walk_next(&iter))) {
+	while (!seq_has_overflowed(seq) && (peer = onramp_walk_next(&iter))) {
 		/* The table grows: some come twice. */
 		if (!IS_ERR(peer))
 			onramp_peers_line(seq, peer);
-		if (need_resched()) {
-			rhashtable_walk_stop(&iter);
-			cond_resched();
-			rhashtable_walk_start(&iter);
-		}
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
