@@ -248,6 +248,11 @@ check-kubernetes: ## Test the driver container in a VM, and the manifests for Ku
 	@$(SETUP) packages vm fleets
 	@MAKEFLAGS= selftests/fleets/kubernetes
 
+.PHONY: check-services
+check-services: ## Test the units beside systemd-networkd and NetworkManager of Debian 12 in a VM, as root
+	@$(SETUP) packages vm fleets
+	@MAKEFLAGS= selftests/fleets/services
+
 .PHONY: check-onrampd
 check-onrampd: ## Test the daemons of three hosts: a queue from the first packet on: [KERNEL=6.1]
 	@$(SETUP) build vm

@@ -72,7 +72,7 @@ networks() {
 
 # What the tree has besides: to build modules and tools, and to install packages of both kinds.
 packages='linux-image-cloud-amd64 linux-headers-cloud-amd64 systemd-sysv dbus openssh-server python3 python3-apt kmod
-	gcc make iproute2 procps libnl-genl-3-200 libjansson4 podman crun rpm dnf createrepo-c xz-utils pkg-config
+	gcc make iproute2 procps network-manager libnl-genl-3-200 libjansson4 podman crun rpm dnf createrepo-c xz-utils pkg-config
 	libc6-dev libnl-3-dev libnl-genl-3-dev libjansson-dev libsystemd-dev libssl-dev'
 based=$CACHE/trees/fleets-$(echo "$packages" | cksum | cut -d ' ' -f 1).tar
 
@@ -87,7 +87,7 @@ base() {
 	networks
 	in_tree systemctl enable systemd-networkd ssh
 	in_tree systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer \
-		systemd-networkd-wait-online.service dev-ttyS0.device
+		systemd-networkd-wait-online.service dev-ttyS0.device NetworkManager.service
 	: >"$tree/etc/fstab"
 	rm -rf "$tree"/var/cache/apt/archives/*.deb
 	rm -f "$CACHE"/trees/fleets*.tar
