@@ -763,6 +763,25 @@ lab_acker_stats() {
 	done | awk '{ n[$1] += $2 } END { for (name in n) print name, n[name] }'
 }
 
+# lab_fields: functions of awk for a line of a trace: of NAME=VALUE a number, or a word.
+lab_fields='
+	function field(name,	part) {
+		split($0, part, " " name "=")
+		return part[2] + 0
+	}
+	function word(name,	part) {
+		split($0, part, " " name "=")
+		sub(/ .*/, "", part[2])
+		return part[2]
+	}
+'
+
+# lab_key: a key of onrampd, in the file key.
+lab_key() {
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >key
+	chmod 600 key
+}
+
 # lab_onramp_stats HOST...: of their qdiscs, sums: lines "NAME VALUE".
 lab_onramp_stats() {
 	for _host; do

@@ -117,6 +117,7 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	struct onramp_peer *peer = conn->peer;
 	u64 tx_ns = d->trip.tx_ns;
 	s64 d_ns = (s64)(ack->rx_ns - tx_ns);
+	bool ready;
 
 	if (d_ns > OR_CLOCKS_APART_NS || d_ns < -OR_CLOCKS_APART_NS)
 		return ONRAMP_IMPLAUSIBLE;
@@ -134,9 +135,9 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 	}
 	if (unlikely(d->proof))
 		onramp_conn_proof(conn, d, d_ns, payload);
-	if (!onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns))
-		return ONRAMP_Q_LEARNING;
-	return ONRAMP_UNDECIDED;
+	ready = onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns);
+	onramp_owd_acked(&peer->owd, d->trip.now_ns, d->trip.now_ns - tx_ns, d_ns);
+	return ready ? ONRAMP_UNDECIDED : ONRAMP_Q_LEARNING;
 }
 
 /*

@@ -128,6 +128,8 @@ static int onramp_put_baseline(struct sk_buff *msg, const struct onramp_peer *pe
 	    (owd->supported && onramp_put_u64(msg, ONRAMP_A_PATH_SUPPORT_AGE_NS,
 					      onramp_since_ns(now, owd->support_ns))) ||
 	    nla_put_u32(msg, ONRAMP_A_PATH_PAYLOAD, owd->payload) ||
+	    nla_put_s64(msg, ONRAMP_A_PATH_BASELINE_LEAST_NS, onramp_owd_least(owd, now),
+			ONRAMP_A_PATH_PAD) ||
 	    (onramp_owd_seeded(owd) &&
 	     onramp_put_u64(msg, ONRAMP_A_PATH_SEED_LEFT_NS,
 			    onramp_since_ns(owd->seed_until_ns, now))))

@@ -83,7 +83,7 @@ static int onramp_peer_seed(struct onramp_peer *peer, u64 now, const struct or_g
 	below_ns = onramp_owd_seed(&peer->owd, now, &at, seed->slope, seed->error_ns,
 				   seed->left_ns);
 	if (!below_ns) {
-		NL_SET_ERR_MSG(extack, "the path's own baseline is lower, or has support");
+		NL_SET_ERR_MSG(extack, "the path's own baseline is lower or has support, or OR-ACKs came sooner");
 		return -EEXIST;
 	}
 	if (seeded)

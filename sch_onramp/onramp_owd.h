@@ -42,6 +42,7 @@
  *	a seed, a line that other hosts know (PATH_SEED), while this path has no support:
  *		baseline = that line, until it expires or the path has support of its own
  *		samples below it lower it, as ever
+ *		no line is below rx - now of an OR-ACK: its packet had arrived before it
  *
  * Why support: packets that find the queue empty have the same delay, within the noise of the
  * timestamps, and their points are on one line. Even at 80 % load these are a fifth of all
@@ -193,6 +194,7 @@ struct onramp_owd_point {
  * @seed_ns:	when the seed was taken that is the baseline; 0: there is none
  * @seed_until_ns: when it expires
  * @seed_error_ns: by which it may be too low
+ * @least:	no baseline is below that: rx - now of an OR-ACK that arrived then
  * @rise:	slope of the last proof, if that was above the baseline, else 0
  * @sloped:	proofs have given a slope
  * @bucket:	number of the open bucket: time >> @shift
@@ -200,7 +202,7 @@ struct onramp_owd_point {
  * @min:	lowest sample of the open bucket
  * @point:	ring of the last buckets' lowest samples
  *
- * The caller serialises all access. 648 bytes, one for each path, not each flow.
+ * The caller serialises all access. 664 bytes, one for each path, not each flow.
  */
 struct onramp_owd {
 	struct onramp_owd_point ref;
@@ -223,6 +225,7 @@ struct onramp_owd {
 	u64	seed_ns;
 	u64	seed_until_ns;
 	u64	seed_error_ns;
+	struct onramp_owd_point least;
 	s32	rise;
 	u64	bucket;
 	struct onramp_owd_point low;
@@ -759,10 +762,46 @@ static inline bool onramp_owd_proof(struct onramp_owd *o, u64 t_ns, s64 d_ns, u3
 	return true;
 }
 
+/* onramp_owd_least() - return what no baseline is below at @t_ns, at any drift of the clocks */
+static inline s64 onramp_owd_least(const struct onramp_owd *o, u64 t_ns)
+{
+	return onramp_owd_line(&o->least, -ONRAMP_OWD_SLOPE_MAX, t_ns);
+}
+
+/**
+ * onramp_owd_acked() - take when an OR-ACK arrived
+ * @o: path, with its sample
+ * @now_ns: current time
+ * @took_ns: since the packet was sent
+ * @d_ns: rx - tx
+ *
+ * The packet had arrived by then, so its delay was at most @took_ns. A sample that is below what
+ * an OR-ACK has shown before is of a clock that was set.
+ */
+static inline void onramp_owd_acked(struct onramp_owd *o, u64 now_ns, u64 took_ns, s64 d_ns)
+{
+	struct onramp_owd_point p = { .t_ns = now_ns, .d_ns = d_ns - (s64)took_ns };
+	s64 least_ns = onramp_owd_least(o, now_ns);
+
+	if (!o->least.t_ns || now_ns - o->least.t_ns > (u64)ONRAMP_OWD_SPAN_NS ||
+	    p.d_ns >= least_ns || d_ns < least_ns)
+		o->least = p;
+}
+
 /* Has the path no support of its own that counts? */
 static inline bool onramp_owd_unsure(const struct onramp_owd *o, u64 t_ns)
 {
 	return !o->supported || onramp_since_ns(t_ns, o->support_ns) > ONRAMP_OWD_HOLD_NS;
+}
+
+/* Has the path had a point below a line lately? */
+static inline bool onramp_owd_above(const struct onramp_owd *o, const struct onramp_owd_point *at,
+				    s32 slope)
+{
+	const struct onramp_owd_point *p = onramp_owd_lowest(o, 0, o->count, slope);
+
+	return o->count &&
+	       onramp_owd_line(at, slope, p->t_ns) - p->d_ns > ONRAMP_OWD_TOLERANCE_NS;
 }
 
 /**
@@ -775,6 +814,8 @@ static inline bool onramp_owd_unsure(const struct onramp_owd *o, u64 t_ns)
  * @left_ns: for which it counts, at most ONRAMP_OWD_HOLD_NS
  *
  * It has to be below the baseline of the path, as no delay is shorter than that of the empty path.
+ * It may not be below onramp_owd_least() by more than its error: that bounds any lie by the round
+ * trip without the queue.
  *
  * Return: by which the baseline falls, ns; 0: the path knows better, and nothing changes.
  */
@@ -782,14 +823,14 @@ static inline u64 onramp_owd_seed(struct onramp_owd *o, u64 now_ns,
 				  const struct onramp_owd_point *at, s32 slope, u64 error_ns,
 				  u64 left_ns)
 {
-	s64 below_ns = onramp_owd_baseline(o, now_ns) - onramp_owd_line(at, slope, now_ns);
+	s64 d_ns = onramp_owd_line(at, slope, now_ns);
+	s64 below_ns = onramp_owd_baseline(o, now_ns) - d_ns;
 
 	if (!o->samples || !onramp_owd_unsure(o, now_ns) ||
-	    (!onramp_owd_seeded(o) && below_ns <= 0))
+	    (onramp_owd_seeded(o) ? onramp_owd_above(o, at, slope) : below_ns <= 0) ||
+	    d_ns + (s64)error_ns < onramp_owd_least(o, now_ns))
 		return 0;
-	o->ref = (struct onramp_owd_point) {
-		.t_ns = now_ns, .d_ns = onramp_owd_line(at, slope, now_ns),
-	};
+	o->ref = (struct onramp_owd_point) { .t_ns = now_ns, .d_ns = d_ns };
 	o->slope = slope;
 	o->low_count = 0;
 	o->seed_ns = now_ns;

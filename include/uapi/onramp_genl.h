@@ -197,6 +197,7 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_SUPPORT_AGE_NS,	/* u64: since it had support, ns; absent: it never had */
 	ONRAMP_A_PATH_PAYLOAD,		/* u32: of the packets that it is of, bytes */
 	ONRAMP_A_PATH_SEED_LEFT_NS,	/* u64: until the seed expires, ns; absent: no seed */
+	ONRAMP_A_PATH_BASELINE_LEAST_NS, /* s64: no baseline is below that at BASELINE_AT_NS, ns */
 
 	__ONRAMP_A_PATH_MAX,
 };

@@ -45,7 +45,7 @@ static void paths(const u8 *data)
 			.known = data[i] & 1, .state = data[i] >> 1 & 7, .domain = (u8)i,
 			.at_ns = NOW_NS - data[0] * 1000000LL, .slope = (int8_t)data[5] * 5000,
 			.baseline_ns = (int8_t)data[i] * 100000LL, .error_ns = data[6] * 100,
-			.payload = data[7] * 8, .rate_mbit = 10000, .rtt_ns = data[8] * 1000,
+			.payload = data[7] * 8, .rate_mbit = 10000, .least_ns = data[8] * -1000LL,
 		};
 
 		addr_of(0, p.local);

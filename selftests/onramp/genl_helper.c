@@ -125,6 +125,7 @@ static const struct attr path_attrs[] = {
 	{ "support_age_ns", ONRAMP_A_PATH_SUPPORT_AGE_NS, U64, NULL },
 	{ "payload", ONRAMP_A_PATH_PAYLOAD, U32, NULL },
 	{ "seed_left_ns", ONRAMP_A_PATH_SEED_LEFT_NS, U64, NULL },
+	{ "baseline_least_ns", ONRAMP_A_PATH_BASELINE_LEAST_NS, S64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 

@@ -4,10 +4,14 @@
 # Baselines that another program tells, by PATH_SEED: on a path that was never empty they show the
 # queue, they expire, and the kernel refuses them where it knows better. B is acker_helper, by whose
 # clock a packet comes 8 to 12 ms later than it does: that is the queue. One that stands still would be
-# taken for the path.
+# taken for the path. All that B sends takes 13 ms, as no OR-ACK arrives before its packet.
 . "$(dirname "$0")/onramp_lib.sh"
 
 QUEUE_NS=8000000
+
+# The way back, and what noise a slow machine may have.
+RETURN_NS=13000000
+NOISE_NS=20000000
 
 # What the model of the device's own wire may take off it.
 LEAST_NS=7000000
@@ -129,6 +133,10 @@ refuses() {
 	seeds=$(stat seeds)
 	before=$(path baseline_ns)
 	says -17 baseline_ns=1000000000
+	# OR-ACKs show that a packet takes longer.
+	says -17 baseline_ns=-1000000000
+	expect "no baseline is below, ns" "$(path baseline_least_ns)" -ge -$((RETURN_NS + NOISE_NS))
+	expect "no baseline is below, ns" "$(path baseline_least_ns)" -lt 0
 	says -116 "domain=$((($(path domain) + 1) % 256))"
 	says -34 baseline_slope=858994
 	says -34 baseline_at_ns=1
@@ -140,8 +148,8 @@ refuses() {
 	expect_same "only its name" "$(genl seed "local=$V4_A" "remote=$B4" | cut -d ' ' -f 2)" -22
 	expect_same "no privilege" "$("$KSFT_DIR/genl_helper" -n "$A" -u seed "local=$V4_A" "remote=$B4" |
 		cut -d ' ' -f 2)" -1
-	# Those two that the path itself refused.
-	expect "refused seeds" "$(stat seeds_refused)" -eq 2
+	# Those three that the path itself refused.
+	expect "refused seeds" "$(stat seeds_refused)" -eq 3
 	expect "seeds" "$(stat seeds)" -eq "$seeds"
 	expect "baseline after all, ns" "$(path baseline_ns)" -ge $((before - 1000000))
 	stop "$SPAWNED" KILL
@@ -155,6 +163,7 @@ ksft_plan 4
 ready
 serve "$B"
 acker_start
+tc -n "$B" qdisc replace dev b0 root netem delay 13ms limit 10000
 ksft_case "a seed shows the queue that was there from the first packet" shows_queue
 ksft_case "a seed expires" expires
 ksft_case "a packet below a seed lowers it" lowered

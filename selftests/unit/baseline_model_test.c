@@ -383,27 +383,6 @@ static void core__valid(void)
 	CHECK(!baseline_valid(&l));
 }
 
-static void core__plausible(void)
-{
-	s64 offset_ns = 123456 * US;
-
-	CHECK(baseline_plausible(offset_ns + 10, 10 - offset_ns, 0, 40, false));
-	CHECK(baseline_plausible(40, 40, 0, 40, false));
-	CHECK(!baseline_plausible(40, 41, 0, 40, false));
-	CHECK(baseline_plausible(40, 41, 1, 40, false));
-	CHECK(baseline_plausible(3, 2, 0, 40, false));
-	CHECK(!baseline_plausible(2, 2, 0, 40, false));
-	CHECK(baseline_plausible(2, 2, 1, 40, false));
-	CHECK(!baseline_plausible(100 * US, -200 * US, 1 * US, 40 * US, false));
-	/* One that may be too long is no bound from below. */
-	CHECK(baseline_plausible(2, 2, 0, 40, true));
-	CHECK(baseline_plausible(5, -5, 0, 40, true));
-	CHECK(!baseline_plausible(5, -6, 0, 40, true));
-	CHECK(!baseline_plausible(40, 41, 0, 40, true));
-	/* Without any nothing agrees with it. */
-	CHECK(!baseline_plausible(1, 0, 0, 0, true));
-}
-
 /* What was known a second ago, between clocks that drift apart by 50 ppm. */
 static void core__predict(void)
 {
@@ -576,7 +555,6 @@ int main(int argc, char **argv)
 		KTAP_CASE(core__floors),
 		KTAP_CASE(core__kept),
 		KTAP_CASE(core__valid),
-		KTAP_CASE(core__plausible),
 		KTAP_CASE(core__predict),
 		KTAP_CASE(core__extremes),
 		KTAP_CASE(model__same),

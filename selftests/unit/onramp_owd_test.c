@@ -624,10 +624,12 @@ static double path_sample(struct path *p, double at, double queue)
 {
 	u64 t = p->t + (u64)at;
 	s64 excess;
+	bool ready;
 
-	if (!onramp_owd_sample(&p->o, t, (s64)(path_base(p, t) + queue), 1448, &excess))
-		return -1;
-	return (double)excess;
+	ready = onramp_owd_sample(&p->o, t, (s64)(path_base(p, t) + queue), 1448, &excess);
+	/* What its OR-ACK takes besides. */
+	onramp_owd_acked(&p->o, t, (u64)(s64)(queue + 200000), (s64)(path_base(p, t) + queue));
+	return ready ? (double)excess : -1;
 }
 
 /* Eight samples in the next bucket, at its start, and so on; the last one's excess. */
@@ -1233,6 +1235,58 @@ static void owd__seeded(void)
 	CHECK_NEAR(path_sample(&p, 1, 1400 * US), 1400 * US, 10);
 }
 
+/* No packet arrives after its OR-ACK, which bounds what others may say. */
+static void owd__seed_too_low(void)
+{
+	struct path p;
+	s64 base_ns;
+	u64 at;
+
+	path_init(&p, -50e-6);
+	path_stands(&p, 200e6);
+	/* The fastest OR-ACK takes 30 us, another one more. */
+	at = p.t - 1000000;
+	base_ns = (s64)path_base(&p, at);
+	onramp_owd_acked(&p.o, at, 1030000, base_ns + 1000000);
+	CHECK_EQ(onramp_owd_least(&p.o, at), base_ns - 30000);
+	onramp_owd_acked(&p.o, p.t, 200000, (s64)path_base(&p, p.t));
+	/* Clocks may drift by 200 ppm, and these do by 50. */
+	CHECK_NEAR(onramp_owd_least(&p.o, p.t) - path_base(&p, p.t), -30150, 2);
+	CHECK_EQ(path_seed(&p, -1000000 * US), 0);
+	CHECK_EQ(path_seed(&p, -31500), 0);
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_UNSUPPORTED);
+	/* It may be too low by its error, 700 ns. */
+	CHECK(path_seed(&p, -30500));
+	CHECK_EQ(path_state(&p), ONRAMP_BASELINE_SEEDED);
+	/* Its next OR-ACKs bound the next one, too. */
+	onramp_owd_acked(&p.o, p.t, 20000, (s64)path_base(&p, p.t));
+	CHECK_EQ(path_seed(&p, -30500), 0);
+	CHECK(path_seed(&p, 0));
+	/* Where none is as fast for 34 s, the way back is longer. */
+	at = p.t + ONRAMP_OWD_SPAN_NS + 1;
+	base_ns = (s64)path_base(&p, at);
+	onramp_owd_acked(&p.o, at, 50000000, base_ns);
+	CHECK_EQ(onramp_owd_least(&p.o, at), base_ns - 50000000);
+	/* The receiver's clock is set back by a second. */
+	onramp_owd_acked(&p.o, at, 60000000, base_ns - 1000000 * US);
+	CHECK_EQ(onramp_owd_least(&p.o, at), base_ns - 1060000000);
+}
+
+/* A lie raises a seed no higher than the path's own delays are. */
+static void owd__seed_too_high(void)
+{
+	struct path p;
+
+	path_init(&p, 0);
+	path_stands(&p, 200e6);
+	CHECK(path_seed(&p, 0));
+	/* 1200 us and more are in the queue. */
+	CHECK_EQ(path_seed(&p, 1000000 * US), 0);
+	CHECK_EQ(path_seed(&p, 1300 * US), 0);
+	CHECK_NEAR(path_error(&p), 0, 2);
+	CHECK(path_seed(&p, 1000 * US));
+}
+
 /* The path knows better: lower samples, support, a proof. */
 static void owd__seed_ends(void)
 {
@@ -1319,6 +1373,8 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__synced),
 		KTAP_CASE(owd__error),
 		KTAP_CASE(owd__seeded),
+		KTAP_CASE(owd__seed_too_low),
+		KTAP_CASE(owd__seed_too_high),
 		KTAP_CASE(owd__seed_ends),
 		KTAP_CASE(owd__what_is_known),
 		/*

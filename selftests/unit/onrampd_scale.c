@@ -196,7 +196,7 @@ static void kernel(u64 a, s64 now)
 			.slope = congested(a, b) ? 0 : rate(b) - rate(a),
 			.baseline_ns = line(a, b, now) + offset(a), .error_ns = 1100,
 			.domain = domain(b), .rate_mbit = 10000, .payload = 1448,
-			.rtt_ns = 2 * delay(a, b) + 10 * US + (congested(a, b) ? 2000 * US : 0),
+			.least_ns = mono(b, now) + offset(b) - mono(a, now) - delay(b, a) - 10 * US,
 			.state = congested(a, b) ? CLUSTER_UNSUPPORTED : CLUSTER_SUPPORTED,
 		};
 

@@ -101,7 +101,7 @@ void check_onrampd_refuted(struct doctor *d)
 	if (hosts.n)
 		found(d, &(struct found) {
 			.evidence = json_pack("{s:i}", "hosts", (int)hosts.n),
-			.summary = text("round trips contradict what %u host%s say%s: %s", hosts.n,
+			.summary = text("OR-ACKs contradict what %u host%s say%s: %s", hosts.n,
 					plural(hosts.n), hosts.n == 1 ? "s" : "", hosts.s).s,
 			.why = "its clock was set a moment ago, or it lies; nothing that it says is used",
 			.action = "if it stays: restart onrampd there, or take the key from it",

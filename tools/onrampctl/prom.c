@@ -386,7 +386,7 @@ static void put_onrampd(FILE *f, const json_t *now)
 		{ "strangers", "messages of hosts that the kernel does not know, or too many" },
 		{ "forged", "messages with another key" },
 		{ "replayed", "messages that came twice, or late" },
-		{ "refuted", "rounds in which a host's lines contradicted its round trip" },
+		{ "refuted", "rounds in which a host's lines contradicted its OR-ACKs" },
 		{ "seeds", "baselines that the kernel was told" },
 		{ "refused", "baselines that the kernel did not take" },
 		{ "probes", "PROBEs that were sent" },

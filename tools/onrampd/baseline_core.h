@@ -140,9 +140,6 @@ struct baseline_answer {
 	int64_t least_ns;
 };
 
-/* Least part of a round trip that its two ways take on the wire, as a shift: 1/8. */
-#define BASELINE_PLAUSIBLE_SHIFT	3
-
 /* baseline_valid() - return whether a line is within the limits of this file */
 static inline bool baseline_valid(const struct baseline_line *line)
 {
@@ -483,27 +480,6 @@ static inline bool baseline_predict(const struct baseline_answer *before, int64_
 		now->least_ns = BASELINE_NONE;
 	now->line = line;
 	return true;
-}
-
-/**
- * baseline_plausible() - return whether a host's line agrees with a round trip to it
- * @there_ns: b of the path to it
- * @back_ns: b of the path back, as the host says
- * @error_ns: sum of their errors
- * @rtt_ns: lowest round trip, by one clock; 0: not known
- * @most: it may have been longer than the path's, in queues of hosts
- *
- * The sum is free of clocks, and about a round trip: large packets take longer than the OR-ACK of
- * that, and the rest of it is the hosts', which is not most of it. So a host cannot say that its
- * path is far shorter than the round trip to it, or far longer.
- */
-static inline bool baseline_plausible(int64_t there_ns, int64_t back_ns, int64_t error_ns,
-				      int64_t rtt_ns, bool most)
-{
-	int64_t sum_ns = there_ns + back_ns;
-
-	return sum_ns - error_ns <= 2 * rtt_ns &&
-	       sum_ns + error_ns >= (most ? 0 : rtt_ns >> BASELINE_PLAUSIBLE_SHIFT);
 }
 
 #endif /* BASELINE_CORE_H */

@@ -77,8 +77,7 @@ enum cluster_state {
  * @at_ns: CLOCK_MONOTONIC
  * @slope: Q32
  * @error_ns: of it
- * @rtt_ns: RTT of the empty path, 0: not known
- * @rtt_tcp: it is by TCP, from socket to socket, and may be longer
+ * @least_ns: no baseline is below that, likewise
  * @rate_mbit: of the link
  * @payload: bytes
  * @acks: OR-ACKs so far
@@ -94,8 +93,7 @@ struct cluster_path {
 	int64_t at_ns;
 	int32_t slope;
 	int64_t error_ns;
-	int64_t rtt_ns;
-	bool rtt_tcp;
+	int64_t least_ns;
 	uint32_t rate_mbit;
 	uint32_t payload;
 	uint64_t acks;
@@ -148,7 +146,6 @@ struct cluster_clock {
  * @seen: round in which the kernel last knew it
  * @has_path: @path is valid
  * @path: to it
- * @own: the same, when the kernel last had no seed for it
  * @first_ns: when there was an OR-ACK of it for the first time
  * @acks_ns: when there last was a new one
  * @acks_from: OR-ACKs until @from_ns, which begins a second
@@ -171,7 +168,6 @@ struct cluster_host {
 	uint64_t seen;
 	bool has_path;
 	struct cluster_path path;
-	struct cluster_path own;
 	int64_t first_ns;
 	int64_t acks_ns;
 	uint64_t acks_from;
@@ -343,8 +339,6 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 		return true;
 	host->has_path = true;
 	host->path = *path;
-	if (path->known && path->state != CLUSTER_SEEDED)
-		host->own = *path;
 	memcpy(host->local, path->local, 16);
 	return true;
 }
@@ -611,33 +605,38 @@ static inline void cluster_told(struct cluster *c, unsigned int i, const struct 
 	cluster_line(c, &line);
 }
 
-/* Does what a peer tells of the way to this host agree with the round trip? */
+/*
+ * Does what a peer tells of the way to this host agree with the OR-ACKs that came by it? They show
+ * by how much its clock is ahead at least: a clean line can be higher only by what a full packet
+ * takes longer. And no sum of two ways is below 0.
+ */
 static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now_ns)
 {
 	const struct cluster_host *host = &c->host[i];
-	/* A seed is no evidence for the lines that it was computed from. */
-	const struct cluster_path *p = &host->own;
-	int64_t age_ns = now_ns - p->at_ns;
+	const struct cluster_path *p = &host->path;
+	int64_t clock_ns = cluster_clock_at(c, now_ns), age_ns = now_ns - p->at_ns;
 	unsigned int k;
 
-	if (!host->has_path || !host->path.known || !p->known || p->domain != host->path.domain)
+	if (!host->has_path || !p->known)
 		return true;
 	for (k = 0; k < host->report.n; k++) {
 		const struct report_line *l = &host->report.line[k];
-		int64_t there_ns;
+		int64_t back_ns;
 
 		if (cluster_named(c, l->addr) || !c->clocked || l->domain != c->domain)
 			continue;
 		if (l->value_ns >= BASELINE_MAX_NS || l->value_ns <= -BASELINE_MAX_NS ||
 		    l->slope > BASELINE_SLOPE_MAX || l->slope < -BASELINE_SLOPE_MAX)
 			return false;
-		there_ns = cluster_at(p->baseline_ns, p->slope, age_ns) -
-			   cluster_clock_at(c, now_ns);
-		return baseline_plausible(there_ns, cluster_at(l->value_ns, l->slope,
-							       now_ns - host->report_ns),
-					  p->error_ns + l->error_ns +
-					  age_ns / 1000000 * BASELINE_WANDER_PPM,
-					  host->path.rtt_ns, host->path.rtt_tcp);
+		back_ns = cluster_at(l->value_ns, l->slope, now_ns - host->report_ns) - clock_ns;
+		if (l->clean && cluster_at(p->least_ns, -BASELINE_SLOPE_MAX, age_ns) + back_ns >
+				cluster_error(l->error_ns + CLUSTER_MARGIN_NS, 0, p->rate_mbit,
+					      host->hops))
+			return false;
+		/* A seed is no evidence for the lines that it was computed from. */
+		return p->state == CLUSTER_SEEDED ||
+		       cluster_at(p->baseline_ns, p->slope, age_ns) + back_ns +
+		       p->error_ns + l->error_ns >= 0;
 	}
 	return true;
 }
@@ -711,6 +710,16 @@ static inline bool cluster_svm(const struct probe_way *w, int64_t now_ns,
 	return true;
 }
 
+/* Is a line of the path to a host, now, below what its OR-ACKs allow? */
+static inline bool cluster_too_low(const struct cluster_host *host, const struct baseline_line *line,
+				   int64_t now_ns)
+{
+	const struct cluster_path *p = &host->path;
+
+	return host->has_path && p->known && line->value_ns + line->error_ns <
+	       cluster_at(p->least_ns, -BASELINE_SLOPE_MAX, now_ns - p->at_ns);
+}
+
 /* What PROBEs say of the path to a host; a clean line of before stays for a while. */
 static inline void cluster_probed(struct cluster *c, struct cluster_host *host, int64_t now_ns)
 {
@@ -724,7 +733,7 @@ static inline void cluster_probed(struct cluster *c, struct cluster_host *host, 
 	if (!cluster_same_clock(host, host->probe.domain) ||
 	    !(c->huygens ? cluster_svm(&host->probe, now_ns, &line) :
 	      probe_line(&host->probe, now_ns, PROBE_NOISE_NS, &line)) ||
-	    (host->probed.known && !line.clean))
+	    (host->probed.known && !line.clean) || cluster_too_low(host, &line, now_ns))
 		return;
 	host->probed = (struct cluster_path) {
 		.known = true, .baseline_ns = line.value_ns, .at_ns = now_ns, .slope = line.slope,
@@ -855,12 +864,9 @@ static inline void cluster_means(struct cluster *c)
 	huygens_clocks(edges, k, c->mean, hosts);
 }
 
-/* A value within the bounds. */
-static inline int64_t cluster_within(const struct cluster_clock *k, int64_t ns, int64_t now_ns)
+/* A value within two bounds. */
+static inline int64_t cluster_within(int64_t ns, int64_t least_ns, int64_t most_ns)
 {
-	int64_t least_ns = cluster_bound(k, CLUSTER_LEAST, now_ns);
-	int64_t most_ns = cluster_bound(k, CLUSTER_MOST, now_ns);
-
 	return ns < least_ns ? least_ns : ns > most_ns ? most_ns : ns;
 }
 
@@ -916,7 +922,7 @@ static inline void cluster_clock_of(struct cluster *c, unsigned int i, int64_t n
 		      (now.ns[CLUSTER_MOST] - now.ns[CLUSTER_LEAST]) / 2;
 	now.mean_slope = now.slope[CLUSTER_LEAST];
 	if (mean->known) {
-		now.mean_ns = cluster_within(&now, mean->ns, now_ns);
+		now.mean_ns = cluster_within(mean->ns, now.ns[CLUSTER_LEAST], now.ns[CLUSTER_MOST]);
 		now.mean_slope = (int32_t)llround(mean->slope);
 	}
 	*k = now;
@@ -933,9 +939,8 @@ static inline int64_t cluster_ahead(const struct cluster_host *host, int64_t now
 {
 	int64_t most_ns = cluster_bound(&host->clock, CLUSTER_MOST, now_ns);
 	int64_t least_ns = cluster_bound(&host->clock, CLUSTER_LEAST, now_ns);
-	int64_t ns = cluster_within(&host->clock,
-				    cluster_at(host->clock.mean_ns, host->clock.mean_slope,
-					       now_ns - host->clock.at_ns), now_ns);
+	int64_t ns = cluster_within(cluster_at(host->clock.mean_ns, host->clock.mean_slope,
+					       now_ns - host->clock.at_ns), least_ns, most_ns);
 
 	*error_ns = most_ns - ns > ns - least_ns ? most_ns - ns : ns - least_ns;
 	return ns;
@@ -1034,6 +1039,8 @@ static inline void cluster_solve(struct cluster *c, int64_t now_ns)
 		if (!host->seen || !cluster_usable(host, now_ns))
 			continue;
 		host->refuted = !cluster_agrees(c, i, now_ns);
+		if (host->refuted)
+			host->before_ns = 0;
 		for (k = 0; !host->refuted && k < host->report.n; k++)
 			cluster_told(c, i, &host->report.line[k], now_ns);
 	}

@@ -76,8 +76,8 @@ static int on_path(struct nl_msg *msg, void *arg)
 	p.acks = attr_number(tb[ONRAMP_A_PATH_ACKS], 0);
 	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);
 	p.rate_mbit = (uint32_t)(attr_number(tb[ONRAMP_A_PATH_LINE_RATE], 0) / 125000);
-	p.rtt_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_EMPTY_RTT_NS], 0);
-	p.rtt_tcp = attr_number(tb[ONRAMP_A_PATH_EMPTY_KIND], 0) != ONRAMP_EMPTY_OR_ACK;
+	p.least_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_LEAST_NS],
+					  (uint64_t)-BASELINE_MAX_NS);
 	cluster_path(c, &p);
 	return NL_OK;
 }
