@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * onramp: a peer as netlink shows it, and its events
+ * onramp: a peer as netlink and /proc/net/onramp_peers show it, and its events
  */
+/* Before seq_file_net.h, which takes netns_tracker for known in RHEL 9.3. */
+#include <linux/netdevice.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file_net.h>
 
 #include <or_path.h>
 
@@ -50,8 +54,17 @@ u8 onramp_path_state(const struct onramp_peer *peer)
 	return READ_ONCE(peer->answered) ? ONRAMP_PATH_SUBSCRIBED : ONRAMP_PATH_ASKED;
 }
 
-/* onramp_peer_read() - read what netlink and /proc/net/onramp_peers show of a peer; no lock */
-void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now)
+/* A peer without its lock; rtt_us: U32_MAX: unknown; heard_ms: if it has answered. */
+struct onramp_peer_now {
+	u8	state;
+	bool	answered;
+	u32	connections;
+	u32	rtt_us;
+	u32	unanswered;
+	u32	heard_ms;
+};
+
+static void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now)
 {
 	now->answered = READ_ONCE(peer->answered);
 	now->state = onramp_path_state(peer);
@@ -172,6 +185,65 @@ int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer)
 	spin_unlock_bh(&peer->lock);
 	return err;
 }
+
+/* /proc/net/onramp_peers --------------------------------------------------- */
+
+static void onramp_peers_addr(struct seq_file *seq, const struct or_addrs *addrs, bool remote)
+{
+	const void *addr = remote ? addrs->raddr : addrs->laddr;
+
+	if (addrs->family == AF_INET)
+		seq_printf(seq, "%pI4", addr);
+	else
+		seq_printf(seq, "%pI6c", addr);
+	if (remote && addrs->scope)
+		seq_printf(seq, "%%%u", addrs->scope);
+	seq_putc(seq, ' ');
+}
+
+static void onramp_peers_line(struct seq_file *seq, const struct onramp_peer *peer)
+{
+	static const char *const states[] = {
+		[ONRAMP_PATH_ASKED] = "asked", [ONRAMP_PATH_SUBSCRIBED] = "subscribed",
+		[ONRAMP_PATH_SILENT] = "silent",
+	};
+	struct onramp_peer_now now;
+
+	onramp_peer_read(peer, &now);
+	onramp_peers_addr(seq, &peer->addrs, false);
+	onramp_peers_addr(seq, &peer->addrs, true);
+	seq_printf(seq, "%s %u ", states[now.state], now.connections);
+	if (now.rtt_us == U32_MAX)
+		seq_puts(seq, "- ");
+	else
+		seq_printf(seq, "%u ", now.rtt_us);
+	seq_printf(seq, "%u ", now.unanswered);
+	if (now.answered)
+		seq_printf(seq, "%u\n", now.heard_ms);
+	else
+		seq_puts(seq, "-\n");
+}
+
+/* onramp_peers_show() - write the file; again from the start if it is longer than the buffer */
+int onramp_peers_show(struct seq_file *seq, void *v)
+{
+	struct rhashtable_iter iter;
+	struct onramp_peer *peer;
+
+	seq_puts(seq, "local remote state connections rtt_us unanswered heard_ms\n");
+	rhashtable_walk_enter(&onramp_net(seq_file_single_net(seq))->peers, &iter);
+	rhashtable_walk_start(&iter);
+	while (!seq_has_overflowed(seq) && (peer = onramp_walk_next(&iter))) {
+		/* The table grows: some come twice. */
+		if (!IS_ERR(peer))
+			onramp_peers_line(seq, peer);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	return 0;
+}
+
+/* Events ------------------------------------------------------------------- */
 
 /* A path with an event. */
 struct onramp_path_event {

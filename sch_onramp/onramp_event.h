@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A peer as netlink shows it, and its events
+ * A peer as netlink and /proc show it, and its events
  */
 #ifndef _SCH_ONRAMP_EVENT_H
 #define _SCH_ONRAMP_EVENT_H
 
 #include "onramp_net.h"
 
-/**
- * struct onramp_peer_now - state of a peer
- * @state: ONRAMP_PATH_*
- * @answered: a message with the right tag has come
- * @connections: that are followed
- * @rtt_us: shortest RTT of them when they began, us; U32_MAX: unknown
- * @unanswered: SUBSCRIBEs since the last OR-ACK
- * @heard_ms: with @answered: since the last message with the right tag, ms
- */
-struct onramp_peer_now {
-	u8	state;
-	bool	answered;
-	u32	connections;
-	u32	rtt_us;
-	u32	unanswered;
-	u32	heard_ms;
-};
+struct seq_file;
 
 int onramp_put_u64(struct sk_buff *msg, int attr, u64 value);
 int onramp_put_addrs(struct sk_buff *msg, const struct or_addrs *addrs);
 u8 onramp_path_state(const struct onramp_peer *peer);
-void onramp_peer_read(const struct onramp_peer *peer, struct onramp_peer_now *now);
 int onramp_put_path(struct sk_buff *msg, struct onramp_peer *peer);
+int onramp_peers_show(struct seq_file *seq, void *v);
 void __onramp_peer_notify(struct onramp_peer *peer);
 void __onramp_shared_notify(struct onramp_qdisc_shared *shared);
 

@@ -9,9 +9,9 @@
 #include <or_delay.h>
 
 #include "onramp_conn.h"
+#include "onramp_event.h"
 #include "onramp_flow.h"
 #include "onramp_fwd_table.h"
-#include "onramp_proc.h"
 
 unsigned int onramp_net_id __read_mostly;
 
