@@ -244,6 +244,40 @@ static void probe__line(void)
 	CHECK(!probe_line(&a, now + 2 * SEC, PROBE_NOISE_NS, &line));
 }
 
+/* A host that does not know this one yet answers no pair, and none is lost. */
+static void probe__first_echo(void)
+{
+	struct baseline_line line;
+	unsigned int i;
+
+	clear();
+	for (i = 0; i < 40; i++) {
+		struct probe p = { .session = A, .echo = B };
+
+		if (i < 12)
+			probe_send(&a, &p, 0);
+		else
+			CHECK(pair(0, 0));
+		now += 40 * MS;
+	}
+	CHECK_EQ(probe_lost(&a), 0);
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(line.clean);
+	/* Later ones are. */
+	for (i = 0; i < 20; i++) {
+		struct probe p = { .session = A, .echo = B };
+
+		if (i < 10)
+			probe_send(&a, &p, 0);
+		else
+			pair(0, 0);
+		now += 40 * MS;
+	}
+	CHECK_EQ(probe_lost(&a), 10);
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(!line.clean);
+}
+
 /* The queue never ends: it wanders; or it stands, and the buffer is full. */
 static void probe__unclean(void)
 {
@@ -368,6 +402,7 @@ int main(void)
 		KTAP_CASE(probe__samples),
 		KTAP_CASE(probe__replays),
 		KTAP_CASE(probe__line),
+		KTAP_CASE(probe__first_echo),
 		KTAP_CASE(probe__unclean),
 		KTAP_CASE(probe__least_sum),
 	};

@@ -124,6 +124,7 @@ struct probe_points {
  * @last: count of the last pair from it
  * @domain: of its receive clock
  * @lost: a bit for each of the last pairs to it, 1: no ECHO; the last one is bit 0
+ * @echoed: session of the host that has sent an ECHO
  * @to: samples of the way to it
  * @from: samples of the way from it
  * @utc_ns: its CLOCK_REALTIME less its receive clock, not before @utc_at_ns
@@ -137,6 +138,7 @@ struct probe_way {
 	uint64_t last;
 	uint8_t domain;
 	uint32_t lost;
+	uint64_t echoed;
 	struct probe_points to;
 	struct probe_points from;
 	int64_t utc_ns;
@@ -356,6 +358,18 @@ static inline bool probe_heard(struct probe_way *w, const struct probe *p, uint6
 	return true;
 }
 
+/* The first ECHO of a session: pairs of before had none since they were not proven. */
+static inline void probe_answers(struct probe_way *w, uint64_t session, uint64_t count)
+{
+	unsigned int i;
+
+	for (i = 0; i < PROBE_PAIRS; i++)
+		if (w->sent[i].count < count)
+			w->sent[i].count = 0;
+	w->lost = 0;
+	w->echoed = session;
+}
+
 /* probe_echoed() - take an ECHO; false: it does not count */
 static inline bool probe_echoed(struct probe_way *w, const struct probe *p, uint64_t session,
 				uint64_t own)
@@ -365,6 +379,8 @@ static inline bool probe_echoed(struct probe_way *w, const struct probe *p, uint
 	if (p->session != session || p->echo != own || !pair || pair->arrived_ns[1] ||
 	    !probe_time(p->time_ns[0]) || !probe_time(p->time_ns[1]))
 		return false;
+	if (w->echoed != session)
+		probe_answers(w, session, p->count);
 	probe_clock(w, p->domain);
 	pair->arrived_ns[0] = p->time_ns[0];
 	pair->arrived_ns[1] = p->time_ns[1];
