@@ -244,6 +244,25 @@ static void probe__line(void)
 	CHECK(!probe_line(&a, now + 2 * SEC, PROBE_NOISE_NS, &line));
 }
 
+/* A clock's rate changes by 10 ppm: the newest samples count, if they are on a line. */
+static void probe__wanders(void)
+{
+	struct baseline_line line;
+	unsigned int i;
+
+	clear();
+	for (i = 0; i < 50; i++) {
+		s64 ahead_ns = i < 25 ? 0 : (i - 25) * 400;
+
+		pair(ahead_ns, ahead_ns);
+		now += 40 * MS;
+	}
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(line.clean);
+	CHECK_NEAR(line.value_ns, truth(now) + 25 * 400, 20);
+	CHECK_NEAR(line.slope, 4294967296.0 / 20000, 2000);
+}
+
 /* A host that does not know this one yet answers no pair, and none is lost. */
 static void probe__first_echo(void)
 {
@@ -298,7 +317,7 @@ static void probe__unclean(void)
 	/* It falls at first, and then ends: no line goes on like that. */
 	clear();
 	for (i = 0; i < 50; i++) {
-		s64 queue_ns = (i < 25 ? 25 - i : 0) * 50 * US + 2 * US;
+		s64 queue_ns = (i < 25 ? 25 - i : 0) * 50 * US + 2 * US + i % 3 * 200;
 
 		pair(queue_ns, queue_ns);
 		now += 40 * MS;
@@ -402,6 +421,7 @@ int main(void)
 		KTAP_CASE(probe__samples),
 		KTAP_CASE(probe__replays),
 		KTAP_CASE(probe__line),
+		KTAP_CASE(probe__wanders),
 		KTAP_CASE(probe__first_echo),
 		KTAP_CASE(probe__unclean),
 		KTAP_CASE(probe__least_sum),

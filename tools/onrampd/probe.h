@@ -8,9 +8,9 @@
  *
  * A pair is coded if its PROBEs arrived as far apart as they left: no packets of others came
  * between them (Huygens: Geng et al., NSDI 2018). Others have no samples. The line below the last
- * 64 samples, of two seconds at most, is the baseline of the path, as in onramp_owd.h. It is clean
- * if a quarter of them is near it, and few pairs got lost: a buffer that is full delays all
- * packets alike, and drops some.
+ * 64 samples, of two seconds at most, is the baseline of the path, as in onramp_owd.h; of half a
+ * second, if all of these are on it. It is clean if a quarter of them is near it, and few pairs
+ * got lost: a buffer that is full delays all packets alike, and drops some.
  *
  * A PROBE tells as well when the pair before it left, by the sender's receive clock. So B has
  * samples of the same way, and with those of its own pairs samples of both ways.
@@ -66,6 +66,8 @@
 #define PROBE_PART		4
 #define PROBE_NEAR		2
 #define PROBE_SLOPE		250000
+/* The newest samples are on a line of their own if all are within this, ns. */
+#define PROBE_SHARP_NS		100
 /* Of the last 32 pairs this many may get lost. */
 #define PROBE_LOST		4
 /* A sample this far above the lowest one is of no use, ns: products of two fit into 64 bits. */
@@ -477,14 +479,58 @@ static inline unsigned int probe_lost(const struct probe_way *w)
 }
 
 /**
+ * struct probe_fit - the line below points
+ * @on: a point of it
+ * @slope: Q32
+ * @near_ns: as many as were asked for are within that
+ */
+struct probe_fit {
+	struct probe_point on;
+	int64_t slope;
+	int64_t near_ns;
+};
+
+/*
+ * Of all lines below all points it is the one with the least sum of distances: the edge of the
+ * hull at the mean time (Moon et al., INFOCOM 1999).
+ */
+static inline void probe_fit(const struct probe_point *points, unsigned int n, unsigned int need,
+			     struct probe_fit *fit)
+{
+	struct probe_point hull[PROBE_POINTS];
+	int64_t mean_ns = 0;
+	unsigned int i, k;
+
+	for (i = 0; i < n; i++)
+		mean_ns += points[i].t_ns;
+	mean_ns /= (int64_t)n;
+	k = probe_hull(points, n, hull);
+	for (i = 1; i + 1 < k && hull[i].t_ns <= mean_ns; i++)
+		;
+	fit->on = hull[i - 1];
+	fit->slope = (hull[i].d_ns - fit->on.d_ns) * (1LL << 32) / (hull[i].t_ns - fit->on.t_ns);
+	fit->near_ns = probe_near(points, n, &fit->on, fit->slope, need);
+}
+
+/* The newest points that a line may be of: how many older ones there are. */
+static inline unsigned int probe_older(const struct probe_point *points, unsigned int n)
+{
+	unsigned int i = n;
+
+	while (i && (n - i < PROBE_MIN ||
+		     points[n - 1].t_ns - points[i].t_ns < PROBE_SPAN_NS))
+		i--;
+	return i;
+}
+
+/**
  * probe_line() - compute the baseline of the way to a host
  * @w: way
  * @now_ns: CLOCK_MONOTONIC
  * @noise_ns: of timestamps, the error of the best line
  * @line: value, slope, error and whether it is clean are set: other clock less own CLOCK_MONOTONIC
  *
- * Of all lines below all samples it is the one with the least sum of distances: the edge of the
- * hull at the mean time (Moon et al., INFOCOM 1999).
+ * Rates of clocks wander: if the newest samples alone are on a line, older ones do not count.
  *
  * A line that is not clean is a bound at any drift of the clocks: it rises by the most that they
  * may.
@@ -494,33 +540,29 @@ static inline unsigned int probe_lost(const struct probe_way *w)
 static inline bool probe_line(const struct probe_way *w, int64_t now_ns, int64_t noise_ns,
 			      struct baseline_line *line)
 {
-	struct probe_point points[PROBE_POINTS], hull[PROBE_POINTS];
-	unsigned int i, n, k, need;
-	int64_t low_ns, mean_ns = 0, slope, near_ns;
-	const struct probe_point *a;
+	struct probe_point points[PROBE_POINTS];
+	unsigned int i, n, older;
+	struct probe_fit fit;
+	int64_t low_ns;
 
 	n = probe_recent(&w->to, now_ns, points, &low_ns);
 	if (n < PROBE_MIN || points[n - 1].t_ns - points[0].t_ns < PROBE_SPAN_NS)
 		return false;
-	for (i = 0; i < n; i++)
-		mean_ns += points[i].t_ns;
-	mean_ns /= (int64_t)n;
-	k = probe_hull(points, n, hull);
-	for (i = 1; i + 1 < k && hull[i].t_ns <= mean_ns; i++)
-		;
-	a = &hull[i - 1];
-	slope = (hull[i].d_ns - a->d_ns) * (1LL << 32) / (hull[i].t_ns - a->t_ns);
-	need = n / PROBE_PART > PROBE_MIN ? n / PROBE_PART : PROBE_MIN;
-	near_ns = probe_near(points, n, a, slope, need);
-	line->clean = near_ns <= PROBE_NEAR * noise_ns &&
-		      near_ns <= (points[n - 1].t_ns - points[0].t_ns) / PROBE_SLOPE &&
-		      slope <= BASELINE_SLOPE_MAX && slope >= -BASELINE_SLOPE_MAX &&
+	older = probe_older(points, n);
+	probe_fit(points + older, n - older, n - older, &fit);
+	if (fit.near_ns > PROBE_SHARP_NS) {
+		older = 0;
+		probe_fit(points, n, n / PROBE_PART > PROBE_MIN ? n / PROBE_PART : PROBE_MIN, &fit);
+	}
+	line->clean = fit.near_ns <= PROBE_NEAR * noise_ns &&
+		      fit.near_ns <= (points[n - 1].t_ns - points[older].t_ns) / PROBE_SLOPE &&
+		      fit.slope <= BASELINE_SLOPE_MAX && fit.slope >= -BASELINE_SLOPE_MAX &&
 		      probe_lost(w) <= PROBE_LOST;
 	if (line->clean) {
-		line->value_ns = low_ns + a->d_ns - ((a->t_ns * slope) >> 32);
-		line->slope = (int32_t)slope;
+		line->value_ns = low_ns + fit.on.d_ns - ((fit.on.t_ns * fit.slope) >> 32);
+		line->slope = (int32_t)fit.slope;
 		/* It is known at the mean time, and used a second later. */
-		line->error_ns = noise_ns + 2 * near_ns;
+		line->error_ns = noise_ns + 2 * fit.near_ns;
 		return true;
 	}
 	/* The slope is that of a queue. What is left is a bound, at any drift of the clocks. */
