@@ -8,26 +8,26 @@
  *
  *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
  *	base     = max(D + W + q / 2, 23 us + q)
- *	w        = (4 us + 0.15 q) x
+ *	w        = (23 us + q) x / 6
  *	Thigh    = base + v + w + noise
  *	Tlow     = (D + W + Thigh) / 2
- *	delta    = C / 500 / x, times 2 D / 35 us within 1 to 8
+ *	delta    = C / 500 / x, times D / 23 us within 1 to 8
  *
  *	RTT < Tlow:	R += max(N delta, g R) + h / 2 * max(0, 7/8 R' - R)
  *	RTT > Thigh:	R *= 1 - 0.3 s (1 - Thigh / RTT)
  *	gradient <= 0, or RTT < the one before, or t > 5/2 Thigh:
  *			R += delta
- *	else:		R *= 1 - 0.3 s max(0, gradient - (0.1 v + 0.4 max(0, v - w / 3)) / t)
+ *	else:		R *= 1 - 0.3 s max(0, gradient - alpha v / t)
  *
  *	s        = min(1, t / RTT)
  *	h        = (Tlow - RTT) / (Tlow - D - W)
- *	g        = smaller of h t / 2 ms and (Tlow - RTT) / 8 t
+ *	g        = smaller of h t / 2 ms and (Tlow - RTT) / 8 (t + RTT)
  *	R'       = highest R at which an RTT was below Tlow since the last loss; each run of
  *	           cuts, from one such RTT to the next, takes 1/8 of it, but not if an RTT was
- *	           above 3 Thigh: then R returns to R' in place of 7/8 R'
+ *	           above 5/2 Thigh: then R returns to R' in place of 7/8 R'
  *	t        = time since the last update
- *	N        = 5 once RTTs were below Tlow for seven updates and a millisecond, where the RTT is
- *	           below D + (Thigh - D - W) / 6; else 1
+ *	N        = 8 once RTTs were below Tlow for 2 ms and eight updates, where the RTT is below
+ *	           D + (Thigh - D - W) / 8; else 1
  *
  * A loss takes lost / sent + max(0, RTT - Thigh) / (Thigh - D - W) of R. Nothing takes more than
  * half.
@@ -43,27 +43,30 @@
  *    at the receiver's NIC for segments that this host sends, behind one that leaves and another
  *    one; without q in base the flow would give way to this. If no wire is known D may contain q,
  *    and base is max(D + W, 23 us + q).
- *  - v. Segments that meet make RTTs vary, too, and there the gradient is right, mostly: up to w /
- *    3, v is theirs. If no wire is known max(0, v - w) is added to Thigh in place of noise: v above
- *    w is then the work of a CPU.
+ *  - w. A flow that has the link for itself may have a sixth of that base as a queue.
+ *  - v. Of independent RTTs the smoothed difference is alpha v, about: alpha sqrt(2 / (2 - alpha))
+ *    of their standard deviation, which is 0.9 v. If no wire is known max(0, v - w) is added to
+ *    Thigh in place of noise: v above w is then the work of a CPU.
  *  - g. Others' bursts cut a rate within tens of microseconds, and steps of delta alone bring it
  *    back in 20 ms. So where there is room a rate grows in proportion to itself, by e in 2 ms at
- *    most. If all flows of a link grow by g in the time t that passes before they see it, the queue
- *    becomes longer by g t: that is an eighth of the room.
+ *    most. Flows of a link that grow by g see it with the decision after the next RTT: meanwhile
+ *    the queue becomes longer by g (t + RTT), an eighth of the room.
  *  - R'. When a burst of others is over, the capacity that it took is free again. R' is a rate at
  *    which this flow has found room. A burst is one run of cuts, though RTTs between Tlow and Thigh
  *    let the rate rise meanwhile. A connection that joins others has more than its share at first.
  *    It found no room at that rate, which is no R'. The rate returns to 7/8 of R': smaller cuts
  *    stand, those of flows that share a link, since cuts make rates equal. Where cuts go on, R'
  *    becomes less with each run of them. Flows whose rates follow the queue keep it below 2 Thigh.
- *    What makes it longer than 3 began without them, and none of R' is lost for it.
+ *    What makes it longer than 5/2 began without them, and none of R' is lost for it.
  *  - s. A cut shows an RTT later, and in a queue of others' bursts an RTT has several updates. It
  *    is the paper's scale of updates, for the RTT in place of minRTT.
- *  - Which gradients cut. Two RTTs further apart than a queue lasts are independent, and one above
- *    Tlow mostly follows one below it. So the gradient of a flow with few segments would be
- *    positive as a rule, and slow flows would stay slow.
+ *  - Which gradients cut. A queue lasts for about its own length in time. Two RTTs further apart
+ *    than the longest queue of these flows are independent, and one above Tlow mostly follows one
+ *    below it. So the gradient of a flow with few segments would be positive as a rule, and slow
+ *    flows would stay slow.
  *  - N. Increase is hyperactive near D only: with W decisions come late, and overshoot. The paper's
- *    five RTTs are less than the dips of a fast flow's queue in its steady state.
+ *    five RTTs are less than the dips of a fast flow's queue in its steady state. After a
+ *    millisecond in place of two, the first of 256 flows keep ten times the others' rate.
  *  - Loss. A bad cable loses packets without a queue. The share of a window that was lost is what
  *    the path does not carry. RTT is that of the packets behind the lost one, when TCP enters a
  *    recovery. Later losses of that recovery count by the first term only. A buffer that is shorter
@@ -83,56 +86,36 @@
 /* Lowest base of the thresholds, ns. */
 #define TIMELY_AUTO_BASE_NS	23000U
 
-/* Thigh - base, ns, for a flow that has the link for itself: this and 0.15 q. */
-#define TIMELY_AUTO_TARGET_NS	4000U
-
-/* One for x and for q's share in Thigh: Q10. 0.15 is 154 / 1024. */
+/* x and delta's factor in Q10, shares in Q20. */
 #define TIMELY_AUTO_SHIFT	10
-#define TIMELY_AUTO_SEGMENT_Q10	154U
+#define TIMELY_AUTO_RISE_SHIFT	20
 
-/* So many halves of Thigh after an RTT the queue is another one. */
+/* Thigh - base of a flow that has the link for itself is that part of 23 us + q. */
+#define TIMELY_AUTO_TARGET	6U
+
+/* A queue longer than so many halves of Thigh is of others, and after that time it is another. */
 #define TIMELY_AUTO_LASTS	5U
-
-/* Of v, tenths that are noise beside the first, above that part of what chance makes. */
-#define TIMELY_AUTO_NOISE	4U
-#define TIMELY_AUTO_OWN		3U
 
 /* beta, of both decreases, in Q30: 0.3. */
 #define TIMELY_AUTO_BETA	322122547U
 
-/* C / delta of a flow that has the link for itself. */
+/* C / delta of a flow that has the link for itself and a D of 23 us or less. */
 #define TIMELY_AUTO_STEPS	500U
 
-/* RTT at which an update, 2 D, has that step, ns; and the most that longer ones have. */
-#define TIMELY_AUTO_STEP_NS	35000U
-#define TIMELY_AUTO_STEP_MAX	8U
+/* Below Tlow a rate grows by e in that time at most, ns; after that time it is hyperactive. */
+#define TIMELY_AUTO_RISE_NS	(1U << 21)
 
 /*
- * Below Tlow a rate grows by e in that time at most, ns; and by no more than what fills 1/8 of the
- * room before the next update, if all flows of a link do the same.
+ * An eighth is little: of the room, what flows fill before they see it; of R', what a run of cuts
+ * takes; of Thigh - D - W, a queue that is next to none. Eight are many: updates before hyperactive
+ * increase, its steps, and the most by which a long D multiplies delta.
  */
-#define TIMELY_AUTO_RISE_NS	2000000U
-#define TIMELY_AUTO_RISE_SHIFT	20
-#define TIMELY_AUTO_ROOM_SHIFT	3
+#define TIMELY_AUTO_LITTLE_SHIFT 3
 
-/*
- * And it returns to R' less this part of it, which a run of cuts takes from R' as well; but to all
- * of R' after RTTs above this many times Thigh.
- */
-#define TIMELY_AUTO_KEPT_SHIFT	3
-#define TIMELY_AUTO_BURST	3U
-
-/*
- * Hyperactive increase: each update below Tlow counts its time in units of 2^14 ns, 1 to
- * 10 of them, and 64 are needed: a millisecond, and seven updates.
- */
+/* Time below Tlow is counted in units of 2^14 ns; and N. */
 #define TIMELY_AUTO_HAI_SHIFT	14
-#define TIMELY_AUTO_HAI_MOST	10U
-#define TIMELY_AUTO_HAI_COUNT	64U
-#define TIMELY_AUTO_HAI_FACTOR	5U
-
-/* And it is over where the RTT is longer than D by that part of Thigh - D - W. */
-#define TIMELY_AUTO_HAI_PART	6U
+#define TIMELY_AUTO_HAI_COUNT	(TIMELY_AUTO_RISE_NS >> TIMELY_AUTO_HAI_SHIFT)
+#define TIMELY_AUTO_HAI_FACTOR	(1U << TIMELY_AUTO_LITTLE_SHIFT)
 
 /**
  * struct timely_auto - the parameters of a flow at this moment
@@ -175,9 +158,7 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 	/* ACKs wait for the other host's segments. Without a wire D may contain q. */
 	base_ns = timely_auto_path_ns(f) + (f->unwired ? 0 : a->segment_ns / 2);
 	base_ns = max_t(u64, base_ns, TIMELY_AUTO_BASE_NS + a->segment_ns);
-	own_ns = TIMELY_AUTO_TARGET_NS +
-		 (a->segment_ns * TIMELY_AUTO_SEGMENT_Q10 >> TIMELY_AUTO_SHIFT);
-	own_ns = min_t(u64, own_ns, TIMELY_MAX_RTT_NS);
+	own_ns = (TIMELY_AUTO_BASE_NS + a->segment_ns) / TIMELY_AUTO_TARGET;
 	a->chance_ns = own_ns * a->spread_q10 >> TIMELY_AUTO_SHIFT;
 	a->t_high_ns = base_ns + f->dev_ns + a->chance_ns;
 	/* What v is above w is the work of a CPU. */
@@ -208,8 +189,8 @@ static inline u64 timely_auto_rise_q20(const struct timely_flow *f, const struct
 	time_q20 = div64_u64(min_t(u64, elapsed_ns, TIMELY_AUTO_RISE_NS) <<
 			     TIMELY_AUTO_RISE_SHIFT, TIMELY_AUTO_RISE_NS);
 	return min_t(u64, div64_u64(time_q20 * room_ns, empty_ns),
-		     div64_u64(room_ns << (TIMELY_AUTO_RISE_SHIFT - TIMELY_AUTO_ROOM_SHIFT),
-			       elapsed_ns));
+		     div64_u64(room_ns << (TIMELY_AUTO_RISE_SHIFT - TIMELY_AUTO_LITTLE_SHIFT),
+			       elapsed_ns + rtt_ns));
 }
 
 static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool hai,
@@ -217,17 +198,16 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 					struct timely_result *res)
 {
 	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
-	u64 ns = clamp_t(u64, 2 * (u64)f->base_ns, TIMELY_AUTO_STEP_NS,
-			 TIMELY_AUTO_STEP_MAX * TIMELY_AUTO_STEP_NS);
+	u32 ns = clamp_t(u32, f->base_ns, TIMELY_AUTO_BASE_NS,
+			 TIMELY_AUTO_BASE_NS << TIMELY_AUTO_LITTLE_SHIFT);
 
 	if (f->app_limited) {
 		res->held = true;
 		return;
 	}
-	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 35 us in Q10 below 2^13. */
+	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 23 us in Q10 up to 2^13. */
 	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
-	step_q = (step_q * div64_u64(ns << TIMELY_AUTO_SHIFT, TIMELY_AUTO_STEP_NS)) >>
-		 TIMELY_AUTO_SHIFT;
+	step_q = (step_q * ((ns << TIMELY_AUTO_SHIFT) / TIMELY_AUTO_BASE_NS)) >> TIMELY_AUTO_SHIFT;
 	/* Rates in Q16 have 54 bits: 34 of them times a rise of 21. */
 	f->rate_q += max_t(u64, hai ? step_q * TIMELY_AUTO_HAI_FACTOR : step_q,
 			   (f->rate_q >> TIMELY_AUTO_RISE_SHIFT) * rise_q20);
@@ -241,7 +221,7 @@ static inline void timely_auto_return(struct timely_flow *f, const struct timely
 				      u64 rtt_ns)
 {
 	u64 path_ns = timely_auto_path_ns(f), share_q20;
-	u32 less = f->burst ? 0 : f->before >> TIMELY_AUTO_KEPT_SHIFT;
+	u32 less = f->burst ? 0 : f->before >> TIMELY_AUTO_LITTLE_SHIFT;
 	u64 goal_q = timely_coarse_to_rate(f->before - less);
 
 	if (!f->goes_back || f->app_limited || goal_q <= f->rate_q)
@@ -264,14 +244,14 @@ static inline void timely_auto_remember(struct timely_flow *f, const struct time
 	case TIMELY_BRANCH_HIGH:
 	case TIMELY_BRANCH_DECREASE:
 		f->burst = (f->doubted && f->burst) ||
-			   f->mean_ns > TIMELY_AUTO_BURST * a->t_high_ns;
+			   2 * (u64)f->mean_ns > TIMELY_AUTO_LASTS * a->t_high_ns;
 		f->doubted = 1;
 		return;
 	case TIMELY_BRANCH_INCREASE:
 		return;
 	}
 	if (f->doubted && !f->burst)
-		before -= before >> TIMELY_AUTO_KEPT_SHIFT;
+		before -= before >> TIMELY_AUTO_LITTLE_SHIFT;
 	f->before = max_t(u32, before, timely_coarse_rate(f));
 	f->goes_back = 1;
 	f->doubted = 0;
@@ -281,27 +261,24 @@ static inline void timely_auto_remember(struct timely_flow *f, const struct time
 static inline bool timely_auto_hai(struct timely_flow *f, const struct timely_auto *a,
 				   u64 rtt_ns, u64 elapsed_ns)
 {
-	u64 time = clamp_t(u64, elapsed_ns >> TIMELY_AUTO_HAI_SHIFT, 1, TIMELY_AUTO_HAI_MOST);
+	u64 time = clamp_t(u64, elapsed_ns >> TIMELY_AUTO_HAI_SHIFT, 1,
+			   TIMELY_AUTO_HAI_COUNT >> TIMELY_AUTO_LITTLE_SHIFT);
 
 	if (rtt_ns <= a->t_high_ns ? rtt_ns >= a->t_low_ns || f->doubted : !f->doubted)
 		f->neg_count = 0;
 	if (rtt_ns < a->t_low_ns)
 		f->neg_count = (u8)min_t(u64, f->neg_count + time, 255);
 	return f->neg_count >= TIMELY_AUTO_HAI_COUNT && rtt_ns < f->base_ns +
-		(a->t_high_ns - timely_auto_path_ns(f)) / TIMELY_AUTO_HAI_PART;
+		((a->t_high_ns - timely_auto_path_ns(f)) >> TIMELY_AUTO_LITTLE_SHIFT);
 }
 
-/* The share by which RTTs became longer, less what is noise, Q30. */
-static inline u64 timely_auto_growth(const struct timely_flow *f, const struct timely_auto *a,
-				     u64 elapsed_ns)
+/* The share by which RTTs became longer, less what is noise, alpha v, Q30: 22 and 20 bits. */
+static inline u64 timely_auto_growth(const struct timely_flow *f, u64 elapsed_ns)
 {
-	u64 noise, growth;
+	u64 noise = div64_u64((u64)f->dev_ns << (TIMELY_SLOPE_SHIFT - TIMELY_AUTO_ALPHA_SHIFT),
+			      elapsed_ns);
+	u64 growth = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
 
-	/* 22, 3 and 20 bits; elapsed_ns is at most 10 s. */
-	noise = f->dev_ns + TIMELY_AUTO_NOISE *
-		(f->dev_ns - min_t(u64, f->dev_ns, a->chance_ns / TIMELY_AUTO_OWN));
-	noise = div64_u64(noise << TIMELY_SLOPE_SHIFT, 10 * elapsed_ns);
-	growth = (u64)f->slope_q > noise ? (u64)f->slope_q - noise : 0;
 	return growth << (TIMELY_FRAC_SHIFT - TIMELY_SLOPE_SHIFT);
 }
 
@@ -353,7 +330,7 @@ static inline void timely_auto_decide(struct timely_flow *f, const struct timely
 		cut = div64_u64((rtt_ns - a->t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
 	} else {
 		res->branch = TIMELY_BRANCH_DECREASE;
-		cut = timely_auto_growth(f, a, elapsed_ns);
+		cut = timely_auto_growth(f, elapsed_ns);
 		if (f->app_limited) {
 			res->held = true;
 			return;

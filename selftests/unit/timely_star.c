@@ -161,7 +161,7 @@ static void begin(const struct star *s, u64 cap_bps)
 
 		fl->joiner = i >= old;
 		fl->base = (s->base2_us && i >= s->flows / 2 ? s->base2_us : s->base_us) * 1e-6;
-		path_ns = s->at_once ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0;
+		path_ns = s->at_once || s->known ? (u32)(fl->base * 1e9 + s->irq_us * 2e3) : 0;
 		timely_auto_set_wait(&fl->f, (u64)(s->irq_us * 1500));
 		timely_auto_set_wired(&fl->f, !s->unwired);
 		timely_auto_start(&fl->f, starts ? cap_bps / (u64)(i / s->hosts + 1) : (u64)fair,

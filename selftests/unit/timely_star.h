@@ -32,6 +32,7 @@
  * @burst_s:	mean time from one burst to the next, of a Poisson process
  * @gaps:	the receiver acknowledges each second packet, and flows see how far apart these left
  * @at_once:	all flows start at once; else they begin at their fair share
+ * @known:	flows know the RTT of the empty path, as they do if they start at once
  * @joiners:	so many of the flows start at @join_s
  * @leavers:	so many stop at @join_s
  * @join_s:	see there
@@ -64,7 +65,7 @@ struct star {
 	unsigned int segment;
 	double noise_us, spike_us, spikes, irq_us, acks_us;
 	double burst, burst_s;
-	bool at_once;
+	bool at_once, known;
 	int joiners, leavers;
 	double join_s, route_us, route_s, back_s, low_us, from_s, until_s;
 	unsigned int seed;
