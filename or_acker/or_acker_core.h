@@ -122,7 +122,7 @@
  * After a drain the first packet of a flow has an OR-ACK at once, for this many of a sender.
  * A flow whose packets are this far apart has been silent, ns.
  */
-#define OR_ACKER_DRAIN_PROBES		8
+#define OR_ACKER_DRAIN_PROBES		64
 #define OR_ACKER_SILENCE_NS		20000ULL
 
 /* Depth of a token bucket, ns at its rate: 1 ms. */

@@ -387,7 +387,7 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdis
 	u32 seq = ntohl(tcp_hdr(skb)->seq), payload = skb->len - headers, mss;
 	const u32 *una = &conn->una;
 	u64 tx_ns, cum_ns;
-	bool first;
+	bool first, drained;
 
 	/* Without answers a record is of no use. */
 	if (READ_ONCE(conn->peer->silent)) {
@@ -419,13 +419,13 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdis
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(conn, now);
+	drained = onramp_tx_drained(&conn->ring, (u64)atomic64_read(&conn->peer->drained));
 	if (likely(tp)) {
 		una = &tp->snd_una;
 	} else {
 		/* The time of a silence says nothing of the rate either. */
-		if (unlikely(onramp_fwd_is_break(queued_ns, conn->ring.sent_ns,
-						 conn->trip_ns) ||
-			     conn->ring.sent_ns < (u64)atomic64_read(&conn->peer->drained)))
+		if (unlikely(drained || onramp_fwd_is_break(queued_ns, conn->ring.sent_ns,
+							    conn->trip_ns)))
 			onramp_fwd_meter_break(&conn->meter);
 		onramp_fwd_meter_add(&conn->meter, skb->len, now);
 		/* Once in a while is enough for a field with cache lines of its own. */

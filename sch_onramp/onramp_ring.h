@@ -6,6 +6,7 @@
  *	  starts on the wire when the newest record ends there: extend that record
  *	  otherwise: a new one, unless too many are in flight
  *	  sent before: records that it overlaps lose their time (Karn)
+ *	the path was silent since the flow last sent (a drain): forget all records
  *
  *	OR-ACK: the record that has the sequence number
  *
@@ -61,9 +62,11 @@ struct onramp_tx {
  * @mask:	a power of two less one, >= 3
  * @head:	where the next one goes, counts up
  * @count:	valid records, <= @mask + 1
- * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
- * @all:	the flow had no more to send when it last sent
  * @skipped:	packets that were not recorded since the newest record, < 2^@shift
+ * @all:	the flow had no more to send when it last sent; read without the lock
+ * @shift:	one of 2^@shift is recorded, <= ONRAMP_TX_SHIFT_MAX
+ * @resends:	what has left since the last drain had left before, too
+ * @top:	sequence number after all that had left before the last drain, if @resends
  * @next:	sequence number after the last packet sent, if there is a record
  * @una:	snd_una when it was last read
  * @base:	not after the start of any record, nor much before that of the oldest
@@ -81,9 +84,11 @@ struct onramp_txring {
 	u32	mask;
 	u32	head;
 	u32	count;
-	u16	shift;
+	u16	skipped;
 	bool	all;
-	u32	skipped;
+	u8	shift : 4;
+	u8	resends : 1;
+	u32	top;
 	u32	next;
 	u32	una;
 	u32	base;
@@ -201,6 +206,10 @@ static inline bool onramp_tx_add(struct onramp_txring *r, u32 start, u32 end,
 	r->sent_ns = max_t(u64, r->sent_ns, tx_ns);
 	if ((s32)(end - start) <= 0)
 		return false;
+	if (r->resends) {
+		again = (s32)(start - r->top) < 0;
+		r->resends = again;
+	}
 	/* A number farther back is of another connection with these ports. */
 	if (r->count && r->next - start - 1 < ONRAMP_MAX_WINDOW) {
 		onramp_tx_spoil(r, start, end);
@@ -273,6 +282,29 @@ static inline bool onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 		onramp_tx_at(r, 0)->wait_ns = (u32)min_t(u64, tx_ns - out_ns, U32_MAX);
 	r->end_ns = tx_ns + onramp_own_ns(byte_time, start, end);
 	return again;
+}
+
+/**
+ * onramp_tx_drained() - forget all records if a drain of the path has begun since the last packet
+ * @r: ring
+ * @drained_ns: end of the last silence, or before that when its probe may leave
+ *
+ * To be called before a packet is recorded. All that left before the silence has arrived or is
+ * lost. So if the probe is sent again, as it often is where the queue overflowed, an OR-ACK about
+ * it is of its last copy.
+ *
+ * Return: whether they are forgotten.
+ */
+static inline bool onramp_tx_drained(struct onramp_txring *r, u64 drained_ns)
+{
+	if (r->sent_ns >= drained_ns)
+		return false;
+	if (r->count) {
+		r->top = r->next;
+		r->resends = true;
+	}
+	r->count = 0;
+	return true;
 }
 
 /**

@@ -305,6 +305,33 @@ static void txring__retransmission_of_what_is_unknown(void)
 	}
 }
 
+/* After a silence of the path data has the time of its last copy, also if that is sent again. */
+static void txring__drained(void)
+{
+	ring_setup();
+	onramp_tx_add(&ring, 100, 200, 10, 0, &una);
+	onramp_tx_add(&ring, 200, 300, 20, 0, &una);
+	CHECK(!onramp_tx_drained(&ring, 20));
+	CHECK_EQ(tx_of(200), 10);
+	CHECK(onramp_tx_drained(&ring, 21));
+	/* It is evidence of loss all the same. */
+	CHECK(onramp_tx_add(&ring, 100, 200, 30, 0, &una));
+	CHECK_EQ(tx_of(200), 30);
+	CHECK_EQ(tx_of(300), 0);
+	CHECK(onramp_tx_add(&ring, 250, 300, 40, 0, &una));
+	CHECK_EQ(tx_of(300), 40);
+	CHECK(!onramp_tx_add(&ring, 300, 400, 50, 0, &una));
+	CHECK(!onramp_tx_add(&ring, 400, 500, 60, 0, &una));
+	CHECK(onramp_tx_add(&ring, 100, 200, 70, 0, &una));
+	CHECK_EQ(tx_of(200), 0);
+	/* Half of the numbers later. */
+	CHECK(!onramp_tx_add(&ring, 0x80000200, 0x80000300, 80, 0, &una));
+	/* Nothing was recorded, so nothing is known to have left before. */
+	ring_setup();
+	CHECK(onramp_tx_drained(&ring, 80));
+	CHECK(!onramp_tx_add(&ring, 0xffffff00, 0xffffff80, 90, 0, &una));
+}
+
 /* Idle since what was sent last, if that was all; not while that waits for the wire. */
 static void txring__idle(void)
 {
@@ -319,6 +346,7 @@ static void txring__idle(void)
 
 static const struct ktap_case cases[] = {
 	KTAP_CASE(txring__idle),
+	KTAP_CASE(txring__drained),
 	KTAP_CASE(txring__find),
 	KTAP_CASE(txring__forgets_the_oldest),
 	KTAP_CASE(txring__wraps),

@@ -806,6 +806,7 @@ static void drain__silence(void)
 	packet_at(NOW, 100, false);
 	CHECK_EQ(packet_at(NOW + 20000, 100, false), OR_ACKER_NEXT_NOTHING);
 	or_acker_path_drains(&path);
+	CHECK_EQ(path.probes, OR_ACKER_DRAIN_PROBES);
 	CHECK_EQ(packet_at(NOW + 39999, 100, false), OR_ACKER_NEXT_NOTHING);
 	/* In a train there was none. */
 	CHECK_EQ(or_acker_track_packet(&track, &rules, &path, &train), OR_ACKER_NEXT_NOTHING);
@@ -815,6 +816,7 @@ static void drain__silence(void)
 	CHECK(or_acker_track_take(&track));
 	CHECK_EQ(track.packets, 5);
 	track.due = false;
+	path.probes = 8;
 	for (i = 0; i < 8; i++) {
 		CHECK_EQ(packet_at(NOW + (i + 1) * MS, 100, false), OR_ACKER_NEXT_SEND);
 		or_acker_path_probed(&path);
