@@ -137,7 +137,9 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 		onramp_conn_proof(conn, d, d_ns, payload);
 	ready = onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns);
 	onramp_owd_acked(&peer->owd, d->trip.now_ns, d->trip.now_ns - tx_ns, d_ns);
-	return ready ? ONRAMP_UNDECIDED : ONRAMP_Q_LEARNING;
+	if (!ready)
+		return ONRAMP_Q_LEARNING;
+	return ONRAMP_UNDECIDED;
 }
 
 /*

@@ -711,8 +711,8 @@ static inline bool cluster_svm(const struct probe_way *w, int64_t now_ns,
 }
 
 /* Is a line of the path to a host, now, below what its OR-ACKs allow? */
-static inline bool cluster_too_low(const struct cluster_host *host, const struct baseline_line *line,
-				   int64_t now_ns)
+static inline bool cluster_too_low(const struct cluster_host *host,
+				   const struct baseline_line *line, int64_t now_ns)
 {
 	const struct cluster_path *p = &host->path;
 
