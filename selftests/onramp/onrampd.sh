@@ -107,6 +107,15 @@ daemon() {
 	spawn in_ns "$ns" "${ONRAMPD:-onrampd}" --key "${KEY:-$KSFT_TMP/key}" --run "$run" "$@"
 }
 
+# all_daemons: one on each host; the caller's array daemons has their numbers, in the order A, B, C.
+all_daemons() {
+	local ns
+
+	for ns in "$A" "$B" "$C"; do
+		daemon "$ns"; daemons+=("$SPAWNED")
+	done
+}
+
 # doctor_has CODE: the doctor in A finds that, by the status of A's daemon.
 doctor_has() {
 	ln -sfn "$KSFT_TMP/run-$A" /run/onrampd
@@ -216,13 +225,11 @@ cold() {
 
 # The same over IPv6.
 cold6() {
-	local flows=() daemons=() before ns
+	local flows=() daemons=() before
 
 	begins $V6_A $B6 $C6
 	before=$(path $C6 baseline_ns)
-	for ns in "$A" "$B" "$C"; do
-		daemon "$ns"; daemons+=("$SPAWNED")
-	done
+	all_daemons
 	wait_for 60 path_is $C6 baseline -eq 5
 	expect "baseline lower by, ns" $((before - $(path $C6 baseline_ns))) -ge $((QUEUE_NS - NOISE_NS))
 	no_queue
@@ -236,7 +243,7 @@ lower_by() {
 
 # C sends no data: PROBEs tell the way back, and no two clocks of or_acker are needed.
 one_way() {
-	local flows=() daemons=() before ns to=10.77.1.5
+	local flows=() daemons=() before to=10.77.1.5
 
 	# An address that A knows no path to.
 	ip -n "$C" addr add $to/24 dev c0
@@ -248,9 +255,7 @@ one_way() {
 	flow "$A" $to; flows+=("$SPAWNED")
 	wait_for 60 path_is $to acks -ge 200
 	before=$(path $to baseline_ns)
-	for ns in "$A" "$B" "$C"; do
-		daemon "$ns"; daemons+=("$SPAWNED")
-	done
+	all_daemons
 	wait_for 60 lower_by $to "$before" $((QUEUE_NS - NOISE_NS)) || {
 		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/run-$C/status.json"
 		genl dump path
@@ -266,14 +271,12 @@ one_way() {
 # C says that its clock is a second ahead of what its packets show: nothing that it says is used, also
 # if A's daemon begins while all that the kernel has is a seed.
 liar() {
-	local flows=() daemons=() before to=10.77.1.7 ns
+	local flows=() daemons=() before to=10.77.1.7
 
 	ip -n "$C" addr add $to/24 dev c0
 	begins $V4_A $B4 $to
 	before=$(path $to baseline_ns)
-	for ns in "$A" "$B" "$C"; do
-		daemon "$ns"; daemons+=("$SPAWNED")
-	done
+	all_daemons
 	wait_for 60 path_is $to baseline -eq 5
 	expect_same "faults of onrampd" "$(faults)" ""
 	stops "${daemons[0]}" "${daemons[2]}"

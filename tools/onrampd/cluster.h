@@ -605,6 +605,12 @@ static inline void cluster_told(struct cluster *c, unsigned int i, const struct 
 	cluster_line(c, &line);
 }
 
+/* What no baseline of a path is below now, at any drift of the clocks. */
+static inline int64_t cluster_least(const struct cluster_path *p, int64_t now_ns)
+{
+	return cluster_at(p->least_ns, -BASELINE_SLOPE_MAX, now_ns - p->at_ns);
+}
+
 /*
  * Does what a peer tells of the way to this host agree with the OR-ACKs that came by it? They show
  * by how much its clock is ahead at least: a clean line can be higher only by what a full packet
@@ -629,7 +635,7 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 		    l->slope > BASELINE_SLOPE_MAX || l->slope < -BASELINE_SLOPE_MAX)
 			return false;
 		back_ns = cluster_at(l->value_ns, l->slope, now_ns - host->report_ns) - clock_ns;
-		if (l->clean && cluster_at(p->least_ns, -BASELINE_SLOPE_MAX, age_ns) + back_ns >
+		if (l->clean && cluster_least(p, now_ns) + back_ns >
 				cluster_error(l->error_ns + CLUSTER_MARGIN_NS, 0, p->rate_mbit,
 					      host->hops))
 			return false;
@@ -717,7 +723,7 @@ static inline bool cluster_too_low(const struct cluster_host *host,
 	const struct cluster_path *p = &host->path;
 
 	return host->has_path && p->known && line->value_ns + line->error_ns <
-	       cluster_at(p->least_ns, -BASELINE_SLOPE_MAX, now_ns - p->at_ns);
+	       cluster_least(p, now_ns);
 }
 
 /* What PROBEs say of the path to a host; a clean line of before stays for a while. */
