@@ -309,6 +309,10 @@ small_liar() {
 	}
 	expect "baseline lower by, ns" $((before - $(path $to baseline_ns))) -le $((QUEUE_NS + NOISE_NS))
 	expect_same "the path to B" "$(path $B4 baseline)" 3
+	knows $B4 || {
+		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/run-$B/status.json"
+		fail "no clock of B"
+	}
 	expect "the clock of B moved, ns" "$(distance "$(status_of $B4 ahead_ns)" "$clock")" -le 500000
 	echo "measured: baseline lower by $(((before - $(path $to baseline_ns)) / 1000)) us, the clock of B moved by $(($(status_of $B4 ahead_ns) - clock)) ns"
 	no_queue

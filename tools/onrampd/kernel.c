@@ -18,16 +18,20 @@ _Static_assert((int)CLUSTER_SEEDED == (int)ONRAMP_BASELINE_SEEDED, "states of a 
 
 /* Bytes of a part of a dump: the largest that the kernel sends. */
 #define DUMP_BYTES	(1 << 15)
+/* A dump is asked for so often, if a table is resized meanwhile. */
+#define DUMP_TRIES	3
 
 /**
  * struct kernel - sockets of the family
  * @sk: for requests
  * @events: in the group of events
+ * @next: what the dumps say, until they are whole
  * @family: its number
  */
 struct kernel {
 	struct nl_sock *sk;
 	struct nl_sock *events;
+	struct cluster *next;
 	int family;
 };
 
@@ -125,10 +129,7 @@ static int dump(struct kernel *k, int cmd, nl_recvmsg_msg_cb_t fn, struct cluste
 			       ONRAMP_GENL_VERSION))
 		err = nl_send_auto(k->sk, msg);
 	nlmsg_free(msg);
-	if (err >= 0)
-		err = nl_recvmsgs_default(k->sk);
-	/* A table was resized meanwhile: what is missing comes the next time. */
-	return err == -NLE_DUMP_INTR ? 0 : err;
+	return err < 0 ? err : nl_recvmsgs_default(k->sk);
 }
 
 /* kernel_open() - connect; NULL: no module has the family, or it is too old for seeds */
@@ -137,6 +138,7 @@ struct kernel *kernel_open(void)
 	struct kernel *k = xcalloc(1, sizeof(*k));
 	int group;
 
+	k->next = xcalloc(1, sizeof(*k->next));
 	k->sk = nl_socket_alloc();
 	k->events = nl_socket_alloc();
 	if (!k->sk || !k->events || genl_connect(k->sk) < 0 || genl_connect(k->events) < 0)
@@ -159,6 +161,7 @@ void kernel_close(struct kernel *k)
 {
 	nl_socket_free(k->sk);
 	nl_socket_free(k->events);
+	free(k->next);
 	free(k);
 }
 
@@ -182,24 +185,39 @@ bool kernel_events(struct kernel *k)
 	return heard || err == -NLE_NOMEM;
 }
 
-/**
- * kernel_read() - read all paths, and the own clock
- * @k: kernel
- * @c: cluster
- *
- * Return: 0, or an error of libnl.
- */
-int kernel_read(struct kernel *k, struct cluster *c)
+static int read_once(struct kernel *k, struct cluster *c)
 {
 	int err;
 
 	cluster_begin(c);
 	err = dump(k, ONRAMP_CMD_PATH_GET, on_path, c);
-	/* Without or_acker this host has no clock to compare with, and learns from others alone. */
-	if (err >= 0)
-		dump(k, ONRAMP_CMD_SUB_GET, on_subscriber, c);
+	if (err < 0)
+		return err;
+	err = dump(k, ONRAMP_CMD_SUB_GET, on_subscriber, c);
 	cluster_end(c);
-	return err < 0 ? err : 0;
+	/* Without or_acker this host has no clock to compare with, and learns from others alone. */
+	return err == -NLE_OPNOTSUPP ? 0 : err;
+}
+
+/**
+ * kernel_read() - read all paths, and the own clock
+ * @k: kernel
+ * @c: cluster; as it was if there is an error: a host that half a dump lacks is no host that is gone
+ *
+ * Return: 0, or an error of libnl.
+ */
+int kernel_read(struct kernel *k, struct cluster *c)
+{
+	int err, tries = DUMP_TRIES;
+
+	do {
+		*k->next = *c;
+		err = read_once(k, k->next);
+	} while (err == -NLE_DUMP_INTR && --tries);
+	if (err < 0)
+		return err;
+	*c = *k->next;
+	return 0;
 }
 
 static bool put_address(struct nl_msg *msg, int attr, const uint8_t *addr)
