@@ -202,7 +202,7 @@ static int read_once(struct kernel *k, struct cluster *c)
 /**
  * kernel_read() - read all paths, and the own clock
  * @k: kernel
- * @c: cluster; as it was if there is an error: a host that half a dump lacks is no host that is gone
+ * @c: cluster; as it was if there is an error: who is missing in half a dump is not gone
  *
  * Return: 0, or an error of libnl.
  */
