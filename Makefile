@@ -248,6 +248,11 @@ check-kubernetes: ## Test the driver container in a VM, and the manifests for Ku
 	@$(SETUP) packages vm fleets
 	@MAKEFLAGS= selftests/fleets/kubernetes
 
+.PHONY: check-iproute2
+check-iproute2: ## Test the patch to tc in packaging/iproute2, in a VM: [KERNEL=6.1]
+	@$(SETUP) build vm iproute2
+	@MAKEFLAGS= selftests/packages/iproute2
+
 .PHONY: check-services
 check-services: ## Test the units beside systemd-networkd and NetworkManager of Debian 12 in a VM, as root
 	@$(SETUP) packages vm fleets
