@@ -223,7 +223,7 @@ static inline void timely_auto_update(struct timely_flow *f, const struct timely
 		f->base_ns = (u32)rtt_ns;
 		f->unseen = 0;
 	} else {
-		timely_auto_decide(f, &a, before_ns, elapsed_ns, cap_bps, hai, res);
+		timely_auto_decide(f, &a, before_ns, elapsed_ns, hai, res);
 	}
 	timely_auto_clamp(f, cap_bps);
 	timely_auto_remember(f, &a, res->branch);

@@ -3,15 +3,15 @@
  * TIMELY, profile auto, layer 3: the law. How does an RTT change a rate?
  *
  * The law is Algorithm 1 of TIMELY (see timely_core.h), whose constants are for one network. Here
- * they follow from the path (D, W), the signal (RTT, gradient, v, noise), C, the payload that the
- * flow's line carries, and R, its rate:
+ * they follow from the path (D, W, L), the signal (RTT, gradient, v, noise, q), and R, the rate of
+ * the flow:
  *
- *	x        = sqrt(C / R)			grows with the number of flows: x ~ sqrt(N)
+ *	x        = sqrt(L / R)			grows with the number of flows: x ~ sqrt(N)
  *	base     = max(D + W + q / 2, 23 us + q)
  *	w        = (23 us + q) x / 6
  *	Thigh    = base + v + w + noise
  *	Tlow     = (D + W + Thigh) / 2
- *	delta    = C / 500 / x, times D / 23 us within 1 to 8
+ *	delta    = L / 500 / x, times D / 23 us within 1 to 8
  *
  *	RTT < Tlow:	R += max(N delta, g R) + h / 2 * max(0, 7/8 R' - R)
  *	RTT > Thigh:	R *= 1 - 0.3 s (1 - Thigh / RTT)
@@ -34,10 +34,11 @@
  *
  *  - x. N flows send N segments in the time of one; where they meet by chance the queue varies by
  *    about sqrt(N) segments (a Brownian bridge, 0.6 sqrt(N) on average), which is no congestion. So
- *    Thigh grows with sqrt(N), and N ~ C / R. It is lower for the faster of two flows, and so there
+ *    Thigh grows with sqrt(N), and N ~ L / R. It is lower for the faster of two flows, and so there
  *    is one fixed point, at equal rates: the law of the paper has none (Zhu et al., CoNEXT 2016). A
- *    step of C / 500 / x is a share of x / 500 of R, of all flows together x / 500 of C: 0.3 % of
- *    the link for 2, 3 % for 256 of them.
+ *    step of L / 500 / x is a share of x / 500 of R, of all flows together x / 500 of L: 0.3 % of
+ *    the link for 2, 3 % for 256 of them. By C in place of L the flows of a link of a tenth would
+ *    have three times that step, and a Thigh below the time that another's segment takes there.
  *  - base. Two flows know the same path by different D: the later one never saw it empty. Below 23
  *    us, the delay of a datacenter's switches, and q the difference has no effect. And an ACK waits
  *    at the receiver's NIC for segments that this host sends, behind one that leaves and another
@@ -99,7 +100,7 @@
 /* beta, of both decreases, in Q30: 0.3. */
 #define TIMELY_AUTO_BETA	322122547U
 
-/* C / delta of a flow that has the link for itself and a D of 23 us or less. */
+/* L / delta of a flow that has the link for itself and a D of 23 us or less. */
 #define TIMELY_AUTO_STEPS	500U
 
 /* Below Tlow a rate grows by e in that time at most, ns; after that time it is hyperactive. */
@@ -119,13 +120,15 @@
 
 /**
  * struct timely_auto - the parameters of a flow at this moment
- * @spread_q10:	x, sqrt(C / R), Q10
- * @segment_ns:	q, time of a segment at the line rate, ns
+ * @link_bps:	L, bytes/s
+ * @spread_q10:	x, sqrt(L / R), Q10
+ * @segment_ns:	q, time of a segment on the slowest link, ns
  * @t_low_ns:	Tlow, ns
  * @t_high_ns:	Thigh, ns
  * @chance_ns:	how much of Thigh is for segments that meet by chance, ns
  */
 struct timely_auto {
+	u64	link_bps;
 	u32	spread_q10;
 	u64	segment_ns;
 	u64	t_low_ns;
@@ -147,13 +150,16 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 				      u64 cap_bps, struct timely_auto *a)
 {
 	u64 bps = max_t(u64, timely_rate_bps(f), 1);
-	u64 base_ns, own_ns;
+	u64 at_cap_ns = timely_serialisation_ns(segment_bytes, cap_bps), base_ns, own_ns;
 
-	a->segment_ns = min_t(u64, timely_serialisation_ns(segment_bytes, cap_bps),
-			      TIMELY_MAX_RTT_NS);
+	a->link_bps = timely_auto_link_bps(f, cap_bps);
+	/* Flows of a slow link have segments of 250 us. */
+	a->segment_ns = min_t(u64, timely_serialisation_ns(segment_bytes, a->link_bps),
+			      max_t(u64, min_t(u64, at_cap_ns, TIMELY_MAX_RTT_NS),
+				    TIMELY_AUTO_SEGMENT_NS));
 	a->spread_q10 = 1U << TIMELY_AUTO_SHIFT;
-	if (bps < cap_bps)
-		a->spread_q10 = int_sqrt64(div64_u64(cap_bps << (2 * TIMELY_AUTO_SHIFT), bps));
+	if (bps < a->link_bps)
+		a->spread_q10 = int_sqrt64(div64_u64(a->link_bps << (2 * TIMELY_AUTO_SHIFT), bps));
 
 	/* ACKs wait for the other host's segments. Without a wire D may contain q. */
 	base_ns = timely_auto_path_ns(f) + (f->unwired ? 0 : a->segment_ns / 2);
@@ -193,11 +199,10 @@ static inline u64 timely_auto_rise_q20(const struct timely_flow *f, const struct
 			       elapsed_ns + rtt_ns));
 }
 
-static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool hai,
-					const struct timely_auto *a, u64 rise_q20,
-					struct timely_result *res)
+static inline void timely_auto_increase(struct timely_flow *f, const struct timely_auto *a,
+					bool hai, u64 rise_q20, struct timely_result *res)
 {
-	u64 step_q = div64_u64(timely_bps_to_rate(cap_bps), TIMELY_AUTO_STEPS);
+	u64 step_q = div64_u64(timely_bps_to_rate(a->link_bps), TIMELY_AUTO_STEPS);
 	u32 ns = clamp_t(u32, f->base_ns, TIMELY_AUTO_BASE_NS,
 			 TIMELY_AUTO_BASE_NS << TIMELY_AUTO_LITTLE_SHIFT);
 
@@ -205,7 +210,7 @@ static inline void timely_auto_increase(struct timely_flow *f, u64 cap_bps, bool
 		res->held = true;
 		return;
 	}
-	/* C / 500 in Q16 is below 2^46, times Q10 2^56; ns / 23 us in Q10 up to 2^13. */
+	/* L / 500 in Q16 is below 2^46, times Q10 2^56; ns / 23 us in Q10 up to 2^13. */
 	step_q = div64_u64(step_q << TIMELY_AUTO_SHIFT, a->spread_q10);
 	step_q = (step_q * ((ns << TIMELY_AUTO_SHIFT) / TIMELY_AUTO_BASE_NS)) >> TIMELY_AUTO_SHIFT;
 	/* Rates in Q16 have 54 bits: 34 of them times a rise of 21. */
@@ -240,14 +245,12 @@ static inline void timely_auto_remember(struct timely_flow *f, const struct time
 {
 	u32 before = f->goes_back ? f->before : 0;
 
-	switch (branch) {
-	case TIMELY_BRANCH_HIGH:
-	case TIMELY_BRANCH_DECREASE:
+	if (branch == TIMELY_BRANCH_INCREASE)
+		return;
+	if (branch == TIMELY_BRANCH_HIGH || branch == TIMELY_BRANCH_DECREASE) {
 		f->burst = (f->doubted && f->burst) ||
 			   2 * (u64)f->mean_ns > TIMELY_AUTO_LASTS * a->t_high_ns;
 		f->doubted = 1;
-		return;
-	case TIMELY_BRANCH_INCREASE:
 		return;
 	}
 	if (f->doubted && !f->burst)
@@ -300,45 +303,42 @@ static inline bool timely_auto_grows(const struct timely_flow *f, const struct t
  * @a: its thresholds
  * @before_ns: RTT at the last update, ns
  * @elapsed_ns: time since then, ns
- * @cap_bps: C, bytes/s, 1 to TIMELY_MAX_RATE_BPS
  * @hai: increase is hyperactive, see timely_auto_hai()
  * @res: its branch, and whether it was held
  *
  * The RTT is timely_flow.mean_ns. The rate may be left out of its range.
  */
 static inline void timely_auto_decide(struct timely_flow *f, const struct timely_auto *a,
-				      u32 before_ns, u64 elapsed_ns, u64 cap_bps, bool hai,
+				      u32 before_ns, u64 elapsed_ns, bool hai,
 				      struct timely_result *res)
 {
-	u64 rtt_ns = f->mean_ns, cut;
-	u32 scale;
+	u64 rtt_ns = f->mean_ns, cut, scale;
 
 	if (rtt_ns < a->t_low_ns) {
 		res->branch = hai ? TIMELY_BRANCH_HAI : TIMELY_BRANCH_LOW;
-		timely_auto_increase(f, cap_bps, hai, a,
+		timely_auto_increase(f, a, hai,
 				     timely_auto_rise_q20(f, a, rtt_ns, elapsed_ns), res);
 		timely_auto_return(f, a, rtt_ns);
-		return;
-	}
-	if (rtt_ns <= a->t_high_ns && !timely_auto_grows(f, a, before_ns, elapsed_ns)) {
-		res->branch = TIMELY_BRANCH_INCREASE;
-		timely_auto_increase(f, cap_bps, false, a, 0, res);
 		return;
 	}
 	if (rtt_ns > a->t_high_ns) {
 		res->branch = TIMELY_BRANCH_HIGH;
 		cut = div64_u64((rtt_ns - a->t_high_ns) << TIMELY_FRAC_SHIFT, rtt_ns);
-	} else {
+	} else if (timely_auto_grows(f, a, before_ns, elapsed_ns)) {
 		res->branch = TIMELY_BRANCH_DECREASE;
 		cut = timely_auto_growth(f, elapsed_ns);
 		if (f->app_limited) {
 			res->held = true;
 			return;
 		}
+	} else {
+		res->branch = TIMELY_BRANCH_INCREASE;
+		timely_auto_increase(f, a, false, 0, res);
+		return;
 	}
 	/* t < 2^34 ns. */
-	scale = (u32)min_t(u64, div64_u64(elapsed_ns << TIMELY_FRAC_SHIFT, rtt_ns), TIMELY_ONE);
-	res->scale_ppm = (u32)q30_mul(1000000, scale);
+	scale = min_t(u64, div64_u64(elapsed_ns << TIMELY_FRAC_SHIFT, rtt_ns), TIMELY_ONE);
+	res->scale_ppm = (u32)q30_mul(1000000, (u32)scale);
 	timely_decrease(f, q30_mul(cut, TIMELY_AUTO_BETA), scale);
 }
 

@@ -2,8 +2,8 @@
 /*
  * TIMELY, profile auto, layer 2: the signal. What is an RTT worth?
  *
- * q is S / C, and S the bytes of a segment or of four packets, whichever is more. For each
- * completion:
+ * q is S / L, but where L is less than C 250 us at most, and S / C at least; S are the bytes of a
+ * segment or of four packets, whichever is more. For each completion:
  *
  *	RTT       = max(D, measured RTT - S / L + S / C)
  *	            with signal owd min(that, D + queue of the way there), where On-Ramp knows it
@@ -37,6 +37,12 @@
 #define _TIMELY_SIGNAL_H
 
 #include "timely_path.h"
+
+/* A segment has the bytes that the rate sends in this time, ns, up to those that are configured. */
+#define TIMELY_AUTO_SEGMENT_NS	250000U
+
+/* S has so many packets, at least. */
+#define TIMELY_AUTO_PACKETS	4U
 
 /* Weights: alpha of the gradient 1/4, of v 1/32. */
 #define TIMELY_AUTO_ALPHA_SHIFT	2

@@ -188,13 +188,19 @@ static u32 timely_auto_bytes(const struct sock *sk, const struct timely_conf *co
 
 /*
  * Packets in a segment: an even number, since receivers ACK every second one
- * at once and would let a last odd one wait, and so at least two.
+ * at once and would let a last odd one wait, and so at least two; see timely_auto_least().
  */
 static u32 timely_segment_packets(const struct sock *sk,
 				  const struct timely_conf *conf)
 {
+	const struct timely_sock *ts = timely_sk(sk);
+	u32 least = 2;
+
+	if (conf->profile == TIMELY_PROFILE_AUTO && ts->flow.slow)
+		least = timely_auto_least(&ts->flow, cc_mss(sk),
+					  cc_cap(sk, timely_line_rate(ts, conf)));
 	return clamp_t(u32, (timely_segment_bytes(sk, conf) / cc_mss(sk)) & ~1U,
-		       2, GSO_MAX_SEGS);
+		       least, GSO_MAX_SEGS);
 }
 
 /* What leaves at once: a segment, or the rest of a message that a flow began after idleness. */

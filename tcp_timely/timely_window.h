@@ -3,7 +3,8 @@
  * TIMELY, profile auto, layer 4: window and segments. How much leaves at once, and how much may be
  * outstanding?
  *
- *	segment  = max(min(R 250 us, segment_bytes), min(R D / 16, 64 KB))
+ *	segment  = max(min(R 250 us, segment_bytes), min(R D / 16, 64 KB)), and two packets; four if
+ *	           L is less than C and sends these in 250 us
  *	window  <= 2 R (Thigh + q) + 2 segments
  *	update that is no cut:	window += max(segment, window / 2)
  *	start, RTT < Tlow:	window += acknowledged bytes
@@ -27,12 +28,6 @@
 #define _TIMELY_WINDOW_H
 
 #include "timely_law.h"
-
-/* A segment has the bytes that the rate sends in this time, ns. */
-#define TIMELY_AUTO_SEGMENT_NS	250000U
-
-/* S has so many packets, at least. */
-#define TIMELY_AUTO_PACKETS	4U
 
 /* And up to TIMELY_AUTO_MESSAGE what it sends in 1/16 of D, at most 2^24 ns. */
 #define TIMELY_AUTO_PART_SHIFT	4
@@ -63,6 +58,25 @@ static inline u32 timely_auto_most(const struct timely_flow *f, u32 segment_byte
 	if (f->under < TIMELY_AUTO_UNDER)
 		return segment_bytes;
 	return max_t(u32, segment_bytes, TIMELY_AUTO_MESSAGE);
+}
+
+/**
+ * timely_auto_least() - return the packets of the smallest segment
+ * @f: flow
+ * @mss: payload of a full packet, bytes, < 2^16
+ * @cap_bps: C, bytes/s
+ *
+ * Receivers acknowledge two packets at once, so segments of two tell nothing of a slow link. 2^38
+ * bytes/s times 2^18 ns.
+ */
+static inline u32 timely_auto_least(const struct timely_flow *f, u32 mss, u64 cap_bps)
+{
+	u64 link_bps = timely_auto_link_bps(f, cap_bps);
+
+	if (link_bps == cap_bps ||
+	    div64_u64(link_bps * TIMELY_AUTO_SEGMENT_NS, 1000000000) < TIMELY_AUTO_PACKETS * mss)
+		return 2;
+	return TIMELY_AUTO_PACKETS;
 }
 
 /** timely_auto_segment() - return the bytes of a segment, from those configured */

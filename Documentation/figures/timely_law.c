@@ -39,7 +39,7 @@ int main(void)
 
 			f.mean_ns = rtt_ns;
 			f.slope_q = slopes_percent[i] * (1 << TIMELY_SLOPE_SHIFT) / 100;
-			timely_auto_decide(&f, &a, rtt_ns, elapsed_ns, CAP_BPS, false, &res);
+			timely_auto_decide(&f, &a, rtt_ns, elapsed_ns, false, &res);
 			printf("\t%.3f", 100.0 * ((double)f.rate_q / (double)flow.rate_q - 1));
 		}
 		printf("\n");

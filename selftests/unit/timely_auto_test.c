@@ -1510,6 +1510,54 @@ static void rtt__without_own_time(void)
 	CHECK_EQ(r.link_bps, timely_auto_link_bps(&f, CAP));
 }
 
+/*
+ * x, delta and q are of the slow link, as if it were the host's; but q is 250 us at most, or that
+ * of the host.
+ */
+static void params__of_a_slower_link(void)
+{
+	struct timely_auto a, same;
+	u64 link_bps, rate_q;
+
+	start(CAP / 100);
+	gaps(2000, pair_ns(10));
+	link_bps = timely_auto_link_bps(&f, CAP);
+	CHECK(link_bps < CAP / 8);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.link_bps, link_bps);
+	rate_q = f.rate_q;
+	timely_auto_increase(&f, &a, false, 0, &r);
+	rate_q = f.rate_q - rate_q;
+	f.slow = 0;
+	f.rate_q = timely_bps_to_rate(CAP / 100);
+	timely_auto_params(&f, SEGMENT, link_bps, &same);
+	CHECK_EQ(a.spread_q10, same.spread_q10);
+	CHECK_EQ(a.segment_ns, same.segment_ns);
+	CHECK_EQ(a.t_high_ns, same.t_high_ns);
+	timely_auto_increase(&f, &same, false, 0, &r);
+	CHECK_EQ(f.rate_q - timely_bps_to_rate(CAP / 100), rate_q);
+
+	start(CAP / 1000);
+	gaps(2000, pair_ns(200));
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.segment_ns, 250 * US);
+	/* At C it takes 1.3 ms. */
+	timely_auto_params(&f, SEGMENT, CAP / 100, &a);
+	CHECK_EQ(a.segment_ns, timely_serialisation_ns(SEGMENT, CAP / 100));
+}
+
+/* Segments tell how fast a slow link is, if they have four packets. */
+static void least__packets_of_a_slower_link(void)
+{
+	start(CAP / 1000);
+	CHECK_EQ(timely_auto_least(&f, 1448, CAP), 2);
+	gaps(2000, pair_ns(10));
+	CHECK_EQ(timely_auto_least(&f, 1448, CAP), 4);
+	/* These take more than 250 us. */
+	gaps(4000, pair_ns(100));
+	CHECK_EQ(timely_auto_least(&f, 1448, CAP), 2);
+}
+
 /* What a flow sends, the path carries. */
 static void link__carries_the_rate(void)
 {
@@ -1632,6 +1680,8 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(gap__noise),
 	KTAP_CASE(gap__ends),
 	KTAP_CASE(rtt__without_own_time),
+	KTAP_CASE(params__of_a_slower_link),
+	KTAP_CASE(least__packets_of_a_slower_link),
 	KTAP_CASE(link__carries_the_rate),
 	KTAP_CASE(update__wild),
 	KTAP_CASE(at_cap__table),

@@ -74,12 +74,20 @@ static int by_value(const void *a, const void *b)
 	return (d > 0) - (d < 0);
 }
 
+/* C, payload, bytes/s. */
+static u64 star_cap_bps(const struct star *s)
+{
+	double cap = (s->cap_bit_s ? s->cap_bit_s : s->host_bit_s) / 8;
+
+	return (u64)(cap * PAYLOAD / WIRE);
+}
+
 /* As the module has it: whole pairs of packets. */
 static int segment_packets(const struct star *s, const struct star_flow *fl)
 {
 	u32 packets = (timely_auto_segment(&fl->f, s->segment) / PAYLOAD) & ~1U;
 
-	return packets < 2 ? 2 : (int)packets;
+	return (int)max_t(u32, packets, timely_auto_least(&fl->f, PAYLOAD, star_cap_bps(s)));
 }
 
 static void depart(const struct star *s, int i, double now)
@@ -216,7 +224,7 @@ void star_run(struct star *s)
 	double host = s->host_bit_s / 8, port = s->port_bit_s / 8, port_free = 0, start, rtt;
 	double sum = 0, squares = 0, joined = 0, second = 0, seconds = s->until_s - s->from_s;
 	double cap = (s->cap_bit_s ? s->cap_bit_s : s->host_bit_s) / 8;
-	u64 cap_bps = (u64)(cap * PAYLOAD / WIRE);
+	u64 cap_bps = star_cap_bps(s);
 	size_t n = 0, room = (size_t)(port * seconds / PAYLOAD / 2) + 1000;
 	double *rtts = malloc(room * sizeof(*rtts));
 	int i, active = 0;
