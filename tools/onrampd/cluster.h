@@ -150,7 +150,8 @@ struct cluster_clock {
  * @acks_ns: when there last was a new one
  * @acks_from: OR-ACKs until @from_ns, which begins a second
  * @from_ns: CLOCK_MONOTONIC
- * @few: in the second before that there were less than CLUSTER_FEW, or there was none
+ * @few: in the second before that there were less than CLUSTER_FEW, or there was none, and so it is
+ *	since then
  * @probe: PROBEs to it and from it
  * @probed: path to it, as PROBEs have it
  * @seed: for that
@@ -334,6 +335,8 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 		host->acks_from = path->acks;
 		host->from_ns = path->at_ns;
 	}
+	if (path->acks - host->acks_from >= CLUSTER_FEW)
+		host->few = false;
 	/* Two own addresses: the one whose path is known. */
 	if (host->has_path && host->path.known)
 		return true;
