@@ -255,25 +255,26 @@ static inline u64 cc_wait_ns(u64 wait_ns, u64 old_bps, u64 new_bps)
  * @sk: socket, locked
  * @old_bps: rate by which its departure was computed, bytes/s
  * @new_bps: the new one, bytes/s
- * @slack_ns: how much too late TCP's timer may stay, ns
+ * @slack_ns: how much too late or too early TCP's timer may stay, ns
  *
  * TCP gives a packet its departure time when the one before it leaves. Call this only while TCP
  * has not handed the next packet to anybody. Where no qdisc paces, TCP's timer waits for that
- * time. If it fires too early, TCP sets it again; if it would fire too late, set it here.
+ * time. One that fires too early is an interrupt for nothing: TCP sets it again.
  */
 static inline void cc_move_departure(struct sock *sk, u64 old_bps, u64 new_bps, u64 slack_ns)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u64 now_ns = tp->tcp_clock_cache;
-	u64 due_ns;
+	u64 due_ns, expires_ns;
 
 	if (tp->tcp_wstamp_ns <= now_ns)
 		return;
 	due_ns = now_ns + cc_wait_ns(tp->tcp_wstamp_ns - now_ns, old_bps, new_bps);
 	tp->tcp_wstamp_ns = due_ns;
+	expires_ns = ktime_to_ns(hrtimer_get_expires(&tp->pacing_timer));
 	/* The timer has a reference on the socket. If it was not running, TCP starts it. */
 	if (hrtimer_is_queued(&tp->pacing_timer) &&
-	    ktime_to_ns(hrtimer_get_expires(&tp->pacing_timer)) > due_ns + slack_ns &&
+	    (expires_ns > due_ns + slack_ns || expires_ns + slack_ns < due_ns) &&
 	    hrtimer_try_to_cancel(&tp->pacing_timer) > 0)
 		hrtimer_start(&tp->pacing_timer, ns_to_ktime(due_ns),
 			      HRTIMER_MODE_ABS_PINNED_SOFT);

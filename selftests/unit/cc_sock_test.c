@@ -343,11 +343,16 @@ static void move__departure_and_timer(void)
 {
 	const struct hrtimer *timer = &tp.pacing_timer;
 
-	/* Later: the timer fires too early, and TCP sets it again. */
+	/* Later: it would fire for nothing. */
 	reset_departure(1010000);
-	cc_move_departure(sk, 1000, 500, 0);
+	cc_move_departure(sk, 1000, 500, 9999);
 	CHECK_EQ(tp.tcp_wstamp_ns, 1020000);
-	CHECK_EQ(timer->expires_ns, 1010000);
+	CHECK_EQ(timer->expires_ns, 1020000);
+	CHECK_EQ(timer->set, 1);
+	/* Within the slack it stays. */
+	reset_departure(1010000);
+	cc_move_departure(sk, 1000, 500, 10000);
+	CHECK_EQ(tp.tcp_wstamp_ns, 1020000);
 	CHECK_EQ(timer->cancelled, 0);
 	/* Earlier: it would fire too late. */
 	reset_departure(1010000);
