@@ -213,7 +213,9 @@ one_of_two() {
 	local upper=$1 lower=$2 acks left
 
 	follows "$lower"
-	expect "OR-ACKs about data that was recorded twice" "$(of "$lower" acks_ambiguous)" -eq 0
+	# If both recorded, they would be all; on a busy machine some are of segments sent again.
+	expect "OR-ACKs about data that was recorded twice" "$(of "$lower" acks_ambiguous)" \
+		-le $(($(retransmitted "$A") - again))
 	expect "OR-ACKs of $upper" "$(of "$upper" acks)" -eq 0
 	expect "packets left" "$(of "$upper" stacked)" -ge 20
 	expect "packets left by $lower" "$(of "$lower" stacked)" -eq 0
@@ -231,8 +233,9 @@ one_of_two() {
 	expect "OR-ACKs of $upper" "$(of "$upper" acks)" -le $((acks + 2))
 }
 
-# steady ADDRESS: data goes there.
+# steady ADDRESS: data goes there. Sets again, the segments that were sent again until then.
 steady() {
+	again=$(retransmitted "$A")
 	spawn_load "$A" --to "$1" --flows 2 --rate-limit 20mbit --duration 600
 }
 
