@@ -219,6 +219,7 @@ static void huygens__loops(void)
 			e->ns = ((int64_t)e->to - (int64_t)e->from) * 1000000 +
 				(int64_t)normal(chance(0.1) ? 100000 : 1000);
 			e->slope = (double)e->ns;
+			e->weight = 1 + round % 3;
 		}
 		loops(edges, EDGES, corrected);
 		huygens_clocks(edges, EDGES, clocks, HOSTS + 2);
@@ -237,9 +238,9 @@ static void huygens__loops(void)
 static void huygens__far_apart(void)
 {
 	struct huygens_edge edges[3] = {
-		{ .from = 1, .to = 0, .ns = -(1LL << 60) },
-		{ .from = 1, .to = 2, .ns = -(1LL << 60) - 77 },
-		{ .from = 2, .to = 0, .ns = 77 + 30 },
+		{ .from = 1, .to = 0, .ns = -(1LL << 60), .weight = 1 },
+		{ .from = 1, .to = 2, .ns = -(1LL << 60) - 77, .weight = 1 },
+		{ .from = 2, .to = 0, .ns = 77 + 30, .weight = 1 },
 	};
 	struct huygens_clock clocks[3];
 
@@ -248,6 +249,11 @@ static void huygens__far_apart(void)
 	CHECK_EQ(clocks[2].ns, -77 - 20);
 	/* Each edge is 10 ns off. */
 	CHECK_NEAR(clocks[1].error_ns, 10, 0.01);
+	/* One that hardly counts has all of it. */
+	edges[1].weight = 1e-6;
+	huygens_clocks(edges, 3, clocks, 3);
+	CHECK_EQ(clocks[1].ns, 1LL << 60);
+	CHECK_EQ(clocks[2].ns, -77 - 30);
 }
 
 int main(void)

@@ -334,7 +334,7 @@ static void huygens(unsigned int which, double now, double window_ns)
 		edges[n++] = (struct huygens_edge) {
 			.from = ways[i].from, .to = ways[i].to,
 			.ns = (s64)llround((fit.there + fit.back) / 2),
-			.slope = fit.slope * 4294967296.0,
+			.slope = fit.slope * 4294967296.0, .weight = 1,
 		};
 	}
 	publish(which, edges, n, now);
@@ -363,7 +363,7 @@ static void least_squares_of_lines(double now)
 		edges[n++] = (struct huygens_edge) {
 			.from = ways[i].from, .to = ways[i].to,
 			.ns = (there->value_ns - back->value_ns) / 2,
-			.slope = ((double)there->slope - back->slope) / 2,
+			.slope = ((double)there->slope - back->slope) / 2, .weight = 1,
 		};
 	}
 	publish(LINES, edges, n, now);

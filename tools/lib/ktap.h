@@ -51,13 +51,15 @@ static inline void ktap_fail(const char *file, int line)
 	}								\
 } while (0)
 
+/* A double has 53 bits, which are too few for clocks in ns. */
 #define CHECK_NEAR(got, want, tolerance) do {				\
-	double _got = (double)(got), _want = (double)(want);		\
-	double _tol = (double)(tolerance);				\
+	long double _got = (long double)(got);				\
+	long double _want = (long double)(want);			\
+	long double _tol = (long double)(tolerance);			\
 									\
 	if (!(_got >= _want - _tol && _got <= _want + _tol)) {		\
 		ktap_fail(__FILE__, __LINE__);				\
-		printf("%s is %.17g, expected %.17g +- %.3g\n", #got,	\
+		printf("%s is %.20Lg, expected %.20Lg +- %.3Lg\n", #got,	\
 		       _got, _want, _tol);				\
 	}								\
 } while (0)

@@ -851,6 +851,20 @@ static inline void cluster_bounded(struct cluster_clock *k, unsigned int which,
 		k->slope[which] = (int32_t)bound->slope;
 }
 
+/*
+ * The weight of two clean lines whose sum is above the floor of their class: that much of a queue
+ * no packet found empty, on one way or on both.
+ */
+static inline double cluster_weight(const struct baseline_floor *floor, int64_t sum_ns)
+{
+	double over;
+
+	if (!floor->firm)
+		return 1;
+	over = (double)(sum_ns - floor->ns + floor->error_ns) / CLUSTER_HIGH_NS;
+	return over <= 0 ? 1 : 1 / (1 + over * over);
+}
+
 /* A bound is the lowest of several, with the noise of each. The mean of clean lines has less. */
 static inline void cluster_means(struct cluster *c)
 {
@@ -865,7 +879,9 @@ static inline void cluster_means(struct cluster *c)
 		back = baseline_back(c->line, c->n_lines, l);
 		if (!back || !back->clean || baseline_far(l, back, c->solution.floor))
 			continue;
-		edges[k++] = huygens_edge(l, back);
+		edges[k] = huygens_edge(l, back);
+		edges[k++].weight = cluster_weight(&c->solution.floor[l->class],
+						   l->value_ns + back->value_ns);
 		hosts = l->to >= hosts ? l->to + 1U : hosts;
 	}
 	for (i = 0; i < BASELINE_HOSTS; i++)

@@ -64,12 +64,14 @@ struct huygens_fit {
  * @to: host
  * @ns: clock of @to less that of @from
  * @slope: its slope, Q32
+ * @weight: of its squares, above 0
  */
 struct huygens_edge {
 	unsigned int from;
 	unsigned int to;
 	int64_t ns;
 	double slope;
+	double weight;
 };
 
 /**
@@ -238,22 +240,23 @@ static inline void huygens_clocks(const struct huygens_edge *edges, unsigned int
 	for (i = 0; i < n; i++) {
 		unsigned int from = edges[i].from, to = edges[i].to;
 		double slope, ns = huygens_left(&edges[i], clocks, &slope);
+		double weight = edges[i].weight;
 
 		if (!clocks[from].known || !clocks[to].known)
 			continue;
 		if (from) {
-			m[from][from]++;
-			r[from] -= ns;
-			s[from] -= slope;
+			m[from][from] += weight;
+			r[from] -= weight * ns;
+			s[from] -= weight * slope;
 		}
 		if (to) {
-			m[to][to]++;
-			r[to] += ns;
-			s[to] += slope;
+			m[to][to] += weight;
+			r[to] += weight * ns;
+			s[to] += weight * slope;
 		}
 		if (from && to) {
-			m[from][to]--;
-			m[to][from]--;
+			m[from][to] -= weight;
+			m[to][from] -= weight;
 		}
 	}
 	huygens_cholesky(m, hosts, r, s);
@@ -280,7 +283,7 @@ static inline struct huygens_edge huygens_edge(const struct baseline_line *l,
 {
 	return (struct huygens_edge) {
 		.from = l->from, .to = l->to, .ns = (l->value_ns - back->value_ns) / 2,
-		.slope = ((double)l->slope - back->slope) / 2,
+		.slope = ((double)l->slope - back->slope) / 2, .weight = 1,
 	};
 }
 
