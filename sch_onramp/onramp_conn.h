@@ -419,7 +419,9 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdis
 	tx_ns = onramp_fifo_ns(start_q, now) +
 		onramp_fifo_rest(time_q, onramp_own_ns(conn->byte_ns, seq, seq + payload));
 	cum_ns = onramp_cum_ns(conn, now);
-	drained = onramp_tx_drained(&conn->ring, (u64)atomic64_read(&conn->peer->drained));
+	/* On fast links others' first packets prove the path soon, and small buffers lose less. */
+	drained = onramp_tx_drained(&conn->ring, (u64)atomic64_read(&conn->peer->drained),
+				    line_bps <= ONRAMP_SLOW_LINK_BPS);
 	if (likely(tp)) {
 		una = &tp->snd_una;
 	} else {

@@ -14,9 +14,6 @@
  */
 #define ONRAMP_GAP_LONG_NS	(2 * NSEC_PER_MSEC)
 
-/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
-#define ONRAMP_SLOW_LINK_BPS	125000000ULL
-
 /*
  * The recent rate is averaged over the time that the last OR-ACK took, from its packet on,
  * within these bounds, ns.

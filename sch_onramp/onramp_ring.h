@@ -288,17 +288,20 @@ static inline bool onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
  * onramp_tx_drained() - forget all records if a drain of the path has begun since the last packet
  * @r: ring
  * @drained_ns: end of the last silence, or before that when its probe may leave
+ * @slow: the link is; else the records stay
  *
  * To be called before a packet is recorded. All that left before the silence has arrived or is
  * lost. So if the probe is sent again, as it often is where the queue overflowed, an OR-ACK about
  * it is of its last copy.
  *
- * Return: whether they are forgotten.
+ * Return: whether one has.
  */
-static inline bool onramp_tx_drained(struct onramp_txring *r, u64 drained_ns)
+static inline bool onramp_tx_drained(struct onramp_txring *r, u64 drained_ns, bool slow)
 {
 	if (r->sent_ns >= drained_ns)
 		return false;
+	if (!slow)
+		return true;
 	if (r->count) {
 		r->top = r->next;
 		r->resends = true;

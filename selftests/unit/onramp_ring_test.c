@@ -311,9 +311,9 @@ static void txring__drained(void)
 	ring_setup();
 	onramp_tx_add(&ring, 100, 200, 10, 0, &una);
 	onramp_tx_add(&ring, 200, 300, 20, 0, &una);
-	CHECK(!onramp_tx_drained(&ring, 20));
+	CHECK(!onramp_tx_drained(&ring, 20, true));
 	CHECK_EQ(tx_of(200), 10);
-	CHECK(onramp_tx_drained(&ring, 21));
+	CHECK(onramp_tx_drained(&ring, 21, true));
 	/* It is evidence of loss all the same. */
 	CHECK(onramp_tx_add(&ring, 100, 200, 30, 0, &una));
 	CHECK_EQ(tx_of(200), 30);
@@ -326,9 +326,14 @@ static void txring__drained(void)
 	CHECK_EQ(tx_of(200), 0);
 	/* Half of the numbers later. */
 	CHECK(!onramp_tx_add(&ring, 0x80000200, 0x80000300, 80, 0, &una));
+	/* On a fast link records stay. */
+	ring_setup();
+	onramp_tx_add(&ring, 100, 200, 10, 0, &una);
+	CHECK(onramp_tx_drained(&ring, 21, false));
+	CHECK_EQ(tx_of(200), 10);
 	/* Nothing was recorded, so nothing is known to have left before. */
 	ring_setup();
-	CHECK(onramp_tx_drained(&ring, 80));
+	CHECK(onramp_tx_drained(&ring, 80, true));
 	CHECK(!onramp_tx_add(&ring, 0xffffff00, 0xffffff80, 90, 0, &una));
 }
 
