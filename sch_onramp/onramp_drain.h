@@ -39,6 +39,9 @@
 #define ONRAMP_DRAIN_RARE	512
 #define ONRAMP_DRAIN_VOIDS	2
 
+/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
+#define ONRAMP_SLOW_LINK_BPS	125000000ULL
+
 /*
  * Qdiscs read until when data waits as one word, without a lock: CLOCK_MONOTONIC, ns. Until the
  * probe has left that is its time, and then, with this bit, the end of the silence.

@@ -52,9 +52,6 @@
 /* Delays of a peer in its classes: at this many all classes are halved. */
 #define ONRAMP_PEER_OWDS_MAX	32768
 
-/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
-#define ONRAMP_SLOW_LINK_BPS	125000000ULL
-
 /*
  * Counters of one qdisc: identifier, and the statistic of ONRAMP_STATS that it is added to;
  * UNSPEC: none. Those of enum onramp_verdict come first.
