@@ -191,18 +191,20 @@ static int read_once(struct kernel *k, struct cluster *c)
 
 	cluster_begin(c);
 	err = dump(k, ONRAMP_CMD_PATH_GET, on_path, c);
-	if (err < 0)
-		return err;
-	err = dump(k, ONRAMP_CMD_SUB_GET, on_subscriber, c);
+	if (err >= 0) {
+		err = dump(k, ONRAMP_CMD_SUB_GET, on_subscriber, c);
+		/* Without or_acker this host has no clock, and learns from others. */
+		if (err == -NLE_OPNOTSUPP)
+			err = 0;
+	}
 	cluster_end(c);
-	/* Without or_acker this host has no clock to compare with, and learns from others alone. */
-	return err == -NLE_OPNOTSUPP ? 0 : err;
+	return err;
 }
 
 /**
  * kernel_read() - read all paths, and the own clock
  * @k: kernel
- * @c: cluster; as it was if there is an error: who is missing in half a dump is not gone
+ * @c: cluster; as it was if the dumps fail: who is missing in half a dump is not gone
  *
  * Return: 0, or an error of libnl.
  */
@@ -214,10 +216,10 @@ int kernel_read(struct kernel *k, struct cluster *c)
 		*k->next = *c;
 		err = read_once(k, k->next);
 	} while (err == -NLE_DUMP_INTR && --tries);
-	if (err < 0)
-		return err;
-	*c = *k->next;
-	return 0;
+	/* Without sch_onramp there are no paths. */
+	if (err >= 0 || err == -NLE_OPNOTSUPP)
+		*c = *k->next;
+	return err < 0 ? err : 0;
 }
 
 static bool put_address(struct nl_msg *msg, int attr, const uint8_t *addr)
