@@ -65,7 +65,6 @@ static int onramp_peer_seed(struct onramp_peer *peer, u64 now, const struct or_g
 {
 	struct onramp_owd_point at = { .t_ns = seed->at_ns, .d_ns = seed->baseline_ns };
 	bool seeded = onramp_owd_seeded(&peer->owd);
-	u64 below_ns;
 
 	lockdep_assert_held(&peer->lock);
 	if (peer->last_absolute) {
@@ -80,17 +79,12 @@ static int onramp_peer_seed(struct onramp_peer *peer, u64 now, const struct or_g
 		NL_SET_ERR_MSG(extack, "the receiver has another clock now: another domain");
 		return -ESTALE;
 	}
-	below_ns = onramp_owd_seed(&peer->owd, now, &at, seed->slope, seed->error_ns,
-				   seed->left_ns);
-	if (!below_ns) {
+	if (!onramp_owd_seed(&peer->owd, now, &at, seed->slope, seed->error_ns, seed->left_ns)) {
 		NL_SET_ERR_MSG(extack, "the path's own baseline is lower or has support, or OR-ACKs came sooner");
 		return -EEXIST;
 	}
-	if (seeded)
-		return 0;
-	onramp_path_seeded(&peer->path, now, below_ns);
 	/* Delays of before are above another baseline. */
-	peer->epoch++;
+	peer->epoch += !seeded;
 	return 0;
 }
 

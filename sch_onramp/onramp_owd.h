@@ -817,26 +817,26 @@ static inline bool onramp_owd_above(const struct onramp_owd *o, const struct onr
  * It may not be below onramp_owd_least() by more than its error: that bounds any lie by the round
  * trip without the queue.
  *
- * Return: by which the baseline falls, ns; 0: the path knows better, and nothing changes.
+ * Return: false if the path knows better; nothing changes.
  */
-static inline u64 onramp_owd_seed(struct onramp_owd *o, u64 now_ns,
-				  const struct onramp_owd_point *at, s32 slope, u64 error_ns,
-				  u64 left_ns)
+static inline bool onramp_owd_seed(struct onramp_owd *o, u64 now_ns,
+				   const struct onramp_owd_point *at, s32 slope, u64 error_ns,
+				   u64 left_ns)
 {
 	s64 d_ns = onramp_owd_line(at, slope, now_ns);
-	s64 below_ns = onramp_owd_baseline(o, now_ns) - d_ns;
 
 	if (!o->samples || !onramp_owd_unsure(o, now_ns) ||
-	    (onramp_owd_seeded(o) ? onramp_owd_above(o, at, slope) : below_ns <= 0) ||
+	    (onramp_owd_seeded(o) ? onramp_owd_above(o, at, slope) :
+				    d_ns >= onramp_owd_baseline(o, now_ns)) ||
 	    d_ns + (s64)error_ns < onramp_owd_least(o, now_ns))
-		return 0;
+		return false;
 	o->ref = (struct onramp_owd_point) { .t_ns = now_ns, .d_ns = d_ns };
 	o->slope = slope;
 	o->low_count = 0;
 	o->seed_ns = now_ns;
 	o->seed_until_ns = now_ns + left_ns;
 	o->seed_error_ns = error_ns;
-	return below_ns > 0 ? (u64)below_ns : 1;
+	return true;
 }
 
 /**

@@ -75,10 +75,13 @@
  *	pause  = pause * (1 - let go)
  *
  * A path may never have been empty since its first packet, and only a seed of onramp_owd.h knows
- * how long it is. Its lowest round trip then contains the lowest queue, too:
+ * how long it is. Its lowest round trip then contains a queue, too:
  *
- *	stood = lowest delay above the seed, of 30 to 60 s
+ *	rest  = lowest (wire - delay above the seed + its error), of 30 to 60 s
+ *	stood = lowest wire - rest
  *	lowest rtt, lowest wire = lowest rtt - stood, lowest wire - stood
+ *
+ * It may have met less of a queue than any packet since the seed.
  *
  * Synchronised clocks: the lowest delay of 30 s does not know that a route has become longer, so
  * the excess of onramp_owd.h counts if it is less and has support:
@@ -272,7 +275,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @wire: the same without the wait for the own link
  * @synced: one-way delays by synchronised clocks, as they are
  * @owd: O of all connections
- * @stood: delays above a seed, while that is the baseline
+ * @rest: @wire without the delay above a seed, while that is the baseline
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
  * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
@@ -292,7 +295,7 @@ struct onramp_path {
 	struct onramp_low	wire;
 	struct onramp_low	synced;
 	struct onramp_low	owd;
-	struct onramp_low	stood;
+	struct onramp_low	rest;
 	struct onramp_low	batch;
 	struct onramp_low	both;
 	struct onramp_low	peak;
@@ -417,32 +420,24 @@ static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
  * onramp_path_stood() - return the queue that the lowest round trip contains, ns
  * @p: path
  *
- * A round trip that is not longer than the queue was measured without it.
+ * No delay is as long as its round trip: a seed that says so is wrong.
  */
 static inline s64 onramp_path_stood(const struct onramp_path *p)
 {
-	s64 stood_ns;
-
-	if (!p->stood.from_ns)
+	if (!p->rest.from_ns || onramp_low(&p->rest) <= 0)
 		return 0;
-	stood_ns = max_t(s64, onramp_low(&p->stood), 0);
-	return stood_ns < onramp_low(&p->wire) ? stood_ns : 0;
+	return max_t(s64, onramp_low(&p->wire) - onramp_low(&p->rest), 0);
 }
 
-/* onramp_path_seeded() - a seed is @below_ns below the baseline so far, > 0 */
-static inline void onramp_path_seeded(struct onramp_path *p, u64 now_ns, u64 below_ns)
-{
-	if (!p->stood.from_ns)
-		onramp_low_add(&p->stood, ONRAMP_PATH_LOW_NS, now_ns, (s64)below_ns);
-}
-
-/* Add a delay to those above a seed, or forget them: the path knows its baseline again. */
-static inline void onramp_path_stand(struct onramp_path *p, const struct onramp_delay *d)
+/* Take the delay above a seed out of a round trip, or forget them: the path knows its baseline. */
+static inline void onramp_path_stand(struct onramp_path *p, const struct onramp_delay *d,
+				     s64 wire_ns)
 {
 	if (d->seeded)
-		onramp_low_add(&p->stood, ONRAMP_PATH_LOW_NS, d->trip.now_ns, d->owd_ns);
+		onramp_low_add(&p->rest, ONRAMP_PATH_LOW_NS, d->trip.now_ns,
+			       wire_ns - d->owd_ns + (s64)d->error_ns);
 	else
-		p->stood.from_ns = 0;
+		p->rest.from_ns = 0;
 }
 
 /*
@@ -537,7 +532,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_conn_
 	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
 	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns, stood_ns;
 
-	onramp_path_stand(p, d);
+	onramp_path_stand(p, d, wire_ns);
 	stood_ns = onramp_path_stood(p);
 	if (d->absolute)
 		onramp_low_add(&p->synced, ONRAMP_PATH_LOW_NS, now_ns, owd_ns);

@@ -170,7 +170,6 @@ static void limit__without_the_queue_that_stood(void)
 	CHECK_EQ(path_res.limit_ns, 0);
 	CHECK_EQ(path_res.threshold_ns, 150 * US + 160 * US);
 	seeded.seeded = true;
-	onramp_path_seeded(&p, now, 300 * US);
 	now += MS;
 	ack(&seeded, 420 * US, 400 * US);
 	CHECK_EQ(path_res.limit_ns, 400 * US);
@@ -192,18 +191,42 @@ static void limit__without_the_queue_that_stood(void)
 	ack(&seeded, 20 * US, 0);
 	CHECK_EQ(onramp_path_stood(&p), 0);
 	CHECK_EQ(path_res.limit_ns, 0);
-	/* A round trip of before the queue is no longer than that. */
+	/* The lowest round trip has met less of it than any packet since the seed. */
+	setup();
+	ack(&automatic, 320 * US, 0);
+	now += MS;
+	ack(&seeded, 440 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 280 * US);
+	CHECK_EQ(path_res.limit_ns, 400 * US);
+	now += MS;
+	ack(&seeded, 420 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 300 * US);
+	CHECK_EQ(path_res.threshold_ns, 150 * US + 20 * US);
+	/* It has met none. */
 	setup();
 	ack(&automatic, 20 * US, 0);
-	onramp_path_seeded(&p, now, 300 * US);
+	now += MS;
+	ack(&seeded, 440 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 0);
+	CHECK_EQ(path_res.limit_ns, 420 * US);
+	/* The seed may be too low by 10 us. */
+	setup();
+	ack(&automatic, 320 * US, 0);
+	now += MS;
+	seeded.error_ns = 10 * US;
+	ack(&seeded, 415 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 295 * US);
+	/* It is too low by 80 us. */
 	now += MS;
 	ack(&seeded, 320 * US, 400 * US);
 	CHECK_EQ(onramp_path_stood(&p), 0);
-	CHECK_EQ(path_res.limit_ns, 300 * US);
+	seeded.error_ns = 0;
 	/* Without the seed all is as before. */
 	setup();
 	ack(&automatic, 320 * US, 0);
-	onramp_path_seeded(&p, now, 300 * US);
+	now += MS;
+	ack(&seeded, 420 * US, 400 * US);
+	CHECK_EQ(path_res.limit_ns, 400 * US);
 	now += MS;
 	ack(&automatic, 420 * US, 400 * US);
 	CHECK_EQ(path_res.limit_ns, 100 * US);
