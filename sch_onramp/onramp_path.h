@@ -75,13 +75,12 @@
  *	pause  = pause * (1 - let go)
  *
  * A path may never have been empty since its first packet, and only a seed of onramp_owd.h knows
- * how long it is. Its lowest round trip then contains a queue, too:
+ * how long it is. Its lowest round trip then contains a queue, too, which may be shorter than
+ * that of any packet since the seed:
  *
  *	rest  = lowest (wire - delay above the seed + its error), of 30 to 60 s
  *	stood = lowest wire - rest
  *	lowest rtt, lowest wire = lowest rtt - stood, lowest wire - stood
- *
- * It may have met less of a queue than any packet since the seed.
  *
  * Synchronised clocks: the lowest delay of 30 s does not know that a route has become longer, so
  * the excess of onramp_owd.h counts if it is less and has support:
@@ -429,7 +428,7 @@ static inline s64 onramp_path_stood(const struct onramp_path *p)
 	return max_t(s64, onramp_low(&p->wire) - onramp_low(&p->rest), 0);
 }
 
-/* Take the delay above a seed out of a round trip, or forget them: the path knows its baseline. */
+/* Note a round trip without its delay above a seed, or forget all: the path knows its baseline. */
 static inline void onramp_path_stand(struct onramp_path *p, const struct onramp_delay *d,
 				     s64 wire_ns)
 {
