@@ -183,9 +183,8 @@ cold() {
 	expect_same "faults of onrampd" "$(faults)" ""
 	wait_for 10 path_is $C4 owd_ns -ge $((QUEUE_NS - NOISE_NS)) || {
 		cat "$KSFT_TMP/run-$A/status.json" "$KSFT_TMP/run-$C/status.json"
-		for ns in "$A" "$C"; do
-			"$KSFT_DIR/genl_helper" -n "$ns" dump path
-		done
+		genl dump path
+		"$KSFT_DIR/genl_helper" -n "$C" dump path
 		fail "no delay"
 	}
 	after=$(path $C4 baseline_ns)

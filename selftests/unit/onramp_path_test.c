@@ -221,6 +221,13 @@ static void limit__without_the_queue_that_stood(void)
 	ack(&seeded, 320 * US, 400 * US);
 	CHECK_EQ(onramp_path_stood(&p), 0);
 	seeded.error_ns = 0;
+	/* A round trip of before the queue, and a seed that is too low. */
+	setup();
+	ack(&automatic, 20 * US, 0);
+	now += MS;
+	ack(&seeded, 320 * US, 400 * US);
+	CHECK_EQ(onramp_path_stood(&p), 0);
+	CHECK_EQ(path_res.limit_ns, 300 * US);
 	/* Without the seed all is as before. */
 	setup();
 	ack(&automatic, 320 * US, 0);
