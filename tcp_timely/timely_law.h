@@ -26,6 +26,7 @@
  *	           cuts, from one such RTT to the next, takes 1/8 of it, but not if an RTT was
  *	           above 5/2 Thigh: then R returns to R' in place of 7/8 R'
  *	t        = time since the last update
+ *	L        = C, if it is not below C / 2
  *	N        = 8 once RTTs were below Tlow for 2 ms and eight updates, where the RTT is below
  *	           D + (Thigh - D - W) / 8; else 1
  *
@@ -152,7 +153,7 @@ static inline void timely_auto_params(const struct timely_flow *f, u32 segment_b
 	u64 bps = max_t(u64, timely_rate_bps(f), 1);
 	u64 at_cap_ns = timely_serialisation_ns(segment_bytes, cap_bps), base_ns, own_ns;
 
-	a->link_bps = timely_auto_link_bps(f, cap_bps);
+	a->link_bps = timely_auto_slow_bps(f, cap_bps);
 	/* Flows of a slow link have segments of 250 us. */
 	a->segment_ns = min_t(u64, timely_serialisation_ns(segment_bytes, a->link_bps),
 			      max_t(u64, min_t(u64, at_cap_ns, TIMELY_MAX_RTT_NS),

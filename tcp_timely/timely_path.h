@@ -167,6 +167,14 @@ static inline u64 timely_auto_link_bps(const struct timely_flow *f, u64 cap_bps)
 		     max_t(u64, timely_rate_bps(f), 1));
 }
 
+/* C, or L if that is below C / 2: in a queue of many flows r is above 2 by chance, too. */
+static inline u64 timely_auto_slow_bps(const struct timely_flow *f, u64 cap_bps)
+{
+	u64 link_bps = timely_auto_link_bps(f, cap_bps);
+
+	return link_bps < cap_bps / 2 ? link_bps : cap_bps;
+}
+
 /**
  * timely_auto_gap() - learn from two ACKs of parts of one segment how slow a link of the path is
  * @f: flow

@@ -71,7 +71,7 @@ static inline u32 timely_auto_most(const struct timely_flow *f, u32 segment_byte
  */
 static inline u32 timely_auto_least(const struct timely_flow *f, u32 mss, u64 cap_bps)
 {
-	u64 link_bps = timely_auto_link_bps(f, cap_bps);
+	u64 link_bps = timely_auto_slow_bps(f, cap_bps);
 
 	if (link_bps == cap_bps ||
 	    div64_u64(link_bps * TIMELY_AUTO_SEGMENT_NS, 1000000000) < TIMELY_AUTO_PACKETS * mss)

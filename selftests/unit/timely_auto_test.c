@@ -1546,6 +1546,24 @@ static void params__of_a_slower_link(void)
 	CHECK_EQ(a.segment_ns, timely_serialisation_ns(SEGMENT, CAP / 100));
 }
 
+/* Half of C is what others' packets look like, and no slow link. */
+static void params__of_half_a_link(void)
+{
+	struct timely_auto a;
+
+	start(CAP / 100);
+	/* r = 3 */
+	f.slow = 24;
+	CHECK_EQ(timely_auto_link_bps(&f, CAP), CAP / 2);
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.link_bps, CAP);
+	CHECK_EQ(timely_auto_least(&f, 1448, CAP), 2);
+	f.slow++;
+	timely_auto_params(&f, SEGMENT, CAP, &a);
+	CHECK_EQ(a.link_bps, timely_auto_link_bps(&f, CAP));
+	CHECK(a.link_bps > CAP / 4);
+}
+
 /* Segments tell how fast a slow link is, if they have four packets. */
 static void least__packets_of_a_slower_link(void)
 {
@@ -1682,6 +1700,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(rtt__without_own_time),
 	KTAP_CASE(params__of_a_slower_link),
 	KTAP_CASE(least__packets_of_a_slower_link),
+	KTAP_CASE(params__of_half_a_link),
 	KTAP_CASE(link__carries_the_rate),
 	KTAP_CASE(update__wild),
 	KTAP_CASE(at_cap__table),
