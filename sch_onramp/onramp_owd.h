@@ -42,6 +42,7 @@
  *	a seed, a line that other hosts know (PATH_SEED), while this path has no support:
  *		baseline = that line, until it expires or the path has support of its own
  *		samples below it lower it, as ever
+ *		if it rises by more than 100 ppm, that is no slope of the path afterwards
  *		no line is below rx - now of an OR-ACK: its packet had arrived before it
  *
  * Why support: packets that find the queue empty have the same delay, within the noise of the
@@ -503,6 +504,14 @@ static inline bool onramp_owd_seeded(const struct onramp_owd *o)
 	return o->seed_ns;
 }
 
+/* A seed has ended. One that is only a bound rises as no two ordinary clocks do. */
+static inline void onramp_owd_unseed(struct onramp_owd *o)
+{
+	if (o->seed_ns && (!o->supported || o->slope > ONRAMP_OWD_SLOPE_MAX / 2))
+		o->slope = 0;
+	o->seed_ns = 0;
+}
+
 /* A bucket has ended: find the baseline again. */
 static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 {
@@ -516,10 +525,8 @@ static inline void onramp_owd_close(struct onramp_owd *o, u64 t_ns)
 	if (onramp_owd_seeded(o)) {
 		if (t_ns < o->seed_until_ns)
 			return;
-		o->seed_ns = 0;
+		onramp_owd_unseed(o);
 		o->ref = *onramp_owd_lowest(o, 0, o->count, o->slope);
-		if (!o->supported)
-			o->slope = 0;
 	}
 	if (!o->supported)
 		onramp_owd_guess(o, t_ns);
@@ -750,6 +757,7 @@ static inline bool onramp_owd_proof(struct onramp_owd *o, u64 t_ns, s64 d_ns, u3
 	above_ns = p.d_ns - onramp_owd_baseline(o, t_ns);
 	if (above_ns > near_ns)
 		return false;
+	onramp_owd_unseed(o);
 	if (above_ns < 0)
 		onramp_owd_proof_below(o, &p, above_ns >= -near_ns);
 	else
@@ -758,7 +766,6 @@ static inline bool onramp_owd_proof(struct onramp_owd *o, u64 t_ns, s64 d_ns, u3
 	o->supported = true;
 	o->support_ns = t_ns;
 	o->proof_ns = t_ns;
-	o->seed_ns = 0;
 	return true;
 }
 

@@ -315,6 +315,62 @@ static void core__floors(void)
 	floor_is(BASELINE_NONE, 0, false);
 }
 
+/* Lines of data: what is clean may be a queue that stands still. */
+static void core__data(void)
+{
+	struct baseline_answer a;
+	unsigned int i;
+
+	n_lines = 0;
+	line(0, 1, 0, true);
+	line(1, 0, 0, true);
+	line(0, 2, 12 * US, true);
+	line(2, 0, 0, true);
+	line(3, 2, 30 * US, true);
+	line(0, 3, 300 * US, false);
+	for (i = 0; i < n_lines; i++)
+		lines[i].data = true;
+	/* Two pairs are too few. */
+	floor_is(2 * D, 0, false);
+	CHECK(!answer(2, &a, false));
+	/* PROBEs of one are enough, */
+	lines[0].data = false;
+	lines[1].data = false;
+	floor_is(2 * D, 0, true);
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 12 * US);
+	CHECK_EQ(a.line.error_ns, 1 * US + 2 * 6 * US);
+	/* and so is what was known before. */
+	lines[0].data = true;
+	lines[1].data = true;
+	kept[0] = (struct baseline_floor) { .ns = 2 * D, .firm = true };
+	floor_is(2 * D, 0, false);
+	CHECK(answer(2, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[2] + D + 12 * US);
+	/* A way back with no more of a queue than is noise tells as well. */
+	lines[0].clean = false;
+	lines[0].value_ns += 1 * US;
+	CHECK(answer(1, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[1] + D);
+	lines[0].value_ns += 1;
+	CHECK(answer(1, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[1] + D + 1 * US + 1);
+	lines[0].value_ns -= 1 * US + 1;
+	lines[0].clean = true;
+	keep_nothing();
+	/* Or data of three. The line from host 3 has no way back, so it is not believed. */
+	line(1, 2, 0, true);
+	line(2, 1, 0, true);
+	lines[6].data = true;
+	lines[7].data = true;
+	floor_is(2 * D, 0, true);
+	CHECK(answer(3, &a, false));
+	CHECK_EQ(a.line.value_ns, clocks[3] + D + 300 * US);
+	lines[4].data = false;
+	CHECK(answer(3, &a, false));
+	CHECK(a.line.value_ns < clocks[3] + D);
+}
+
 /* The way there has a queue, and no two hosts know an empty path: what was known before counts. */
 static void core__kept(void)
 {
@@ -396,7 +452,7 @@ static void core__predict(void)
 
 	CHECK(baseline_predict(&before, 1000000000, false, &now));
 	CHECK_NEAR(now.line.value_ns, 550 * US, 5);
-	CHECK_EQ(now.line.error_ns, 4 * US);
+	CHECK_EQ(now.line.error_ns, 8 * US);
 	CHECK_EQ(now.line.slope, 214748);
 	CHECK_EQ(now.least_ns, BASELINE_NONE);
 	now = queue;
@@ -553,6 +609,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(core__liars),
 		KTAP_CASE(core__pairs),
 		KTAP_CASE(core__floors),
+		KTAP_CASE(core__data),
 		KTAP_CASE(core__kept),
 		KTAP_CASE(core__valid),
 		KTAP_CASE(core__predict),

@@ -1287,6 +1287,39 @@ static void owd__seed_too_high(void)
 	CHECK(path_seed(&p, 1000 * US));
 }
 
+/* A seed that is a bound rises by 200 ppm. Clocks do not, and so does no baseline after it. */
+static void owd__seed_rises(void)
+{
+	struct onramp_owd_point at;
+	struct path p;
+
+	path_init(&p, 0);
+	path_stands(&p, 200e6);
+	at = (struct onramp_owd_point) { .t_ns = p.t, .d_ns = (s64)path_base(&p, p.t) };
+	CHECK(onramp_owd_seed(&p.o, p.t, &at, ONRAMP_OWD_SLOPE_MAX, 700, 2000000000));
+	path_stands(&p, 210e6);
+	CHECK(path_error(&p) < -2 * US);
+	CHECK(path_proof(&p, 0, 1448));
+	CHECK_EQ(p.o.slope, 0);
+	/* One of two ordinary clocks has the slope of clocks. */
+	path_init(&p, 50e-6);
+	path_stands(&p, 200e6);
+	CHECK(path_seed(&p, 0));
+	CHECK(path_proof(&p, 0, 1448));
+	CHECK_EQ(p.o.slope, 0);
+	path_known(&p, 50e-6);
+	path_stands(&p, 12.5e9);
+	CHECK(path_seed(&p, 0));
+	CHECK(path_proof(&p, 0, 1448));
+	CHECK_NEAR(p.o.slope, 214748, 10);
+	path_known(&p, 50e-6);
+	path_stands(&p, 12.5e9);
+	at = (struct onramp_owd_point) { .t_ns = p.t, .d_ns = (s64)path_base(&p, p.t) };
+	CHECK(onramp_owd_seed(&p.o, p.t, &at, ONRAMP_OWD_SLOPE_MAX, 700, 2000000000));
+	CHECK(path_proof(&p, 0, 1448));
+	CHECK_EQ(p.o.slope, 0);
+}
+
 /* The path knows better: lower samples, support, a proof. */
 static void owd__seed_ends(void)
 {
@@ -1373,6 +1406,7 @@ int main(int argc, char **argv)
 		KTAP_CASE(owd__synced),
 		KTAP_CASE(owd__error),
 		KTAP_CASE(owd__seeded),
+		KTAP_CASE(owd__seed_rises),
 		KTAP_CASE(owd__seed_too_low),
 		KTAP_CASE(owd__seed_too_high),
 		KTAP_CASE(owd__seed_ends),

@@ -244,6 +244,55 @@ static void probe__line(void)
 	CHECK(!probe_line(&a, now + 2 * SEC, PROBE_NOISE_NS, &line));
 }
 
+/* On a slow link PROBEs are rare: older samples count as well, if all of them are near a line. */
+static void probe__rare(void)
+{
+	struct baseline_line line;
+	unsigned int i;
+
+	clear();
+	for (i = 0; i < 12; i++) {
+		CHECK(!probe_line(&a, now, PROBE_NOISE_NS, &line) || i >= PROBE_MIN);
+		pair((s64)exponential(300), (s64)exponential(300));
+		now += 1200 * MS;
+	}
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(line.clean);
+	CHECK_NEAR(line.value_ns, truth(now), 1000);
+	/* Its clock may have wandered since the last one. */
+	CHECK(line.error_ns >= 1000 + 1200 * 7 && line.error_ns < 1000 + 1200 * 7 + 4000);
+	pair(9000, 9000);
+	now += MS;
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(!line.clean);
+	CHECK(!probe_line(&a, now + 3 * SEC, PROBE_NOISE_NS, &line));
+	/* Sixteen seconds ago is too long. */
+	clear();
+	for (i = 0; i < PROBE_MIN; i++) {
+		now += 1900 * MS;
+		pair(0, 0);
+	}
+	now += MS;
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	clear();
+	for (i = 0; i < PROBE_MIN; i++) {
+		pair(0, 0);
+		now += i ? 1900 * MS : 5 * SEC;
+	}
+	now -= 1800 * MS;
+	CHECK(!probe_line(&a, now, PROBE_NOISE_NS, &line));
+	/* Delays that rise as fast as they may, seen from sixteen seconds away: nothing overflows. */
+	clear();
+	for (i = 0; i < 26; i++) {
+		s64 late = i < 13 ? 0 : (i - 12) * (i - 12) * 1500 * US;
+
+		probe_add(&a.to, &(struct probe_point) { now - 15 * SEC + i * 40 * MS, late });
+	}
+	probe_add(&a.to, &(struct probe_point) { now, 260 * MS });
+	CHECK(probe_line(&a, now, PROBE_NOISE_NS, &line));
+	CHECK(!line.clean);
+}
+
 /* A clock's rate changes by 10 ppm: the newest samples count, if they are on a line. */
 static void probe__wanders(void)
 {
@@ -421,6 +470,7 @@ int main(void)
 		KTAP_CASE(probe__samples),
 		KTAP_CASE(probe__replays),
 		KTAP_CASE(probe__line),
+		KTAP_CASE(probe__rare),
 		KTAP_CASE(probe__wanders),
 		KTAP_CASE(probe__first_echo),
 		KTAP_CASE(probe__unclean),

@@ -13,6 +13,10 @@
  *
  *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
  *
+ * A queue that stands still looks so, too: data of one host alone arrive as fast as they leave. So a
+ * line of data counts as clean only with a clean way back, and the floor of its class has to be of
+ * PROBEs, of three pairs of hosts, or known before.
+ *
  * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
  * class: then a queue stood still. Paths of one class have about the same:
  * the median of these sums is the floor of their class. Its error is by how much the
@@ -62,9 +66,13 @@
 #define BASELINE_ERROR_MAX_NS	10000000LL
 /* A prediction counts for this time, ns, and is wrong by that more in each of its millionths. */
 #define BASELINE_PREDICT_NS	10000000000LL
-#define BASELINE_WANDER_PPM	3
+#define BASELINE_WANDER_PPM	7
 /* Two hosts of a class are no farther apart than this and four errors, ns: 2 km of fibre. */
 #define BASELINE_FAR_NS		20000LL
+/* A queue of this length does not count, ns: kernels take what is within that for none. */
+#define BASELINE_NEAR_NS	1000LL
+/* So many pairs of hosts know a floor by their data; by PROBEs one does. */
+#define BASELINE_SURE		3U
 /* No floor, no bound. */
 #define BASELINE_NONE		INT64_MAX
 
@@ -74,6 +82,7 @@
  * @to: host that receives
  * @class: paths of one class have the same delay while they are empty
  * @clean: packets met no queue; else the path may never have been empty
+ * @data: it is of data, whose queue may have stood still
  * @value_ns: b
  * @slope: by which it grows, ns in 2^32 ns
  * @error_ns: b may be wrong by this, queues aside
@@ -83,6 +92,7 @@ struct baseline_line {
 	uint16_t to;
 	uint16_t class;
 	bool clean;
+	bool data;
 	int64_t value_ns;
 	int32_t slope;
 	int64_t error_ns;
@@ -118,6 +128,7 @@ struct baseline_floor {
  * struct baseline_solution - what is known of each host
  * @floor: by class
  * @pair: of this host and each other one, as their lines have it
+ * @checked: the way back of these hosts tells whether the way there was empty
  * @left_out: of these hosts only the lines from and to this one count
  * @upper: of R - R of this host, by host
  * @lower: lower bound of the same
@@ -125,6 +136,7 @@ struct baseline_floor {
 struct baseline_solution {
 	struct baseline_floor floor[BASELINE_CLASSES];
 	struct baseline_floor pair[BASELINE_HOSTS];
+	bool checked[BASELINE_HOSTS];
 	bool left_out[BASELINE_HOSTS];
 	struct baseline_bound upper[BASELINE_HOSTS];
 	struct baseline_bound lower[BASELINE_HOSTS];
@@ -179,12 +191,13 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 	const struct baseline_line *backs[BASELINE_LINES];
 	int64_t sums[BASELINE_LINES], sum, error_ns;
 	unsigned int class, i, j, k;
+	bool sure;
 
 	for (i = 0; i < n; i++)
 		backs[i] = lines[i].from < lines[i].to ? baseline_back(lines, n, &lines[i]) : NULL;
 	for (class = 0; class < BASELINE_CLASSES; class++) {
 		floor[class] = kept[class];
-		for (i = 0, k = 0; i < n; i++) {
+		for (i = 0, k = 0, sure = false; i < n; i++) {
 			if (lines[i].class != class || !backs[i] || backs[i]->class != class)
 				continue;
 			sum = lines[i].value_ns + backs[i]->value_ns;
@@ -195,11 +208,12 @@ static inline void baseline_floors(const struct baseline_line *lines, unsigned i
 				floor[class] = (struct baseline_floor) { .ns = sum };
 			if (!lines[i].clean || !backs[i]->clean)
 				continue;
+			sure = sure || (!lines[i].data && !backs[i]->data);
 			for (j = k++; j && sums[j - 1] > sum; j--)
 				sums[j] = sums[j - 1];
 			sums[j] = sum;
 		}
-		if (!k)
+		if (!sure && k < BASELINE_SURE)
 			continue;
 		/* Some who lie move the lowest and the highest, not these three. */
 		sum = sums[(k - 1) / 2];
@@ -227,6 +241,26 @@ static inline bool baseline_far(const struct baseline_line *line, const struct b
 	       line->value_ns + back->value_ns > f->ns + 4 * f->error_ns + BASELINE_FAR_NS;
 }
 
+/* Does the way back tell whether a path was empty? It does if it is clean, or both as short as any. */
+static inline bool baseline_checked(const struct baseline_line *line,
+				    const struct baseline_line *back,
+				    const struct baseline_floor *floor)
+{
+	const struct baseline_floor *f = &floor[line->class];
+
+	return back && f->firm && (back->clean || line->value_ns + back->value_ns <=
+						  f->ns + f->error_ns + BASELINE_NEAR_NS);
+}
+
+/* Was the path empty? */
+static inline bool baseline_empty(const struct baseline_line *line,
+				  const struct baseline_line *back,
+				  const struct baseline_floor *floor)
+{
+	return line->clean && (!line->data || baseline_checked(line, back, floor)) &&
+	       !baseline_far(line, back, floor);
+}
+
 /* 2 D of a line's two hosts. */
 static inline struct baseline_floor baseline_pair(const struct baseline_line *line,
 						  const struct baseline_line *back,
@@ -238,7 +272,7 @@ static inline struct baseline_floor baseline_pair(const struct baseline_line *li
 	if (back) {
 		own.ns = line->value_ns + back->value_ns;
 		own.clean = line->clean && back->clean && !baseline_far(line, back, floor);
-		own.firm = own.clean;
+		own.firm = own.clean && (!line->data || !back->data || floor[line->class].firm);
 		/*
 		 * What is above the floor of the class may be of one way alone: that is longer, or
 		 * few packets came, and all of them late.
@@ -294,8 +328,10 @@ static inline unsigned int baseline_edges(const struct baseline_line *lines, uns
 		struct baseline_floor pair = baseline_pair(l, back, s->floor);
 		int64_t error_ns = l->error_ns + pair.error_ns / 2, ns;
 
-		if (!l->from)
+		if (!l->from) {
 			s->pair[l->to] = pair;
+			s->checked[l->to] = baseline_checked(l, back, s->floor);
+		}
 		if (pair.ns == BASELINE_NONE || !baseline_counts(l, s))
 			continue;
 		ns = l->value_ns - baseline_half(l, pair.ns);
@@ -304,7 +340,7 @@ static inline unsigned int baseline_edges(const struct baseline_line *lines, uns
 				.from = l->from, .to = l->to, .ns = ns, .error_ns = error_ns,
 				.slope = l->slope,
 			};
-		if (l->clean && !baseline_far(l, back, s->floor))
+		if (baseline_empty(l, back, s->floor))
 			edges[k++] = (struct baseline_edge) {
 				.from = l->to, .to = l->from, .ns = -ns, .error_ns = error_ns,
 				.slope = -(int64_t)l->slope,
@@ -400,6 +436,7 @@ static inline void baseline_solve(const struct baseline_line *lines, unsigned in
 	baseline_floors(lines, n, kept, s->floor);
 	for (i = 0; i < BASELINE_HOSTS; i++) {
 		s->pair[i] = (struct baseline_floor) { .ns = BASELINE_NONE };
+		s->checked[i] = false;
 		s->left_out[i] = false;
 	}
 	/* At least one host more each time: what is left out makes no such circle. */

@@ -73,6 +73,7 @@ enum cluster_state {
  * @remote: address, likewise
  * @scope: device of a link-local address
  * @known: a baseline is known; else nothing below
+ * @data: it is of data
  * @baseline_ns: at @at_ns, by the receiver's clock less CLOCK_MONOTONIC
  * @at_ns: CLOCK_MONOTONIC
  * @slope: Q32
@@ -89,6 +90,7 @@ struct cluster_path {
 	uint8_t remote[16];
 	uint32_t scope;
 	bool known;
+	bool data;
 	int64_t baseline_ns;
 	int64_t at_ns;
 	int32_t slope;
@@ -478,6 +480,23 @@ static inline bool cluster_idle(const struct cluster_host *host, int64_t now_ns)
 	       now_ns - host->acks_ns > CLUSTER_IDLE_NS;
 }
 
+/* Do data alone say that the path was empty, and not the way back? */
+static inline bool cluster_unsure(const struct cluster *c, const struct cluster_host *host)
+{
+	return host->path.data && !c->solution.checked[host - c->host + 1];
+}
+
+/* Do PROBEs say the same? Their line is less exact. */
+static inline bool cluster_vouched(const struct cluster_host *host, int64_t now_ns)
+{
+	const struct cluster_path *p = &host->path, *probed = &host->probed;
+
+	return probed->known && probed->state == CLUSTER_SUPPORTED &&
+	       cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) <=
+	       cluster_at(probed->baseline_ns, probed->slope, now_ns - probed->at_ns) +
+	       CLUSTER_MARGIN_NS;
+}
+
 /*
  * What this host knows of its path to another one; NULL: nothing. A seed is no evidence: this
  * daemon has told it.
@@ -487,13 +506,14 @@ static inline const struct cluster_path *cluster_evidence(const struct cluster *
 							  int64_t now_ns)
 {
 	bool clean = host->probed.state == CLUSTER_SUPPORTED;
+	bool unsure = host->path.state != CLUSTER_SUPPORTED || cluster_idle(host, now_ns) ||
+		      (cluster_unsure(c, host) && !cluster_vouched(host, now_ns));
 	bool none = !host->has_path || !host->path.known || host->path.state <= CLUSTER_LEARNING;
 
 	if (c->huygens)
 		return host->probed.known ? &host->probed : NULL;
 	/* PROBEs met no queue before the path had data: that counts more than data in a queue. */
-	if (host->probed.known && (none || (clean && (host->path.state != CLUSTER_SUPPORTED ||
-						      cluster_idle(host, now_ns)))))
+	if (host->probed.known && (none || (clean && unsure)))
 		return &host->probed;
 	return host->has_path && host->path.known && host->path.state != CLUSTER_SEEDED ?
 	       &host->path : NULL;
@@ -513,6 +533,7 @@ static inline struct baseline_line cluster_now(const struct cluster *c,
 	struct baseline_line line = {
 		.clean = p->state == CLUSTER_SUPPORTED && now_ns - of_ns <= BASELINE_PREDICT_NS,
 		.slope = p->slope,
+		.data = p->data && !cluster_vouched(host, now_ns),
 		.error_ns = p->error_ns + (now_ns - of_ns) / 1000000 * BASELINE_WANDER_PPM,
 	};
 
@@ -595,6 +616,7 @@ static inline void cluster_told(struct cluster *c, unsigned int i, const struct 
 	int to = cluster_named(c, l->addr);
 	struct baseline_line line = {
 		.from = (uint16_t)(i + 1), .to = (uint16_t)to, .clean = l->clean,
+		.data = l->data,
 		.value_ns = l->value_ns, .slope = l->slope,
 		.error_ns = cluster_error(l->error_ns, l->payload, l->rate_mbit, l->hops),
 	};
@@ -674,7 +696,7 @@ static inline uint32_t cluster_rate(struct cluster *c, const struct cluster_host
 static inline bool cluster_wants_probes(struct cluster *c, const struct cluster_host *host,
 					int64_t now_ns)
 {
-	bool wanted = c->huygens || cluster_idle(host, now_ns) ||
+	bool wanted = c->huygens || cluster_idle(host, now_ns) || cluster_unsure(c, host) ||
 		      host->path.state != CLUSTER_SUPPORTED ||
 		      !memcmp(host->addr, c->reference, 16);
 
@@ -1129,7 +1151,7 @@ static inline bool cluster_put(const struct cluster *c, const struct cluster_hos
 		.domain = p->domain,
 		.error_ns = (uint32_t)(line.error_ns < UINT32_MAX ? line.error_ns : UINT32_MAX),
 		.payload = (uint16_t)(p->payload < 65535 ? p->payload : 65535),
-		.hops = host->hops, .clean = line.clean,
+		.hops = host->hops, .clean = line.clean, .data = line.data,
 	};
 	memcpy(l->addr, host->addr, 16);
 	r->n++;

@@ -13,6 +13,9 @@
 
 #include "kernel.h"
 
+/* The slope of a baseline of sch_onramp is known to this. */
+#define SLOPE_PPM	4
+
 _Static_assert((int)CLUSTER_LEARNING == (int)ONRAMP_BASELINE_LEARNING, "states of a baseline");
 _Static_assert((int)CLUSTER_SEEDED == (int)ONRAMP_BASELINE_SEEDED, "states of a baseline");
 
@@ -71,11 +74,15 @@ static int on_path(struct nl_msg *msg, void *arg)
 		return NL_OK;
 	p.scope = (uint32_t)attr_number(tb[ONRAMP_A_PATH_SCOPE], 0);
 	p.known = tb[ONRAMP_A_PATH_DOMAIN];
+	p.data = true;
 	p.domain = (uint8_t)attr_number(tb[ONRAMP_A_PATH_DOMAIN], 0);
 	p.baseline_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_NS], 0);
 	p.at_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_AT_NS], now_ns());
 	p.slope = (int32_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_SLOPE], 0);
-	p.error_ns = (int64_t)attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0);
+	/* The kernel's errors leave out that of the slope. */
+	p.error_ns = (int64_t)(attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0) +
+			       attr_number(tb[ONRAMP_A_PATH_SUPPORT_AGE_NS], 0) / 1000000 *
+			       SLOPE_PPM);
 	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);
 	p.acks = attr_number(tb[ONRAMP_A_PATH_ACKS], 0);
 	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);

@@ -205,10 +205,38 @@ static void send_report(unsigned int i, int64_t now)
 	counters.sent += send_to(host, msg, REPORT_SIGNED, sizeof(msg), false);
 }
 
+/* Bytes that may be sent in a time: 0.03 % of the slowest link; 0 if none is known. */
+static int64_t allowed_bytes(uint64_t ns)
+{
+	uint64_t rate_mbit = 0;
+	unsigned int i;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		uint32_t mbit = cluster.host[i].seen ?
+				cluster_rate(&cluster, &cluster.host[i]) : 0;
+
+		if (mbit && (!rate_mbit || mbit < rate_mbit))
+			rate_mbit = mbit;
+	}
+	/* Mbit/s are bytes in 8 us; 3 of 10000. */
+	return (int64_t)(ns / NSEC_PER_USEC * rate_mbit * 3 / 80000);
+}
+
+/* How many hosts get a REPORT in an interval: on slow links PROBEs need half of what is allowed. */
+static unsigned int fan_out(void)
+{
+	int64_t allowed = allowed_bytes(options.interval_ns), n;
+
+	if (!allowed)
+		return FAN_OUT;
+	n = allowed / 2 / (REPORT_LEN + WIRE_BYTES);
+	return n < 1 ? 1 : n < FAN_OUT ? (unsigned int)n : FAN_OUT;
+}
+
 /* The hosts whose turn it is, in an order by chance, some of them. */
 static void send_reports(uint64_t now)
 {
-	unsigned int order[CLUSTER_HOSTS], i, k, sent = 0;
+	unsigned int order[CLUSTER_HOSTS], i, k, sent = 0, most = fan_out();
 
 	for (i = 0; i < CLUSTER_HOSTS; i++) {
 		k = (unsigned int)random() % (i + 1);
@@ -226,7 +254,7 @@ static void send_reports(uint64_t now)
 			t->wait_ns = options.interval_ns;
 		if (!cluster.host[order[i]].seen)
 			continue;
-		if (sent == FAN_OUT || t->next_ns > now)
+		if (sent == most || t->next_ns > now)
 			continue;
 		sent++;
 		send_report(order[i], (int64_t)now);
@@ -365,26 +393,13 @@ static void read_left(int fd)
 	}
 }
 
-/* Bytes that may be sent by now: 0.03 % of the slowest link. */
+/* Bytes that may be sent by now. */
 static void earn(uint64_t now)
 {
-	uint64_t rate_mbit = UINT64_MAX;
-	unsigned int i;
-
-	for (i = 0; i < CLUSTER_HOSTS; i++) {
-		uint32_t mbit = cluster.host[i].seen ?
-				cluster_rate(&cluster, &cluster.host[i]) : 0;
-
-		if (mbit && mbit < rate_mbit)
-			rate_mbit = mbit;
-	}
-	/* Mbit/s are bytes in 8 us; 3 of 10000. */
-	if (rate_mbit != UINT64_MAX)
-		credit_bytes += (int64_t)((now - earned_ns) / NSEC_PER_USEC * rate_mbit * 3 /
-					  80000);
+	credit_bytes += allowed_bytes(now - earned_ns);
 	if (credit_bytes > CREDIT_MAX)
 		credit_bytes = CREDIT_MAX;
-	/* REPORTs alone take more on slow links. */
+	/* A REPORT in each interval is more than that on the slowest links. */
 	if (credit_bytes < -CREDIT_MAX)
 		credit_bytes = -CREDIT_MAX;
 	earned_ns = now;

@@ -54,6 +54,8 @@
 /* Samples that are kept, and for how long, ns. */
 #define PROBE_POINTS		64
 #define PROBE_WINDOW_NS		2000000000LL
+/* If these are too few: for so long, but all have to be near the line. */
+#define PROBE_LONG_NS		16000000000LL
 /* A pair's gap may differ by this, ns: noise of software. */
 #define PROBE_CODED_NS		5000LL
 /* Samples, and time that they cover, for a line, ns. */
@@ -397,9 +399,9 @@ static inline bool probe_echoed(struct probe_way *w, const struct probe *p, uint
 
 /* Lines --------------------------------------------------------------------- */
 
-/* Those of the window, by time, less the lowest one; return how many, and that one. */
-static inline unsigned int probe_recent(const struct probe_points *points, int64_t now_ns,
-					struct probe_point *out, int64_t *low_ns)
+/* Those of a window, by time, less the lowest one; return how many, and that one. */
+static inline unsigned int probe_recent(const struct probe_points *points, int64_t window_ns,
+					int64_t now_ns, struct probe_point *out, int64_t *low_ns)
 {
 	unsigned int i, k, n = 0;
 
@@ -407,13 +409,13 @@ static inline unsigned int probe_recent(const struct probe_points *points, int64
 	for (i = 0; i < points->n; i++) {
 		const struct probe_point *p = &points->point[i];
 
-		if (now_ns - p->t_ns <= PROBE_WINDOW_NS && p->t_ns <= now_ns && p->d_ns < *low_ns)
+		if (now_ns - p->t_ns <= window_ns && p->t_ns <= now_ns && p->d_ns < *low_ns)
 			*low_ns = p->d_ns;
 	}
 	for (i = 0; i < points->n; i++) {
 		struct probe_point p = points->point[i];
 
-		if (now_ns - p.t_ns > PROBE_WINDOW_NS || p.t_ns > now_ns ||
+		if (now_ns - p.t_ns > window_ns || p.t_ns > now_ns ||
 		    p.d_ns - *low_ns >= PROBE_HIGH_NS)
 			continue;
 		p.t_ns -= now_ns;
@@ -425,7 +427,7 @@ static inline unsigned int probe_recent(const struct probe_points *points, int64
 	return n;
 }
 
-/* Is b above the line from a to c, or on it? Of times < 2^31 and delays < 2^28: below 2^60. */
+/* Is b above the line from a to c, or on it? Of times < 2^34 and delays < 2^28: below 2^62. */
 static inline bool probe_above(const struct probe_point *a, const struct probe_point *b,
 			       const struct probe_point *c)
 {
@@ -509,6 +511,9 @@ static inline void probe_fit(const struct probe_point *points, unsigned int n, u
 		;
 	fit->on = hull[i - 1];
 	fit->slope = (hull[i].d_ns - fit->on.d_ns) * (1LL << 32) / (hull[i].t_ns - fit->on.t_ns);
+	/* Far more than that of any clock, and 2^62 in the longest time. */
+	if (fit->slope > 1LL << 28 || fit->slope < -(1LL << 28))
+		fit->slope = fit->slope > 0 ? 1LL << 28 : -(1LL << 28);
 	fit->near_ns = probe_near(points, n, &fit->on, fit->slope, need);
 }
 
@@ -541,18 +546,24 @@ static inline bool probe_line(const struct probe_way *w, int64_t now_ns, int64_t
 			      struct baseline_line *line)
 {
 	struct probe_point points[PROBE_POINTS];
-	unsigned int i, n, older;
+	unsigned int i, n, need, older;
+	int64_t low_ns, age_ns = 0;
 	struct probe_fit fit;
-	int64_t low_ns;
 
-	n = probe_recent(&w->to, now_ns, points, &low_ns);
+	n = probe_recent(&w->to, PROBE_WINDOW_NS, now_ns, points, &low_ns);
+	need = n / PROBE_PART > PROBE_MIN ? n / PROBE_PART : PROBE_MIN;
+	if (n && n < PROBE_MIN) {
+		n = probe_recent(&w->to, PROBE_LONG_NS, now_ns, points, &low_ns);
+		need = n;
+		age_ns = -points[n - 1].t_ns;
+	}
 	if (n < PROBE_MIN || points[n - 1].t_ns - points[0].t_ns < PROBE_SPAN_NS)
 		return false;
 	older = probe_older(points, n);
 	probe_fit(points + older, n - older, n - older, &fit);
 	if (fit.near_ns > PROBE_SHARP_NS) {
 		older = 0;
-		probe_fit(points, n, n / PROBE_PART > PROBE_MIN ? n / PROBE_PART : PROBE_MIN, &fit);
+		probe_fit(points, n, need, &fit);
 	}
 	line->clean = fit.near_ns <= PROBE_NEAR * noise_ns &&
 		      fit.near_ns <= (points[n - 1].t_ns - points[older].t_ns) / PROBE_SLOPE &&
@@ -562,7 +573,8 @@ static inline bool probe_line(const struct probe_way *w, int64_t now_ns, int64_t
 		line->value_ns = low_ns + fit.on.d_ns - ((fit.on.t_ns * fit.slope) >> 32);
 		line->slope = (int32_t)fit.slope;
 		/* It is known at the mean time, and used a second later. */
-		line->error_ns = noise_ns + 2 * fit.near_ns;
+		line->error_ns = noise_ns + 2 * fit.near_ns +
+				 age_ns / 1000000 * BASELINE_WANDER_PPM;
 		return true;
 	}
 	/* The slope is that of a queue. What is left is a bound, at any drift of the clocks. */

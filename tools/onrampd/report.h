@@ -13,7 +13,7 @@
  *	24	8	echo: session of the receiver, as of its last REPORT; 0: none came yet
  *	32	44	each line: address (16 bytes, IPv4 mapped), value (8), slope (4),
  *			error (4), rate of the link in Mbit/s (4), payload in bytes (2), domain,
- *			hops, bit 0: clean (1 each), 0 (3); an address of 0: the value is
+ *			hops, bit 0: clean, bit 1: by data (1 each), 0 (3); an address of 0: the value is
  *			the time there and back of all paths with as many hops and this rate
  *	736	32	HMAC-SHA256 with the cluster's key over source and destination address
  *			(16 bytes each) and all before
@@ -43,6 +43,7 @@
 
 #define REPORT_CLOCKED		1
 #define REPORT_CLEAN		1
+#define REPORT_DATA		2
 #define REPORT_HOPS_UNKNOWN	255
 
 /* struct report_line - a path of the sender, by its receive clock, at the time of sending */
@@ -56,6 +57,7 @@ struct report_line {
 	uint8_t domain;
 	uint8_t hops;
 	bool clean;
+	bool data;
 };
 
 struct report {
@@ -122,7 +124,7 @@ static inline void report_encode(const struct report *r, uint8_t *msg)
 		report_put(&at, l->payload, 2);
 		report_put(&at, l->domain, 1);
 		report_put(&at, l->hops, 1);
-		report_put(&at, l->clean ? REPORT_CLEAN : 0, 1);
+		report_put(&at, (l->clean ? REPORT_CLEAN : 0) | (l->data ? REPORT_DATA : 0), 1);
 		at += 3;
 	}
 }
@@ -139,6 +141,7 @@ static inline bool report_decode(const uint8_t *msg, size_t len, struct report *
 {
 	const uint8_t *at = msg;
 	unsigned int i;
+	uint8_t flags;
 
 	if (len != REPORT_LEN || report_get(&at, 4) != REPORT_MAGIC ||
 	    report_get(&at, 1) != REPORT_VERSION)
@@ -163,7 +166,9 @@ static inline bool report_decode(const uint8_t *msg, size_t len, struct report *
 		l->payload = (uint16_t)report_get(&at, 2);
 		l->domain = (uint8_t)report_get(&at, 1);
 		l->hops = (uint8_t)report_get(&at, 1);
-		l->clean = report_get(&at, 1) & REPORT_CLEAN;
+		flags = (uint8_t)report_get(&at, 1);
+		l->clean = flags & REPORT_CLEAN;
+		l->data = flags & REPORT_DATA;
 		at += 3;
 	}
 	return true;
