@@ -25,8 +25,7 @@
  *	R'       = highest R at which an RTT was below Tlow since the last loss; each run of
  *	           cuts, from one such RTT to the next, takes 1/8 of it, but not if an RTT was
  *	           above 5/2 Thigh: then R returns to R' in place of 7/8 R'
- *	t        = time since the last update
- *	L        = C, if it is not below C / 2
+ *	t        = time since the last update; L = C, if it is not below C / 2
  *	N        = 8 once RTTs were below Tlow for 2 ms and eight updates, where the RTT is below
  *	           D + (Thigh - D - W) / 8; else 1
  *
@@ -182,10 +181,7 @@ static inline void timely_auto_clamp(struct timely_flow *f, u64 cap_bps)
 	timely_clamp(f, timely_bps_to_rate(timely_auto_floor_bps(cap_bps)), cap_bps);
 }
 
-/*
- * By which share of itself a rate grows where an RTT is below Tlow, Q20, at most 1. A room of 10 s
- * in ns and Q20 fit in 54 bits.
- */
+/* Share by which a rate grows below Tlow, Q20, at most 1. A room of 10 s, ns, and Q20: 54 bits. */
 static inline u64 timely_auto_rise_q20(const struct timely_flow *f, const struct timely_auto *a,
 				       u64 rtt_ns, u64 elapsed_ns)
 {
@@ -219,10 +215,7 @@ static inline void timely_auto_increase(struct timely_flow *f, const struct time
 			   (f->rate_q >> TIMELY_AUTO_RISE_SHIFT) * rise_q20);
 }
 
-/*
- * An RTT below Tlow: the queue for which the rate was cut has drained. Go half of the way back to
- * 7/8 of R', or to R', if all of the room is empty. Rates in Q16 have 54 bits.
- */
+/* Below Tlow: go half of the way to 7/8 of R', or to R', if all of the room is empty. 54 bits. */
 static inline void timely_auto_return(struct timely_flow *f, const struct timely_auto *a,
 				      u64 rtt_ns)
 {
