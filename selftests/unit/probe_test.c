@@ -281,7 +281,7 @@ static void probe__rare(void)
 	}
 	now -= 1800 * MS;
 	CHECK(!probe_line(&a, now, PROBE_NOISE_NS, &line));
-	/* Delays that rise as fast as they may, seen from sixteen seconds away: nothing overflows. */
+	/* Delays that rise as fast as they may, sixteen seconds ago: nothing overflows. */
 	clear();
 	for (i = 0; i < 26; i++) {
 		s64 late = i < 13 ? 0 : (i - 12) * (i - 12) * 1500 * US;

@@ -13,9 +13,9 @@
  *
  *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
  *
- * A queue that stands still looks so, too: data of one host alone arrive as fast as they leave. So a
- * line of data counts as clean only with a clean way back, and the floor of its class has to be of
- * PROBEs, of three pairs of hosts, or known before.
+ * A queue that stands still looks so, too: data of one host alone arrive as fast as they leave. So
+ * a line of data counts as clean only with a clean way back, and the floor of its class has to be
+ * of PROBEs, of three pairs of hosts, or known before.
  *
  * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
  * class: then a queue stood still. Paths of one class have about the same:
@@ -241,7 +241,7 @@ static inline bool baseline_far(const struct baseline_line *line, const struct b
 	       line->value_ns + back->value_ns > f->ns + 4 * f->error_ns + BASELINE_FAR_NS;
 }
 
-/* Does the way back tell whether a path was empty? It does if it is clean, or both as short as any. */
+/* Does the way back tell whether a path was empty? If it is clean, or both are as short as any. */
 static inline bool baseline_checked(const struct baseline_line *line,
 				    const struct baseline_line *back,
 				    const struct baseline_floor *floor)

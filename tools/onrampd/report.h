@@ -13,8 +13,9 @@
  *	24	8	echo: session of the receiver, as of its last REPORT; 0: none came yet
  *	32	44	each line: address (16 bytes, IPv4 mapped), value (8), slope (4),
  *			error (4), rate of the link in Mbit/s (4), payload in bytes (2), domain,
- *			hops, bit 0: clean, bit 1: by data (1 each), 0 (3); an address of 0: the value is
- *			the time there and back of all paths with as many hops and this rate
+ *			hops, bit 0: clean, bit 1: by data (1 each), 0 (3); an address of 0:
+ *			the value is the time there and back of all paths with as many
+ *			hops and this rate
  *	736	32	HMAC-SHA256 with the cluster's key over source and destination address
  *			(16 bytes each) and all before
  *
