@@ -14,8 +14,8 @@
  *	b_AB + b_BA = D_AB + D_BA + q_AB + q_BA		free of clocks
  *
  * A queue that stands still looks so, too: data of one host alone arrive as fast as they leave. So
- * a line of data counts as clean only with a clean way back, and the floor of its class has to be
- * of PROBEs, of three pairs of hosts, or known before.
+ * a line of data counts as clean only with a way back that is clean, or with which it is as short
+ * as any, and the floor of its class has to be of PROBEs, of three pairs of hosts, or known before.
  *
  * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
  * class: then a queue stood still. Paths of one class have about the same:
@@ -66,7 +66,8 @@
 #define BASELINE_ERROR_MAX_NS	10000000LL
 /* A prediction counts for this time, ns, and is wrong by that more in each of its millionths. */
 #define BASELINE_PREDICT_NS	10000000000LL
-#define BASELINE_WANDER_PPM	7
+#define BASELINE_SLOPE_PPM	4	/* slopes are known to this */
+#define BASELINE_WANDER_PPM	(BASELINE_SLOPE_PPM + 3)
 /* Two hosts of a class are no farther apart than this and four errors, ns: 2 km of fibre. */
 #define BASELINE_FAR_NS		20000LL
 /* A queue of this length does not count, ns: kernels take what is within that for none. */

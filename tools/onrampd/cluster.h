@@ -247,6 +247,12 @@ static inline int64_t cluster_at(int64_t value_ns, int32_t slope, int64_t age_ns
 	return value_ns + ((age_ns * slope) >> 32);
 }
 
+/* The baseline of a path at a time of CLOCK_MONOTONIC. */
+static inline int64_t cluster_baseline(const struct cluster_path *p, int64_t now_ns)
+{
+	return cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns);
+}
+
 /* The kernel's state -------------------------------------------------------- */
 
 /* Of no host. */
@@ -489,12 +495,11 @@ static inline bool cluster_unsure(const struct cluster *c, const struct cluster_
 /* Do PROBEs say the same? Their line is less exact. */
 static inline bool cluster_vouched(const struct cluster_host *host, int64_t now_ns)
 {
-	const struct cluster_path *p = &host->path, *probed = &host->probed;
+	const struct cluster_path *probed = &host->probed;
 
 	return probed->known && probed->state == CLUSTER_SUPPORTED &&
-	       cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns) <=
-	       cluster_at(probed->baseline_ns, probed->slope, now_ns - probed->at_ns) +
-	       CLUSTER_MARGIN_NS;
+	       cluster_baseline(&host->path, now_ns) <=
+	       cluster_baseline(probed, now_ns) + CLUSTER_MARGIN_NS;
 }
 
 /*
@@ -529,7 +534,7 @@ static inline struct baseline_line cluster_now(const struct cluster *c,
 					       const struct cluster_path *p, int64_t now_ns)
 {
 	int64_t of_ns = p == &host->path && host->acks_ns < p->at_ns ? host->acks_ns : p->at_ns;
-	int64_t value_ns = cluster_at(p->baseline_ns, p->slope, of_ns - p->at_ns);
+	int64_t value_ns = cluster_baseline(p, of_ns);
 	struct baseline_line line = {
 		.clean = p->state == CLUSTER_SUPPORTED && now_ns - of_ns <= BASELINE_PREDICT_NS,
 		.slope = p->slope,
@@ -645,7 +650,7 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 {
 	const struct cluster_host *host = &c->host[i];
 	const struct cluster_path *p = &host->path;
-	int64_t clock_ns = cluster_clock_at(c, now_ns), age_ns = now_ns - p->at_ns;
+	int64_t clock_ns = cluster_clock_at(c, now_ns);
 	unsigned int k;
 
 	if (!host->has_path || !p->known)
@@ -666,7 +671,7 @@ static inline bool cluster_agrees(struct cluster *c, unsigned int i, int64_t now
 			return false;
 		/* A seed is no evidence for the lines that it was computed from. */
 		return p->state == CLUSTER_SEEDED ||
-		       cluster_at(p->baseline_ns, p->slope, age_ns) + back_ns +
+		       cluster_baseline(p, now_ns) + back_ns +
 		       p->error_ns + l->error_ns >= 0;
 	}
 	return true;
@@ -1054,7 +1059,7 @@ static inline void cluster_answer(struct cluster *c, unsigned int i, int64_t now
 	seed->wanted = p->state == CLUSTER_SEEDED ||
 		       (p->state != CLUSTER_SUPPORTED &&
 			seed->value_ns + seed->error_ns + CLUSTER_MARGIN_NS <
-			cluster_at(p->baseline_ns, p->slope, now_ns - p->at_ns));
+			cluster_baseline(p, now_ns));
 	/* A bound by the own line alone is nothing to predict by. */
 	if (seed->wanted && !seed->predicted) {
 		host->before = answer;

@@ -13,9 +13,6 @@
 
 #include "kernel.h"
 
-/* The slope of a baseline of sch_onramp is known to this. */
-#define SLOPE_PPM	4
-
 _Static_assert((int)CLUSTER_LEARNING == (int)ONRAMP_BASELINE_LEARNING, "states of a baseline");
 _Static_assert((int)CLUSTER_SEEDED == (int)ONRAMP_BASELINE_SEEDED, "states of a baseline");
 
@@ -82,7 +79,7 @@ static int on_path(struct nl_msg *msg, void *arg)
 	/* The kernel's errors leave out that of the slope. */
 	p.error_ns = (int64_t)(attr_number(tb[ONRAMP_A_PATH_BASELINE_ERROR_NS], 0) +
 			       attr_number(tb[ONRAMP_A_PATH_SUPPORT_AGE_NS], 0) / 1000000 *
-			       SLOPE_PPM);
+			       BASELINE_SLOPE_PPM);
 	p.payload = (uint32_t)attr_number(tb[ONRAMP_A_PATH_PAYLOAD], 0);
 	p.acks = attr_number(tb[ONRAMP_A_PATH_ACKS], 0);
 	p.state = (uint8_t)attr_number(tb[ONRAMP_A_PATH_BASELINE], 0);

@@ -446,17 +446,11 @@ static const char *const states[] = {
 	"unknown", "learning", "unsupported", "supported", "lost", "seeded",
 };
 
-/* The kernel's baseline now. */
-static int64_t path_ns(const struct cluster_path *p, uint64_t now)
-{
-	return cluster_at(p->baseline_ns, p->slope, (int64_t)now - p->at_ns);
-}
-
 static json_t *row_of(const struct cluster_host *host, uint64_t now)
 {
 	const struct cluster_path *p = &host->path;
 	const struct cluster_seed *s = &host->seed;
-	int64_t baseline = path_ns(p, now), error;
+	int64_t baseline = cluster_baseline(p, (int64_t)now), error;
 	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
 	bool reports = cluster_reports(host, (int64_t)now);
 	json_t *row;
@@ -544,7 +538,7 @@ static void print_text(uint64_t now)
 		       h->has_path ? states[p->state % ARRAY_SIZE(states)] : "-");
 		if (h->has_path && p->known && h->seed.known)
 			printf("%14.1f %12.1f %10s\n",
-			       (double)(path_ns(p, now) - h->seed.value_ns) / 1e3,
+			       (double)(cluster_baseline(p, (int64_t)now) - h->seed.value_ns) / 1e3,
 			       (double)h->seed.error_ns / 1e3, why);
 		else
 			printf("%14s %12s %10s\n", "-", "-", why);
