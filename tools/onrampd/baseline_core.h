@@ -15,7 +15,7 @@
  *
  * A queue that stands still looks so, too: data of one host alone arrive as fast as they leave. So
  * a line of data counts as clean only with a way back that is clean, or with which it is as short
- * as any, and the floor of its class has to be of PROBEs, of three pairs of hosts, or known before.
+ * as any. The floor of its class has to be of PROBEs, of three pairs of hosts, or known before.
  *
  * Two hosts whose lines are both clean know their D + D, unless it is far above that of their
  * class: then a queue stood still. Paths of one class have about the same:
