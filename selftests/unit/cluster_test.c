@@ -89,6 +89,7 @@ static void report__replays(void)
 {
 	struct report r = { .session = 11, .count = 5 };
 	struct report_peer p = { .session = 0 };
+	unsigned int i;
 
 	/* It does not know this session. */
 	CHECK_EQ(report_accept(&p, &r, 99), REPORT_GREETING);
@@ -115,6 +116,23 @@ static void report__replays(void)
 	r = (struct report) { .session = 12, .count = 2, .echo = 99 };
 	CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
 	CHECK_EQ(report_echo(&p, 1), 12);
+	/* The session before does not come back, whatever its messages echo. */
+	r = (struct report) { .session = 11, .count = 9, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	r = (struct report) { .session = 11, .count = 9, .echo = 98 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	CHECK_EQ(report_echo(&p, 1), 12);
+	r = (struct report) { .session = 12, .count = 2, .echo = 99 };
+	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	/* Nor do those before that. */
+	for (i = 1; i < REPORT_OVER; i++) {
+		r = (struct report) { .session = 12 + i, .count = 1, .echo = 99 };
+		CHECK_EQ(report_accept(&p, &r, 99), REPORT_FRESH);
+	}
+	for (i = 0; i < REPORT_OVER; i++) {
+		r = (struct report) { .session = 11 + i, .count = 9, .echo = 99 };
+		CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
+	}
 	/* Its own messages come back. */
 	r = (struct report) { .session = 99, .count = 1000, .echo = 99 };
 	CHECK_EQ(report_accept(&p, &r, 99), REPORT_REPLAYED);
@@ -1047,11 +1065,75 @@ static void cluster__own_rate(void)
 	cluster_clock(a, 7, cluster_at(offset, slope, at - SEC) + 1000 * US, at);
 	CHECK(a->clocked);
 	at += 10 * 1000 * US;
-	cluster_clock(a, 8, cluster_at(offset, slope, at - SEC) + 1000 * US, at);
-	CHECK(!a->clocked);
+	cluster_begin(a);
+	CHECK(!cluster_clock(a, 8, cluster_at(offset, slope, at - SEC) + 1000 * US, at));
+	cluster_end(a);
+	CHECK(a->clock_read && !a->clocked);
+	CHECK_EQ(a->domain, 8);
 	cluster_own_clock(a, 9, offset);
 	CHECK(a->clocked);
 	CHECK_EQ(cluster_clock_at(a, at + SEC), offset);
+	/* A subscriber again. */
+	cluster_begin(a);
+	cluster_clock(a, 8, offset, at + SEC);
+	cluster_end(a);
+	CHECK(a->clock_read && !a->clocked);
+	CHECK_EQ(a->domain, 8);
+}
+
+/* A host that was forgotten, and is known again, gets messages of another session. */
+static void cluster__sessions(void)
+{
+	struct cluster *a = &c[0];
+	u64 first, second;
+
+	memset(c, 0, sizeof(c));
+	a->session = 1000;
+	cluster_begin(a);
+	first = cluster_host(a, addr(1), addr(0))->session;
+	CHECK(cluster_host(a, addr(2), addr(0))->session != first);
+	CHECK_EQ(cluster_host(a, addr(1), addr(0))->session, first);
+	cluster_end(a);
+	cluster_begin(a);
+	CHECK_EQ(cluster_host(a, addr(1), addr(0))->session, first);
+	cluster_end(a);
+	cluster_begin(a);
+	cluster_end(a);
+	CHECK(!cluster_find(a, addr(1)));
+	cluster_begin(a);
+	second = cluster_host(a, addr(1), addr(0))->session;
+	CHECK(second != first && second != first + 1);
+}
+
+/* Subscribers have two clocks, in any order: the own one is one of them, and stays. */
+static void cluster__two_clocks(void)
+{
+	struct cluster *a = &c[0];
+	unsigned int i;
+	s64 at;
+
+	memset(c, 0, sizeof(c));
+	for (i = 0; i < 8; i++) {
+		at = SEC + i * 250 * 1000 * US;
+		cluster_begin(a);
+		CHECK_EQ(cluster_clock(a, 7 + i % 2, clocks[i % 2], at), !(i % 2));
+		CHECK_EQ(cluster_clock(a, 8 - i % 2, clocks[!(i % 2)], at + 1000), i % 2);
+		CHECK_EQ(cluster_clock(a, 9, clocks[2], at + 2000), false);
+		cluster_end(a);
+		CHECK_EQ(a->domain, 7);
+		CHECK_EQ(a->clocked, i > 0);
+		CHECK_EQ(cluster_clock_at(a, at), i ? clocks[0] : 0);
+	}
+	/* Its subscriber is gone: the first one of the others. */
+	for (i = 0; i < 2; i++, at += 250 * 1000 * US) {
+		cluster_begin(a);
+		cluster_clock(a, 8, clocks[1], at + SEC);
+		cluster_clock(a, 9, clocks[2], at + SEC);
+		cluster_end(a);
+		CHECK_EQ(a->domain, 8);
+		CHECK_EQ(a->clocked, i > 0);
+	}
+	CHECK_EQ(cluster_clock_at(a, at), clocks[1]);
 }
 
 /* The NIC's time of arrival counts, if it is one. */
@@ -1354,6 +1436,8 @@ int main(void)
 		KTAP_CASE(cluster__small_packets),
 		KTAP_CASE(cluster__many_hosts),
 		KTAP_CASE(cluster__own_rate),
+		KTAP_CASE(cluster__two_clocks),
+		KTAP_CASE(cluster__sessions),
 		KTAP_CASE(cluster__arrived),
 		KTAP_CASE(cluster__ahead),
 		KTAP_CASE(cluster__weight),

@@ -146,6 +146,7 @@ struct cluster_clock {
  * @addr: its address, IPv4 mapped; all 0: a free place
  * @local: that of this host which it is reached by
  * @seen: round in which the kernel last knew it
+ * @session: of messages to it
  * @has_path: @path is valid
  * @path: to it
  * @first_ns: when there was an OR-ACK of it for the first time
@@ -169,6 +170,7 @@ struct cluster_host {
 	uint8_t addr[16];
 	uint8_t local[16];
 	uint64_t seen;
+	uint64_t session;
 	bool has_path;
 	struct cluster_path path;
 	int64_t first_ns;
@@ -195,9 +197,11 @@ struct cluster_host {
  * @host: peers
  * @huygens: PROBEs alone count, by huygens.h
  * @reference: host that CLOCK_REALTIME is compared with; all 0: none
+ * @session: of the next new host; random at first
  * @round: of the kernel's state
  * @clocked: the own receive clock is known
  * @clock_read: it was read in this round, but its rate may not be known
+ * @other_read: another one was; @other_domain and the rest are of that
  * @domain: its domain
  * @clock_ns: it less CLOCK_MONOTONIC, at @clock_at_ns
  * @clock_at_ns: CLOCK_MONOTONIC
@@ -220,9 +224,14 @@ struct cluster {
 	struct cluster_host host[CLUSTER_HOSTS];
 	bool huygens;
 	uint8_t reference[16];
+	uint64_t session;
 	uint64_t round;
 	bool clocked;
 	bool clock_read;
+	bool other_read;
+	uint8_t other_domain;
+	int64_t other_ns;
+	int64_t other_at_ns;
 	uint8_t domain;
 	int64_t clock_ns;
 	int64_t clock_at_ns;
@@ -283,19 +292,10 @@ static inline void cluster_begin(struct cluster *c)
 	c->round++;
 	c->clocked = false;
 	c->clock_read = false;
+	c->other_read = false;
 	c->phc = false;
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		c->host[i].has_path = false;
-}
-
-/* cluster_end() - forget hosts that the kernel no longer knows */
-static inline void cluster_end(struct cluster *c)
-{
-	unsigned int i;
-
-	for (i = 0; i < CLUSTER_HOSTS; i++)
-		if (c->host[i].seen && c->host[i].seen != c->round)
-			c->host[i] = (struct cluster_host) { .seen = 0 };
 }
 
 /**
@@ -318,6 +318,7 @@ static inline struct cluster_host *cluster_host(struct cluster *c, const uint8_t
 		host = &c->host[i];
 		memcpy(host->addr, addr, 16);
 		host->hops = REPORT_HOPS_UNKNOWN;
+		host->session = c->session++;
 	}
 	if (!host)
 		return NULL;
@@ -354,15 +355,9 @@ static inline bool cluster_path(struct cluster *c, const struct cluster_path *pa
 	return true;
 }
 
-/**
- * cluster_clock() - take the own receive clock, which a subscriber's OR-ACKs have
- * @c: cluster
- * @domain: of the clock
- * @clock_ns: it less CLOCK_MONOTONIC
- * @at_ns: CLOCK_MONOTONIC
- */
-static inline void cluster_clock(struct cluster *c, uint8_t domain, int64_t clock_ns,
-				 int64_t at_ns)
+/* A reading of the clock that is the own one. */
+static inline void cluster_clock_take(struct cluster *c, uint8_t domain, int64_t clock_ns,
+				      int64_t at_ns)
 {
 	int64_t age_ns = at_ns - c->base_at_ns, grown_ns = clock_ns - c->base_ns, most_ns = 0;
 
@@ -387,6 +382,46 @@ static inline void cluster_clock(struct cluster *c, uint8_t domain, int64_t cloc
 	c->domain = domain;
 	c->clock_ns = clock_ns;
 	c->clock_at_ns = at_ns;
+}
+
+/**
+ * cluster_clock() - take the own receive clock, which a subscriber's OR-ACKs have
+ * @c: cluster
+ * @domain: of the clock
+ * @clock_ns: it less CLOCK_MONOTONIC
+ * @at_ns: CLOCK_MONOTONIC
+ *
+ * Subscribers may have several: one by the NIC's clock, one by the host's. The one of the round
+ * before stays as long as one has it, else the first of the round is the own one.
+ *
+ * Return: whether it is that of the round before.
+ */
+static inline bool cluster_clock(struct cluster *c, uint8_t domain, int64_t clock_ns,
+				 int64_t at_ns)
+{
+	if (c->clock_at_ns && domain != c->domain) {
+		if (!c->other_read) {
+			c->other_domain = domain;
+			c->other_ns = clock_ns;
+			c->other_at_ns = at_ns;
+		}
+		c->other_read = true;
+		return false;
+	}
+	cluster_clock_take(c, domain, clock_ns, at_ns);
+	return true;
+}
+
+/* cluster_end() - all is read: forget hosts that the kernel no longer knows, and their clock */
+static inline void cluster_end(struct cluster *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < CLUSTER_HOSTS; i++)
+		if (c->host[i].seen && c->host[i].seen != c->round)
+			c->host[i] = (struct cluster_host) { .seen = 0 };
+	if (!c->clock_read && c->other_read)
+		cluster_clock_take(c, c->other_domain, c->other_ns, c->other_at_ns);
 }
 
 /* cluster_own_clock() - take CLOCK_MONOTONIC and an offset for the own receive clock */

@@ -100,11 +100,10 @@ static int on_subscriber(struct nl_msg *msg, void *arg)
 	    !address(tb[ONRAMP_A_SUB_LOCAL], local) || !address(tb[ONRAMP_A_SUB_REMOTE], remote))
 		return NL_OK;
 	cluster_host(c, remote, local);
-	if (tb[ONRAMP_A_SUB_CLOCK_NS])
-		cluster_clock(c, (uint8_t)attr_number(tb[ONRAMP_A_SUB_DOMAIN], 0),
-			      (int64_t)attr_number(tb[ONRAMP_A_SUB_CLOCK_NS], 0),
-			      (int64_t)now_ns());
-	if (tb[ONRAMP_A_SUB_CLOCK_NS] && tb[ONRAMP_A_SUB_PHC_NS]) {
+	if (tb[ONRAMP_A_SUB_CLOCK_NS] &&
+	    cluster_clock(c, (uint8_t)attr_number(tb[ONRAMP_A_SUB_DOMAIN], 0),
+			  (int64_t)attr_number(tb[ONRAMP_A_SUB_CLOCK_NS], 0),
+			  (int64_t)now_ns()) && tb[ONRAMP_A_SUB_PHC_NS]) {
 		c->phc = true;
 		c->phc_ns = (int64_t)attr_number(tb[ONRAMP_A_SUB_PHC_NS], 0);
 	}

@@ -23,6 +23,7 @@
 #include <grp.h>
 #include <jansson.h>
 #include <linux/capability.h>
+#include <netlink/errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -135,7 +136,7 @@ static sd_event *loop;
 static sd_event_source *round_source, *soon_source;
 static uint8_t key[KEY_MAX];
 static size_t key_len;
-static uint64_t session, rounds, last_round_ns;
+static uint64_t rounds, last_round_ns;
 static unsigned int told;
 static int sock4 = -1, sock6 = -1, state_fd = -1, run_fd = -1;
 static uint64_t kept_ns, status_ns, earned_ns;
@@ -197,7 +198,7 @@ static bool send_to(const struct cluster_host *host, uint8_t *msg, size_t head, 
 static void send_report(unsigned int i, int64_t now)
 {
 	const struct cluster_host *host = &cluster.host[i];
-	struct report r = { .session = session, .count = ++talks[i].sent };
+	struct report r = { .session = host->session, .count = ++talks[i].sent };
 	uint8_t msg[REPORT_LEN];
 
 	cluster_fill(&cluster, host, now, &r);
@@ -274,7 +275,7 @@ static bool take_report(struct cluster_host *host, struct talk *t, const uint8_t
 		counters.forged++;
 		return false;
 	}
-	if (cluster_report(host, &r, session, hops, (int64_t)now_ns()) == REPORT_REPLAYED) {
+	if (cluster_report(host, &r, host->session, hops, (int64_t)now_ns()) == REPORT_REPLAYED) {
 		counters.replayed++;
 		return false;
 	}
@@ -288,7 +289,7 @@ static bool take_report(struct cluster_host *host, struct talk *t, const uint8_t
 /* Own session, the host's, and own receive clock. */
 static void put_clock(const struct cluster_host *host, struct probe *p)
 {
-	p->session = session;
+	p->session = host->session;
 	p->echo = host->peer.session;
 	p->domain = cluster.domain;
 	p->utc_ns = udp_utc_ns() - cluster_clock_at(&cluster, (int64_t)now_ns());
@@ -307,11 +308,11 @@ static void take_probe(struct cluster_host *host, const uint8_t *msg, size_t len
 		return;
 	}
 	if (p.kind == PROBE_ECHO) {
-		valid = probe_echoed(&host->probe, &p, host->peer.session, session);
+		valid = probe_echoed(&host->probe, &p, host->peer.session, host->session);
 		counters.echoed += valid;
 	} else if (!arrived_ns || !cluster.clocked) {
 		return;
-	} else if (probe_heard(&host->probe, &p, host->peer.session, session, arrived_ns,
+	} else if (probe_heard(&host->probe, &p, host->peer.session, host->session, arrived_ns,
 			       cluster_clock_at(&cluster, arrived_ns), &echo, &valid)) {
 		put_clock(host, &echo);
 		probe_encode(&echo, answer);
@@ -592,6 +593,8 @@ static bool write_file(int dir, const char *name, const char *text)
 
 	if (fd < 0)
 		return false;
+	/* Of a write that is too short. */
+	errno = ENOSPC;
 	if (write(fd, text, len) != (ssize_t)len || fsync(fd) || renameat(dir, ".new", dir, name))
 		err = errno;
 	close(fd);
@@ -749,8 +752,13 @@ static int soon(uint64_t after_ns)
 static void work(void)
 {
 	uint64_t now, age_ns;
+	int err;
 
-	if (kernel_read(kernel, &cluster))
+	err = kernel_read(kernel, &cluster);
+	/* If the modules are loaded again their family has another number. */
+	if (err == -NLE_OBJ_NOTFOUND)
+		die("netlink family onramp is gone: its modules were unloaded");
+	if (err)
 		return;
 	/* Nobody sends to this host, so or_acker has no clock: one that nobody knows will do. */
 	if (!cluster.clock_read && key_len)
@@ -1040,10 +1048,11 @@ static void begin(void)
 	sigset_t signals;
 	unsigned int seed32;
 
-	if (getrandom(&session, sizeof(session), 0) != sizeof(session) ||
+	if (getrandom(&cluster.session, sizeof(cluster.session), 0) != sizeof(cluster.session) ||
 	    getrandom(&seed32, sizeof(seed32), 0) != sizeof(seed32))
 		die("getrandom: %s", strerror(errno));
-	session |= 1;
+	/* None is 0. */
+	cluster.session |= 1ULL << 63;
 	srandom(seed32);
 	own_domain = (uint8_t)random();
 	own_clock_ns = (int64_t)((uint64_t)random() << 28);

@@ -8,7 +8,7 @@
  *	5	1	number of lines, 0 to 16
  *	6	1	domain of the sender's receive clock
  *	7	1	bit 0: the domain is valid, and lines are by that clock
- *	8	8	session: random, of the daemon's life, not 0
+ *	8	8	session: for as long as the sender knows the receiver; random, not 0
  *	16	8	count: of the session's messages to this host, from 1
  *	24	8	echo: session of the receiver, as of its last REPORT; 0: none came yet
  *	32	44	each line: address (16 bytes, IPv4 mapped), value (8), slope (4),
@@ -23,7 +23,9 @@
  * time, and none is an answer: to a host that sends nothing they become rare.
  *
  * Replays: a count that is not above the last one of the session is refused, and lines count only
- * if the echo is the own session. So no message of an earlier life of either daemon counts.
+ * if the echo is the own session. A session ends with the first lines of another one, and never
+ * comes back. A host that the kernel forgot and knows again gets messages of a new session. So no
+ * message counts that is from before the receiver knew the sender, or the sender the receiver.
  */
 #ifndef ONRAMPD_REPORT_H
 #define ONRAMPD_REPORT_H
@@ -71,16 +73,23 @@ struct report {
 	struct report_line line[REPORT_LINES];
 };
 
+/* Sessions of a host that are over and that are known as such. */
+#define REPORT_OVER		8
+
 /**
  * struct report_peer - what is kept of a host's messages, for replays
  * @session: that has echoed this daemon's; 0: none has
  * @count: of its last message
  * @other: last one that has not: it has just begun, or is long over; 0: none
+ * @over: sessions before @session that had echoed it, a ring
+ * @n_over: how many there were
  */
 struct report_peer {
 	uint64_t session;
 	uint64_t count;
 	uint64_t other;
+	uint64_t over[REPORT_OVER];
+	unsigned int n_over;
 };
 
 static inline void report_put(uint8_t **at, uint64_t value, unsigned int bytes)
@@ -182,6 +191,17 @@ enum report_verdict {
 	REPORT_FRESH,		/* take its lines */
 };
 
+/* Has another session of this host begun since? */
+static inline bool report_is_over(const struct report_peer *p, uint64_t session)
+{
+	unsigned int i;
+
+	for (i = 0; i < REPORT_OVER; i++)
+		if (p->over[i] == session)
+			return true;
+	return false;
+}
+
 /**
  * report_accept() - check a message for replays
  * @p: of its sender
@@ -191,9 +211,8 @@ enum report_verdict {
 static inline enum report_verdict report_accept(struct report_peer *p, const struct report *r,
 						uint64_t session)
 {
-	if (r->session == session)
-		return REPORT_REPLAYED;
-	if (r->session == p->session && r->count <= p->count)
+	if (r->session == session || report_is_over(p, r->session) ||
+	    (r->session == p->session && r->count <= p->count))
 		return REPORT_REPLAYED;
 	/* It does not know of this session: it may be long over, so the current one stays. */
 	if (r->echo != session) {
@@ -201,7 +220,11 @@ static inline enum report_verdict report_accept(struct report_peer *p, const str
 			p->other = r->session;
 		return REPORT_GREETING;
 	}
-	*p = (struct report_peer) { .session = r->session, .count = r->count };
+	if (p->session && p->session != r->session)
+		p->over[p->n_over++ % REPORT_OVER] = p->session;
+	p->session = r->session;
+	p->count = r->count;
+	p->other = 0;
 	return REPORT_FRESH;
 }
 
