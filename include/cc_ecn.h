@@ -284,7 +284,8 @@ static void cc_tx_start(struct sock *sk)
 		if (line_rate_unknown(cs->dev, conf->line_rate_bps))
 			cc_count(cn, CC_STAT_DEFAULT_LINE);
 		cc_law.start(sk, conf);
-	} else if (cc_law.resume) {
+	} else if (cc_law.resume && !tcp_sk(sk)->packets_out) {
+		/* After a timeout all data counts as lost, but it is not idleness. */
 		cc_law.resume(sk, conf);
 	}
 	cc_set_cwnd(sk, conf, 0);

@@ -202,6 +202,8 @@ static inline u64 lipd_step(u64 x, const struct lipd_params *p)
  */
 static inline u64 lipd_unmarked(u64 x, const struct lipd_params *p, u32 packets)
 {
+	/* N may have become less: x/N is one at most. */
+	x = min_t(u64, x, lipd_x_max(p));
 	for (packets = min_t(u32, packets, LIPD_MAX_STEPS); packets && x > LIPD_ONE; packets--)
 		x = lipd_step(x, p);
 	return max_t(u64, x, LIPD_ONE);

@@ -186,8 +186,7 @@ static inline struct timely_net *timely_net(const struct net *net)
 }
 
 /* RCU: timely_net_pre_exit() replaces the counters, and they are freed later. */
-static inline void timely_count(const struct timely_net *tn,
-				enum timely_stat_id id)
+static inline void timely_count(const struct timely_net *tn, enum timely_stat_id id)
 {
 	rcu_read_lock();
 	this_cpu_inc(READ_ONCE(tn->count)->cnt[id]);

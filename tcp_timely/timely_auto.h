@@ -91,8 +91,7 @@ static inline void timely_auto_start(struct timely_flow *f, u64 bps, u64 cap_bps
  * The window from before limits the flow, not the rate. As long as a flow starts,
  * timely_flow.win_sent is what is left of its message.
  */
-static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 path_ns,
-				      u64 now_ns)
+static inline void timely_auto_resume(struct timely_flow *f, u64 cap_bps, u32 path_ns, u64 now_ns)
 {
 	timely_auto_start(f, cap_bps, cap_bps, path_ns, now_ns);
 	f->win_sent = TIMELY_AUTO_MESSAGE;

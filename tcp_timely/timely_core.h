@@ -436,15 +436,20 @@ static inline void timely_restart(struct timely_flow *f,
  * @cap_bps: line rate, bytes/s
  * @now_ns: current time, ns
  *
- * Never raises the rate. An idle flow was application limited: its rate may
- * rise again after a window in which it was not.
+ * Never raises the rate. The window of the 80 % rule goes on without the silence: a flow of
+ * messages is limited by its application if it sends less than its rate between silences.
  */
 static inline void timely_restart_idle(struct timely_flow *f,
 				       const struct timely_params *p, u64 bps,
 				       u64 cap_bps, u64 now_ns)
 {
+	const struct timely_flow was = *f;
+
 	timely_restart(f, p, min_t(u64, bps, timely_rate_bps(f)), cap_bps, now_ns);
-	f->app_limited = 1;
+	f->win_ns = was.win_ns;
+	f->win_sent = was.win_sent;
+	f->win_rate = min_t(u32, f->win_rate, was.win_rate);
+	f->app_limited = was.app_limited;
 }
 
 /**
@@ -456,8 +461,7 @@ static inline void timely_restart_idle(struct timely_flow *f,
  * The paper has no such rule, since its fabric is lossless. To be called at most once per
  * round trip.
  */
-static inline void timely_loss(struct timely_flow *f,
-			       const struct timely_params *p, u64 cap_bps)
+static inline void timely_loss(struct timely_flow *f, const struct timely_params *p, u64 cap_bps)
 {
 	f->rate_q -= q30_mul(f->rate_q, p->loss_beta);
 	f->neg_count = 0;

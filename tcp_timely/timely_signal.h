@@ -103,8 +103,7 @@ static inline u64 timely_auto_own_ns(const struct timely_flow *f, u32 bytes, u64
  * An RTT: update D, and return it without its segment's time at L, ns. It is D at least. Where
  * there is perhaps no wire, that time is no part of D either: a CPU passes 64 KB on in no time.
  */
-static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_event *e,
-				  u64 cap_bps)
+static inline u32 timely_auto_rtt(struct timely_flow *f, const struct timely_event *e, u64 cap_bps)
 {
 	u64 rtt_ns = min_t(u64, max_t(u64, e->rtt_ns, 1), TIMELY_AUTO_RTT_MAX);
 	u64 own_ns = timely_auto_own_ns(f, e->bytes, cap_bps);

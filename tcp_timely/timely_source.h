@@ -165,8 +165,7 @@ struct timely_completion {
  * the other, and the last one waits for all of TCP's segment, which begins at @seq. A NIC
  * timestamps the last packet of a segment.
  */
-static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 end_seq,
-				    u32 mss)
+static inline u32 timely_sent_since(const struct nic_ts_rtt *rtt, u32 seq, u32 end_seq, u32 mss)
 {
 	u32 bytes = rtt->end_seq - rtt->seq;
 

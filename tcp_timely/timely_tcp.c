@@ -149,8 +149,7 @@ static struct line_dev *timely_dev_of(const struct timely_sock *ts)
  * Line rate for a flow, bytes/s: configured, the device's, or the default; by the profile auto
  * what flows have shown, where no wire limits the device.
  */
-static u64 timely_line_rate(const struct timely_sock *ts,
-			    const struct timely_conf *conf)
+static u64 timely_line_rate(const struct timely_sock *ts, const struct timely_conf *conf)
 {
 	if (conf->profile == TIMELY_PROFILE_AUTO)
 		return line_rate_shown_bps(timely_dev_of(ts), conf->line_rate_bps);
@@ -190,8 +189,7 @@ static u32 timely_auto_bytes(const struct sock *sk, const struct timely_conf *co
  * Packets in a segment: an even number, since receivers ACK every second one
  * at once and would let a last odd one wait, and so at least two; see timely_auto_least().
  */
-static u32 timely_segment_packets(const struct sock *sk,
-				  const struct timely_conf *conf)
+static u32 timely_segment_packets(const struct sock *sk, const struct timely_conf *conf)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	u32 least = 2;
@@ -216,8 +214,7 @@ static void timely_bound_segment(struct sock *sk, const struct timely_conf *conf
  * Return the limit on outstanding data, in packets: static as in TIMELY section 3.3, or
  * computed from the rate.
  */
-static u32 timely_cwnd_limit(const struct sock *sk,
-			     const struct timely_conf *conf, u64 line_bps)
+static u32 timely_cwnd_limit(const struct sock *sk, const struct timely_conf *conf, u64 line_bps)
 {
 	u32 mss = cc_mss(sk);
 	u64 limit;
@@ -240,10 +237,16 @@ static u32 timely_cwnd_limit(const struct sock *sk,
 
 static void timely_pace(struct sock *sk)
 {
-	u64 rate = max(timely_rate_bps(&timely_sk(sk)->flow), cc_repair_bps(sk));
-	u64 old_bps = sk->sk_pacing_rate;
+	unsigned long most_bps = READ_ONCE(sk->sk_max_pacing_rate);
+	struct timely_flow *f = &timely_sk(sk)->flow;
+	u64 old_bps = sk->sk_pacing_rate, rate;
 
-	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
+	/* A rate that the socket may not send is not measured: its cuts would change nothing. */
+	if (most_bps != ~0UL)
+		f->rate_q = min_t(u64, f->rate_q,
+				  timely_bps_to_rate(max_t(u64, most_bps, TIMELY_MIN_RATE_BPS)));
+	rate = max(timely_rate_bps(f), cc_repair_bps(sk));
+	rate = min_t(u64, rate, most_bps);
 	/* Read locklessly by the qdisc. */
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
 	/* The next segment is with TCP: a cut delays it, a higher rate frees it. */
@@ -411,8 +414,7 @@ static void timely_check_pacing(struct sock *sk, struct timely_net *tn,
 }
 
 /* Remember the oldest segment in flight, the one the next ACKs are about. */
-static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq,
-			       u64 send_ns)
+static void timely_set_segment(struct timely_sock *ts, u32 seq, u32 end_seq, u64 send_ns)
 {
 	ts->seg_seq = seq;
 	ts->seg_end = end_seq;
@@ -710,8 +712,7 @@ static void timely_release(struct sock *sk)
 }
 
 /* Why the bus is not asked. */
-static void timely_count_unattached(const struct sock *sk,
-				    const struct timely_conf *conf)
+static void timely_count_unattached(const struct sock *sk, const struct timely_conf *conf)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	struct timely_net *tn = timely_sock_net(sk);
@@ -1114,8 +1115,7 @@ static u32 timely_complete(struct sock *sk, struct timely_net *tn,
  *
  * @samples: before the completion; unchanged, it was dropped
  */
-static void timely_review_source(struct sock *sk, const struct timely_conf *conf,
-				 u32 samples)
+static void timely_review_source(struct sock *sk, const struct timely_conf *conf, u32 samples)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 
@@ -1231,7 +1231,8 @@ static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 		cwnd += rs->acked_sacked;
 	else if (conf->profile == TIMELY_PROFILE_AUTO)
-		cwnd += packets;
+		/* Of lone packets no RTT above Tlow counts: after a timeout it would stay shut. */
+		cwnd = max_t(u32, cwnd + packets, 2 * TIMELY_MIN_SEGMENTS);
 	else
 		cwnd = limit;
 	if (cwnd >= limit && !timely_auto_message(f))
@@ -1239,8 +1240,7 @@ static void timely_set_cwnd(struct sock *sk, const struct timely_conf *conf,
 	tcp_snd_cwnd_set(tp, max(min(cwnd, limit), 1U));
 }
 
-static void timely_cong_control(struct sock *sk, u32 ack, int flag,
-				const struct rate_sample *rs)
+static void timely_cong_control(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct timely_net *tn = timely_sock_net(sk);
 	struct timely_sock *ts = timely_sk(sk);
@@ -1319,8 +1319,7 @@ COMPAT_MIN_TSO_SEGS(timely_min_tso_segs);
  * INET_DIAG_VEGASINFO: number of samples, smallest RTT, and the newest one, or 0
  * if there was none since the flow last started over. Without the socket lock.
  */
-static size_t timely_get_info(struct sock *sk, u32 ext, int *attr,
-			      union tcp_cc_info *info)
+static size_t timely_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct timely_sock *ts = timely_sk(sk);
 	u32 samples = READ_ONCE(ts->flow.count);

@@ -104,8 +104,7 @@ static inline u32 timely_auto_segment(const struct timely_flow *f, u32 segment_b
  * Return: bytes that the rate sends in twice Thigh plus q, and two segments.
  * 2^38 bytes/s times 2^26 us.
  */
-static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_bytes,
-				     u64 cap_bps)
+static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_bytes, u64 cap_bps)
 {
 	struct timely_auto a;
 	u64 us;
@@ -122,8 +121,7 @@ static inline u64 timely_auto_window(const struct timely_flow *f, u32 segment_by
  * @segment: packets of a segment
  * @window: packets of the window
  */
-static inline u32 timely_auto_opening(const struct timely_result *res, u32 segment,
-				      u32 window)
+static inline u32 timely_auto_opening(const struct timely_result *res, u32 segment, u32 window)
 {
 	switch (res->branch) {
 	case TIMELY_BRANCH_LOW:

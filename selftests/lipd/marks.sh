@@ -58,6 +58,24 @@ idle() {
 	params_set "$A" ipv4/lipd idle_reset_ns 100000000
 }
 
+timeouts() {
+	[ "$(grown "$A" TimeoutCuts)" -ge "$1" ]
+}
+
+# After a timeout nothing is in flight for TCP, and the last ACK is old: this is no idleness.
+timed_out() {
+	bottleneck
+	snapshot
+	spawn in_ns "$A" "$helper" send "$V4_B" 5001 lipd 3000000
+	sleep 0.2
+	data_lost 100
+	wait_for 30 timeouts 2
+	bottleneck
+	wait "$SPAWNED"
+	echo "measured: $(grown "$A" TimeoutCuts) timeouts"
+	expect "resets" "$(grown "$A" IdleResets)" -eq 0
+}
+
 # The computed window fills the path with hardly a queue: no flow needs a mark.
 short_window() {
 	params_set "$A" ipv4/lipd window_packets 0 segment_bytes 1000
@@ -71,7 +89,7 @@ short_window() {
 	expect "marks" "$(grown "$A" PacketsMarked)" -eq 0
 }
 
-ksft_plan "$(often 15 21)"
+ksft_plan "$(often 16 22)"
 topology
 # A window of 14 ms at the bottleneck; the computed one alone would keep the queue short.
 params_set "$A" ipv4/lipd line_rate_mbit 100 window_packets 60
@@ -90,5 +108,6 @@ ksft_case "no mark, no decrease" unmarked Decreases
 ksft_case "lipd: a fabric that drops" lossy lipd
 ksft_case "fimd: a fabric that drops" lossy fimd
 ksft_case "idle flows start over, or keep what they had" idle
+ksft_case "a timeout is no idleness" timed_out
 ksft_case "ss shows marks and the rate" shown_by_ss fimd 0 0
 ksft_case "TCP paces where fq goes" qdisc_gone 60

@@ -148,6 +148,18 @@ clock() {
 	timely_set "$A" profile auto
 }
 
+# What SO_MAX_PACING_RATE forbids is no rate of the flow: else no cut would change what it sends.
+capped() {
+	tc -n "$A" qdisc replace dev a0 root fq
+	trace_on timely_update
+	in_ns "$A" "$KSFT_DIR/timely_helper" paced "$V4_B" 5001 timely 1000000 2000000
+	trace_off "$KSFT_TMP/trace"
+	tc -n "$A" qdisc del dev a0 root
+	awk "$TRACE_AWK"'
+		/timely_update/ && ++n > 3 && v("old_rate") > 1000000 { print; bad = 1 }
+		END { exit bad || n < 20 }' "$KSFT_TMP/trace"
+}
+
 # Each decision has a name in the trace.
 named() {
 	tc -n "$A" qdisc replace dev a0 root fq
@@ -160,7 +172,7 @@ named() {
 	expect "without a name" "$(grep -c branch=0x "$KSFT_TMP/trace")" -eq 0
 }
 
-ksft_plan 11
+ksft_plan 12
 need_module
 net_line
 serve "$B"
@@ -175,5 +187,6 @@ ksft_case "a shaped link over IPv4, paced by fq" as_cubic fq "$V4_B" 0.9 qdisc
 ksft_case "a path that becomes longer" longer_path
 ksft_case "a path that others have seen empty, and that became longer" later_flow
 ksft_case "RTTs by TCP's clock over a veth" clock
+ksft_case "a rate below SO_MAX_PACING_RATE" capped
 ksft_case "decisions have names in the trace" named
 ksft_case "counters of the profile" counters

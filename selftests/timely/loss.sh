@@ -175,6 +175,32 @@ alone() {
 		}' "$KSFT_TMP/trace"
 }
 
+# One packet is lost again and again, and meanwhile the path became longer and more data waits. The window
+# is one packet then. Lone packets whose ACKs may be delayed give no RTT, and it has to open without one.
+lone() {
+	local from took
+
+	path
+	timely_set "$A" profile auto
+	snapshot
+	spawn in_ns "$A" "$helper" trickle "$V4_B" 5001 timely 1000 2000 3 1000000
+	sender=$SPAWNED
+	wait_for 20 completions 2
+	path loss 100%
+	wait_for 30 timeouts 2
+	sleep 2
+	ack_delay 40
+	path
+	from=$(cut -d' ' -f1 /proc/uptime)
+	wait "$sender"
+	took=$(awk -v from="$from" '{ print $1 - from }' /proc/uptime)
+	ack_delay 10
+	timely_set "$A" profile paper
+	timely_slow "$A" 20
+	echo "measured: $took s after $(grown TimeoutCuts) timeouts, $(grown DropDelayedAck) lone RTTs"
+	expect "seconds for 1 MB" "$took" -le 12
+}
+
 # And without loss none of this happens.
 lossless() {
 	path
@@ -207,7 +233,7 @@ ambiguous() {
 		END { exit bad }' "$KSFT_TMP/trace"
 }
 
-ksft_plan 8
+ksft_plan 9
 need_module
 net_line
 in_ns "$A" ethtool -K a0 tso off >/dev/null
@@ -225,3 +251,4 @@ ksft_case "what is lost is repaired, whatever the rate" repair
 ksft_case "no RTT from what was retransmitted, without SACK" ambiguous
 ksft_case "profile auto: without a queue, what is lost" alone
 ksft_case "a black hole, and out of it again" blackhole
+ksft_case "profile auto: a window of one packet opens again" lone

@@ -95,6 +95,19 @@ static void marked__none_is_no_change(void)
 	CHECK_EQ(lipd_unmarked(q(3), &lipd, 0), q(3));
 }
 
+/* N became less than x: as if x were N. The middle one of these is a divisor of 0 otherwise. */
+static void unmarked__of_more_than_n(void)
+{
+	static const struct lipd_params *const laws[] = { &lipd, &fimd, &aimd };
+	static const u64 xs[] = { 300 * LIPD_ONE, 3719550787ULL << 9, 4096 * LIPD_ONE };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(laws); i++)
+		for (j = 0; j < ARRAY_SIZE(xs); j++)
+			CHECK_EQ(lipd_unmarked(xs[j], laws[i], 1),
+				 lipd_unmarked(q(256), laws[i], 1));
+}
+
 /* By hand: 256 - 1; 256 to one half; 256 / (1 + 1); 4 * 2^(-1/64); 4 / (1 + 1/4096). */
 static void unmarked__one_packet(void)
 {
@@ -318,6 +331,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(marked__the_others_halve_the_rate),
 	KTAP_CASE(marked__none_is_no_change),
 	KTAP_CASE(unmarked__one_packet),
+	KTAP_CASE(unmarked__of_more_than_n),
 	KTAP_CASE(unmarked__ends_at_the_line_rate),
 	KTAP_CASE(unmarked__bounded_work),
 	KTAP_CASE(steps__are_those_of_the_paper),

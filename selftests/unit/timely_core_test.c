@@ -344,24 +344,62 @@ static void timely_restart_idle__never_raises(void)
 	}
 }
 
-static void timely_restart_idle__limited_until_it_sends(void)
+static void timely_restart_idle__keeps_its_window(void)
 {
-	history(100000, 5000);
-	f.neg_count = 5;
-	timely_restart_idle(&f, &p, CAP, CAP, 77);
-	CHECK_EQ(f.rtt_diff_q, 0);
-	CHECK_EQ(f.prev_rtt_ns, 0);
-	CHECK_EQ(f.last_ns, 77);
-	CHECK_EQ(f.neg_count, 0);
-	CHECK_EQ(f.app_limited, 1);
-	complete(20000);
+	unsigned int limited;
+
+	for (limited = 0; limited < 2; limited++) {
+		history(100000, 5000);
+		f.neg_count = 5;
+		f.app_limited = limited;
+		f.win_ns = 3 * MS;
+		f.win_sent = 50000;
+		f.win_rate = RATE / 128;
+		timely_restart_idle(&f, &p, CAP, CAP, 77);
+		CHECK_EQ(f.rtt_diff_q, 0);
+		CHECK_EQ(f.prev_rtt_ns, 0);
+		CHECK_EQ(f.last_ns, 77);
+		CHECK_EQ(f.neg_count, 0);
+		CHECK_EQ(f.app_limited, limited);
+		CHECK_EQ(f.win_ns, 3 * MS);
+		CHECK_EQ(f.win_sent, 50000);
+		CHECK_EQ(f.win_rate, RATE / 128);
+		complete(20000);
+		CHECK_EQ(r.held, limited);
+		/* The first one rises by delta. */
+		CHECK_RATE(RATE + DELTA);
+	}
+}
+
+/* Messages of 64 KB, each after a silence: a rate that was cut rises again, to what they need. */
+static void timely_restart_idle__messages_rise(void)
+{
+	unsigned int message, segment;
+	u64 now_ns = 1000, low_bps = 2 * MBIT, took_ns;
+
+	timely_restart(&f, &p, low_bps, CAP, now_ns);
+	f.app_limited = 1;
+	for (message = 0; message < 100; message++) {
+		now_ns += 20 * MS;
+		timely_restart_idle(&f, &p, CAP, CAP, now_ns);
+		CHECK(timely_rate_bps(&f) <= CAP);
+		for (segment = 0; segment < 4; segment++) {
+			took_ns = 16384 * 1000000000ULL / timely_rate_bps(&f);
+			took_ns = max_t(u64, took_ns, 20000);
+			timely_window(&f, &p, took_ns, 16384, 20000);
+			now_ns += took_ns;
+			timely_update(&f, &p, 20000, now_ns, CAP, &r);
+		}
+	}
+	CHECK(timely_rate_bps(&f) > 10 * low_bps);
+	/* It sends 64 KB in 100 us, and then nothing for so long. */
+	for (message = 0; message < 100; message++) {
+		now_ns += 20 * MS;
+		timely_restart_idle(&f, &p, CAP, CAP, now_ns);
+		timely_window(&f, &p, 10 * MS, 65536, 20000);
+		timely_update(&f, &p, 20000, now_ns + 10 * MS, CAP, &r);
+	}
 	CHECK_EQ(r.held, 1);
-	CHECK_RATE(RATE);
-	/* a window of 10 ms at the full rate, then delta */
-	timely_window(&f, &p, 10 * MS, 1000000, MS);
-	complete(20000);
-	CHECK_EQ(r.held, 0);
-	CHECK_RATE(RATE + DELTA);
 }
 
 static void timely_loss__takes_its_share(void)
@@ -1586,7 +1624,8 @@ static void timely_update__every_parameter_at_its_ends(void)
 	X(timely_forget_rtts__leaves_the_rate) \
 	X(timely_restart__clamps) \
 	X(timely_restart_idle__never_raises) \
-	X(timely_restart_idle__limited_until_it_sends) \
+	X(timely_restart_idle__keeps_its_window) \
+	X(timely_restart_idle__messages_rise) \
 	X(timely_loss__takes_its_share) \
 	X(timely_loss__ends_hai_and_keeps_the_signal) \
 	X(timely_loss__respects_floor_and_cap) \

@@ -31,12 +31,15 @@ void model_start(struct model *m, const struct model_params *p, double rate)
 	new_window(m);
 }
 
-/* After idle: no faster than before, and not to rise until it has sent. */
+/* After idle: no faster than before. Who limits it is found out without the silence. */
 void model_start_idle(struct model *m, const struct model_params *p,
 		      double rate)
 {
+	struct model was = *m;
+
 	model_start(m, p, fmin(rate, m->rate));
-	m->limited = true;
+	m->limited = was.limited;
+	m->win = was.win;
 }
 
 void model_loss(struct model *m, const struct model_params *p)
