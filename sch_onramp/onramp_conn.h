@@ -286,7 +286,7 @@ static inline u32 onramp_tcp_headers(const struct sk_buff *skb)
 		return 0;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
-		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+		if (ip_hdr(skb)->protocol != IPPROTO_TCP || ip_is_fragment(ip_hdr(skb)))
 			return 0;
 		transport += ip_hdrlen(skb);
 		break;
@@ -413,6 +413,8 @@ static inline void onramp_conn_sent(struct onramp_conn *conn, struct onramp_qdis
 	mss = skb_shinfo(skb)->gso_size ?: max_t(u32, payload, conn->mss);
 	if (unlikely(mss != conn->mss || line_bps != conn->line_bps))
 		onramp_conn_size(conn, mss, headers, line_bps);
+	if (likely(tp))
+		onramp_tx_own(&conn->ring, seq, &tp->write_seq);
 	first = onramp_conn_first(conn, seq);
 	if (unlikely(first || conn->counts) && onramp_window_known(&conn->peer->window))
 		onramp_conn_burst(conn, sk, seq, seq + payload, first, now);

@@ -273,10 +273,10 @@ static __always_inline bool onramp_fwd_parse(const struct sk_buff *skb,
 					     struct onramp_fwd_packet *p)
 {
 	unsigned int offset = skb_network_offset(skb);
+	u32 ipv6, len = skb->len - offset, own;
 	const struct ipv6hdr *ip6h;
 	const struct iphdr *iph;
 	unsigned int i;
-	u32 ipv6;
 
 	p->key.via = 0;
 	switch (skb_protocol(skb, true)) {
@@ -291,6 +291,7 @@ static __always_inline bool onramp_fwd_parse(const struct sk_buff *skb,
 			p->key.daddr[i] = 0;
 		}
 		p->key.family = AF_INET;
+		own = ntohs(iph->tot_len);
 		offset += iph->ihl * 4;
 		break;
 	case htons(ETH_P_IPV6):
@@ -301,12 +302,17 @@ static __always_inline bool onramp_fwd_parse(const struct sk_buff *skb,
 		p->key.family = AF_INET6;
 		memcpy(p->key.saddr, &ip6h->saddr, sizeof(p->key.saddr));
 		memcpy(p->key.daddr, &ip6h->daddr, sizeof(p->key.daddr));
+		own = sizeof(*ip6h) + ntohs(ip6h->payload_len);
 		offset += ipv6;
 		break;
 	default:
 		return false;
 	}
-	return skb->len > offset && onramp_fwd_tcp(skb, offset, skb->len - offset, p);
+	/* A short frame is padded, and a bridge leaves it so. */
+	if (!skb_is_gso(skb))
+		len = min(len, own);
+	own = offset - skb_network_offset(skb);
+	return len > own && onramp_fwd_tcp(skb, offset, len - own, p);
 }
 
 /*

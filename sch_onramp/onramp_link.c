@@ -20,6 +20,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include <dev_speed.h>
 
@@ -31,17 +32,26 @@
 /* All of them, under RTNL. */
 static LIST_HEAD(onramp_links);
 
-/* The speed of the wire, as the device reports it. */
-static void onramp_link_speed(struct onramp_link *link)
+/*
+ * The speeds of the wires, as the devices report them. Linux 7.2 and newer hold a device's lock
+ * where a qdisc begins and where a device comes up, and take it to ask: so not from there.
+ */
+static void onramp_links_speed(struct work_struct *work)
 {
-	u64 bps = 0;
+	struct onramp_link *link;
+	u64 bps;
 
-	if (dev_wired(link->dev))
-		bps = dev_speed_mbit(link->dev) * ONRAMP_MBIT;
-	WRITE_ONCE(link->tunnel, dev_tunnels(link->dev));
-	/* Qdiscs read it without a lock; a packet may use the former speed. */
-	WRITE_ONCE(link->auto_bps, bps);
+	rtnl_lock();
+	list_for_each_entry(link, &onramp_links, list) {
+		bps = dev_wired(link->dev) ? dev_speed_mbit(link->dev) * ONRAMP_MBIT : 0;
+		WRITE_ONCE(link->tunnel, dev_tunnels(link->dev));
+		/* Qdiscs read it without a lock; a packet may use the former speed. */
+		WRITE_ONCE(link->auto_bps, bps);
+	}
+	rtnl_unlock();
 }
+
+static DECLARE_WORK(onramp_links_work, onramp_links_speed);
 
 /**
  * onramp_link_restart() - forget the packets that wait for a wire whose rate has changed
@@ -197,8 +207,9 @@ struct onramp_link *onramp_link_find_or_create(struct net_device *dev)
 		if (!link)
 			return NULL;
 		link->dev = dev;
-		onramp_link_speed(link);
+		link->tunnel = dev_tunnels(dev);
 		list_add(&link->list, &onramp_links);
+		schedule_work(&onramp_links_work);
 		onramp_link_restack(dev);
 	}
 	link->users++;
@@ -230,7 +241,7 @@ static int onramp_link_event(struct notifier_block *nb, unsigned long event, voi
 	}
 	link = onramp_link_find(dev);
 	if (link && (event == NETDEV_UP || event == NETDEV_CHANGE))
-		onramp_link_speed(link);
+		schedule_work(&onramp_links_work);
 	return NOTIFY_DONE;
 }
 
@@ -248,4 +259,5 @@ int onramp_link_module_init(void)
 void onramp_link_module_exit(void)
 {
 	unregister_netdevice_notifier(&onramp_link_notifier);
+	cancel_work_sync(&onramp_links_work);
 }

@@ -285,6 +285,24 @@ static inline bool onramp_tx_append(struct onramp_txring *r, u32 start, u32 end,
 }
 
 /**
+ * onramp_tx_own() - forget all records if they are of another connection that had the same ports
+ * @r: ring
+ * @start: first sequence number of the data that is to be recorded
+ * @written: sequence number after what its socket has written
+ *
+ * A connection sends nothing that it has not written. The number that the next one begins with may
+ * be less than what the former one has sent.
+ */
+static inline void onramp_tx_own(struct onramp_txring *r, u32 start, const u32 *written)
+{
+	/* It is in a cache line of another CPU: read it only if it matters. */
+	if ((s32)(start - r->next) >= 0 || (s32)(READ_ONCE(*written) - r->next) >= 0)
+		return;
+	r->count = 0;
+	r->resends = false;
+}
+
+/**
  * onramp_tx_drained() - forget all records if a drain of the path has begun since the last packet
  * @r: ring
  * @drained_ns: end of the last silence, or before that when its probe may leave

@@ -568,6 +568,16 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 	onramp_link_restart(q->link);
 }
 
+/* Packets that a batch is cut into. A guest's does not say so: it is counted when it is cut. */
+static __always_inline u32 onramp_segs(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+
+	if (likely(info->gso_segs || !info->gso_size))
+		return info->gso_segs ?: 1;
+	return DIV_ROUND_UP(skb->len - onramp_cb(skb)->headers, info->gso_size);
+}
+
 /*
  * A packet leaves: add its time on the wire, @time_q, to the model of that. Return the time at
  * which it begins, if it is to have a @record. If not, other CPUs need not be told of it at once,
@@ -578,7 +588,7 @@ static __always_inline u64 onramp_wire(struct onramp_sched *q, const struct Qdis
 				       u64 *time_q)
 {
 	u64 line_bps = q->cfg.line_rate ?: READ_ONCE(q->link->auto_bps);
-	u32 segs = skb_shinfo(skb)->gso_segs ?: 1;
+	u32 segs = onramp_segs(skb);
 
 	if (unlikely(line_bps != q->line_bps))
 		onramp_wire_restart(q, sch, line_bps);
@@ -650,7 +660,7 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 		return skb;
 	}
 	for (seg = segs; seg; seg = seg->next) {
-		qdisc_skb_cb(seg)->pkt_len = seg->len;
+		compat_qdisc_skb_len(seg, seg->len);
 		onramp_flow_added(sch, f, seg);
 		len += seg->len;
 		last = seg;
@@ -684,7 +694,7 @@ static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_fl
 	    (!onramp_conn_probe(f->conn, q->now_ns) && !onramp_is_cut(q, f)) ||
 	    !skb_is_gso(skb) || skb->len > SZ_64K || skb != f->head ||
 	    (onramp_flow_is_limited(f) &&
-	     f->qlen + skb_shinfo(skb)->gso_segs > q->cfg.flow_limit / 2))
+	     f->qlen + onramp_segs(skb) > q->cfg.flow_limit / 2))
 		return skb;
 	return onramp_split(sch, f, skb);
 }

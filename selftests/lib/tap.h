@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
+#include <linux/virtio_net.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -63,6 +65,32 @@ static inline int tap_loses(void)
 	return errno == EIO || errno == EBADFD || errno == ECONNREFUSED;
 }
 
+/* A number of the environment, or 0. */
+static inline unsigned long tap_number(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? strtoul(value, NULL, 10) : 0;
+}
+
+/*
+ * What a guest's driver may do with a packet behind a virtio_net_hdr: TAP_PAD is the length of the
+ * shortest frame, TAP_GSO_SIZE that of the packets of a GSO packet.
+ */
+static inline ssize_t tap_change(char *buf, ssize_t len)
+{
+	struct virtio_net_hdr *hdr = (struct virtio_net_hdr *)buf;
+	ssize_t least = tap_number("TAP_PAD");
+
+	if (tap_number("TAP_GSO_SIZE") && hdr->gso_type)
+		hdr->gso_size = tap_number("TAP_GSO_SIZE");
+	if (!least || len <= (ssize_t)sizeof(*hdr) || len >= least + (ssize_t)sizeof(*hdr))
+		return len;
+	least += sizeof(*hdr);
+	memset(buf + len, 0, least - len);
+	return least;
+}
+
 /* tap_relay() - print "ready", and pass packets from each of two files to the other, for ever */
 static inline void __attribute__((noreturn)) tap_relay(int one, int other)
 {
@@ -86,6 +114,8 @@ static inline void __attribute__((noreturn)) tap_relay(int one, int other)
 			len = read(fds[i].fd, buf, sizeof(buf));
 			if (len < 0 && !tap_loses())
 				tap_die("read");
+			if (!i)
+				len = tap_change(buf, len);
 			if (len > 0 && write(fds[!i].fd, buf, len) < 0 && !tap_loses())
 				perror("write");
 		}

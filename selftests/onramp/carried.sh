@@ -584,6 +584,38 @@ works_in_batches() {
 		printf "%.0f\n", $2 / $3 }' /proc/net/dev)" -ge 3000
 }
 
+# ACKs in frames that the guest's driver padded are no data.
+padded() {
+	TAP_PAD=60 tap
+	ns_set "$C" ipv4/tcp_timestamps 0
+	serve "$C"
+	# shellcheck disable=SC2086
+	fresh forward on $unpaused peers all
+	load "$B" --to $C4 --flows 2 --rate-limit 2mbit --duration 1
+	shot
+	expect "connections of a guest that receives" "$(shown forwarded)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -ge 1000000
+	# Its own data count.
+	load_in_until "$C" acks 20 --to $B4 --flows 2 --rate-limit 1mbit
+	expect "OR-ACKs about what was sent twice" "$(stat acks_ambiguous)" -eq 0
+}
+
+# A guest's batch that says that its packets have a byte each is not cut into these.
+tiny() {
+	TAP_GSO_SIZE=1 tap
+	acker_start
+	fresh forward on peers all owd synced nobound threshold 500ms ack_timeout 10s \
+		max_pause 10ms line_rate 1gbit
+	acker delay 3000000
+	load "$C" --to $B4 --flows 2 --duration 1
+	shot
+	stop "$ACKER" KILL
+	echo "measured: $(shown pauses) pauses, $(shown packets) packets"
+	expect pauses "$(shown pauses)" -gt 5
+	expect "packets dropped" "$(shown drops)" -eq 0
+	expect goodput "$(loaded goodput_bit_s)" -gt 0
+}
+
 # The path is 3 s long, whatever is done; without or_acker.
 held() {
 	bridged
@@ -675,10 +707,11 @@ goes() {
 	stop "$SPAWNED" KILL
 }
 
-ksft_plan 37
+ksft_plan 39
 need_module sch_onramp
 D=$(ns_name D)
 ksft_case "a pause holds a bridged container's data" held
+ksft_case "a batch of packets of a byte" tiny
 need_module nic_ts
 need_module or_acker
 ksft_case "container on a bridge" works bridged
@@ -689,6 +722,7 @@ ksft_case "ipvlan, l3" works ipvlan l3
 ksft_case "container whose packets tc takes to the NIC" works redirected
 ksft_case "and back, past the hook" redirected_both
 ksft_case "virtual machine on a tap and a bridge" works_in_batches tap
+ksft_case "virtual machine whose driver pads short frames" padded
 ksft_case "virtual machine by vhost-net, on a tap and a bridge" works_in_batches vhost
 ksft_case "virtual machine on a macvtap" works_as_guest macvtap
 vxlan='vxlan id 7 dstport 4789'

@@ -186,11 +186,28 @@ turned_off() {
 }
 
 C=$(ns_name C)
-ksft_plan 7
+
+# Linux 6.15 and newer lock some devices where a qdisc begins and where they come up.
+locked() {
+	modprobe ksft_wire
+	timeout 20 tc qdisc replace dev wire0 root onramp
+	timeout 20 ip link set wire0 up
+	timeout 20 ip link add link wire0 name wire0.5 type vlan id 5
+	timeout 20 tc qdisc replace dev wire0.5 root onramp
+	timeout 20 ip link set wire0.5 up
+	timeout 20 ip link set wire0 down
+	timeout 20 ip link set wire0 up
+	timeout 20 ip link del wire0.5
+	timeout 20 tc qdisc del dev wire0 root
+	timeout 20 rmmod ksft_wire
+}
+
+ksft_plan 8
 ready 2
 ksft_case "below mq, a setting of its own for each queue" mq
 ksft_case "below mqprio" mqprio
 ksft_case "as net.core.default_qdisc" by_default
+ksft_case "a device whose driver has a lock" locked
 ksft_case "the module comes when it is asked for, and goes under load" comes_and_goes
 ksft_case "below prio and tbf" nested
 serve "$B"

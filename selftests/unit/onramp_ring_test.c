@@ -106,6 +106,39 @@ static void txring__another_connection(void)
 	CHECK_EQ(tx_of(300 + ONRAMP_MAX_WINDOW), 2);
 }
 
+/* So is one that is near, but behind what its socket has written. What is sent again is not. */
+static void txring__another_socket(void)
+{
+	static const struct {
+		const char *name;
+		u32 start, written, records;
+		bool drained, resends;
+	} rows[] = {
+		{ "new data", 300, 500, 2, false, false },
+		{ "sent again", 100, 300, 2, false, false },
+		{ "the last byte again", 299, 300, 2, false, false },
+		{ "another connection", 50, 299, 0, false, false },
+		{ "sent again after a drain", 100, 300, 0, true, true },
+		{ "another connection after a drain", 50, 299, 0, true, false },
+		{ "new data after a drain", 300, 500, 0, true, true },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ktap_row = rows[i].name;
+		ring_setup();
+		onramp_tx_own(&ring, rows[i].start, &rows[i].written);
+		CHECK_EQ(ring.count, 0);
+		onramp_tx_add(&ring, 100, 200, 1, 0, &una);
+		onramp_tx_add(&ring, 200, 300, 2, 0, &una);
+		if (rows[i].drained)
+			onramp_tx_drained(&ring, 100, true);
+		onramp_tx_own(&ring, rows[i].start, &rows[i].written);
+		CHECK_EQ(ring.count, rows[i].records);
+		CHECK_EQ(ring.resends, rows[i].resends);
+	}
+}
+
 /* Ten packets of 100 bytes, 1 ns a byte. */
 static void txring__merges_back_to_back(void)
 {
@@ -357,6 +390,7 @@ static const struct ktap_case cases[] = {
 	KTAP_CASE(txring__wraps),
 	KTAP_CASE(txring__retransmission),
 	KTAP_CASE(txring__another_connection),
+	KTAP_CASE(txring__another_socket),
 	KTAP_CASE(txring__merges_back_to_back),
 	KTAP_CASE(txring__merges_no_more_than_that),
 	KTAP_CASE(txring__covering),
