@@ -208,7 +208,7 @@ static __always_inline void nic_ts_rx(const struct sk_buff *skb, u64 ns, u8 sour
 	bool wanted;
 	u64 now_ns;
 
-	if (!nd || READ_ONCE(nd->skip) ||
+	if (!nd || READ_ONCE(nd->skip_rx) ||
 	    (!atomic_read(&nd->nn->nflows) && hlist_empty(&nd->receivers)))
 		return;
 	/* The locks below are not taken with interrupts off. */
@@ -272,6 +272,11 @@ static void nic_ts_probe_rx(void *data, const struct sk_buff *skb)
 		this_cpu_write(nic_ts_rx_last, NULL);
 		return;
 	}
+#if defined(CONFIG_NET_CLS_ACT) && defined(CONFIG_NET_REDIRECT)
+	/* An ifb gives it back to its device. */
+	if (unlikely(skb->tc_skip_classify && skb->from_ingress))
+		return;
+#endif
 	rcu_read_lock();
 	nic_ts_rx(skb, 0, NIC_TS_SRC_STACK, false);
 	rcu_read_unlock();

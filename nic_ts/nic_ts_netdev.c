@@ -48,6 +48,8 @@ static void nic_ts_dev_lower(struct net_device *dev)
 		return;
 	/* Read locklessly with each packet, and OR-ACK. */
 	WRITE_ONCE(nd->skip, skip);
+	/* One with a driver has packets that none below has: netvsc, a port of a switch. */
+	WRITE_ONCE(nd->skip_rx, skip && !dev->dev.parent);
 	WRITE_ONCE(nd->below, below);
 }
 

@@ -221,6 +221,7 @@ struct nic_ts_dev_cpu {
  *		none. Compared only. Written under RTNL, read locklessly
  * @skip:	stacked on a device of the same namespace, which sees the same
  *		packets, closer to the wire
+ * @skip_rx:	the same for packets that come in: a device with a driver has its own
  * @ether:	packets that go out begin with an Ethernet header
  * @hw_rx:	stamps of all packets are on
  * @hw_tx:	stamps on demand are on
@@ -249,6 +250,7 @@ struct nic_ts_dev {
 	u32			domain;
 	const struct net_device	*below;
 	bool			skip;
+	bool			skip_rx;
 	bool			ether;
 	bool			hw_rx;
 	bool			hw_tx;

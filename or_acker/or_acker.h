@@ -324,6 +324,7 @@ struct or_acker_flow {
  * @waiting:	flows with packets that made none due, oldest first
  * @timer:	runs when the first of @waiting is old enough
  * @armed:	@timer is
+ * @away:	on another CPU, which took it when this one went offline
  * @tasklet:	sends for @due, behind the driver's poll
  * @tat_ns:	CLOCK_MONOTONIC at which its token bucket is full again
  * @busy_tat_ns: likewise, of its part of busy_share; under the lock of the CPU's load
@@ -339,6 +340,7 @@ struct or_acker_cpu {
 	struct list_head	waiting;
 	struct hrtimer		timer;
 	bool			armed;
+	bool			away;
 	struct tasklet_struct	tasklet;
 	u64			tat_ns;
 	u64			busy_tat_ns;

@@ -207,25 +207,52 @@ static bool or_acker_socket_window(struct sock *sk, struct or_acker_window *wind
 	return true;
 }
 
+/* Are the addresses of a connection link-local ones? */
+static bool or_acker_link_local(const struct nic_ts_key *key)
+{
+	return key->family == AF_INET6 &&
+	       ipv6_addr_type((const struct in6_addr *)key->raddr) & IPV6_ADDR_LINKLOCAL;
+}
+
+/*
+ * Return the device for the lookup of the socket. The receiving device may be below the one
+ * that the socket is bound to. The device of a link-local address is right, and so is the
+ * one that the SUBSCRIBE came through. Read locklessly: any of them is valid. A socket may be
+ * bound to a VRF, and to the device in it, @sdif; 0: there is no VRF.
+ */
+static int or_acker_ifindex(const struct or_acker_sub *sub, const struct nic_ts_key *key,
+			    int ifindex, int *sdif)
+{
+	*sdif = 0;
+	if (!sub)
+		return ifindex;
+	ifindex = READ_ONCE(sub->ifindex) ?: ifindex;
+	if (sub->scope && !or_acker_link_local(key))
+		*sdif = ifindex;
+	return sub->scope ?: ifindex;
+}
+
 /*
  * The socket of this host that has the connection, with a reference for sock_gen_put(),
  * and its window. NULL: none takes data.
  */
 static struct sock *or_acker_ask_socket(struct net *net, const struct nic_ts_key *key,
-					int ifindex, struct or_acker_window *window)
+					const struct or_acker_sub *sub, int ifindex,
+					struct or_acker_window *window)
 {
 	const struct in6_addr __maybe_unused *laddr = (const void *)key->laddr;
 	const struct in6_addr __maybe_unused *raddr = (const void *)key->raddr;
+	int sdif, dif = or_acker_ifindex(sub, key, ifindex, &sdif);
 	struct sock *sk = NULL;
 
 	if (key->family == AF_INET)
 		sk = compat_inet_lookup_established(net, key->raddr[0], key->rport,
 						    key->laddr[0],
-						    ntohs(key->lport), ifindex, 0);
+						    ntohs(key->lport), dif, sdif);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
 		sk = compat_inet6_lookup_established(net, raddr, key->rport, laddr,
-						     ntohs(key->lport), ifindex, 0);
+						     ntohs(key->lport), dif, sdif);
 #endif
 	if (!sk || or_acker_socket_window(sk, window))
 		return sk;
@@ -344,10 +371,11 @@ static bool or_acker_ask_tracker(struct net *net, const struct nic_ts_key *key,
  * Return whether a receiver takes data of the connection. @skp: its socket, with a reference for
  * sock_gen_put(), or NULL.
  */
-static bool or_acker_ask(struct or_acker_net *an, const struct nic_ts_key *key, int ifindex,
+static bool or_acker_ask(struct or_acker_net *an, const struct nic_ts_key *key,
+			 const struct or_acker_sub *sub, int ifindex,
 			 struct or_acker_window *window, struct sock **skp)
 {
-	*skp = or_acker_ask_socket(an->net, key, ifindex, window);
+	*skp = or_acker_ask_socket(an->net, key, sub, ifindex, window);
 	return *skp || (rcu_dereference(an->conf)->forward &&
 			or_acker_ask_tracker(an->net, key, window));
 }
@@ -364,18 +392,6 @@ static void or_acker_refuse(struct or_acker_net *an, const struct nic_ts_key *ke
 {
 	or_acker_count(an, id);
 	trace_or_acker_flow(key, event, READ_ONCE(an->nflows));
-}
-
-/*
- * Return the device for the lookup of the socket. The receiving device may be below the one
- * that the socket is bound to. The device of a link-local address is right, and so is the
- * one that the SUBSCRIBE came through. Read locklessly: any of them is valid.
- */
-static int or_acker_ifindex(const struct or_acker_sub *sub, int ifindex)
-{
-	if (!sub)
-		return ifindex;
-	return sub->scope ?: READ_ONCE(sub->ifindex) ?: ifindex;
 }
 
 /* The way of OR-ACKs to the other end of a socket: that of its ACKs. */
@@ -416,7 +432,7 @@ static bool or_acker_owner_try(struct or_acker_owner *o, u32 scope, int ifindex)
 	if (!sub && !o->all)
 		return false;
 	o->known = true;
-	return or_acker_ask(o->an, o->key, or_acker_ifindex(sub, ifindex), &o->window, &o->sk);
+	return or_acker_ask(o->an, o->key, sub, ifindex, &o->window, &o->sk);
 }
 
 static int or_acker_owner_above(struct net_device *dev, struct netdev_nested_priv *priv)
@@ -435,8 +451,7 @@ static bool or_acker_owner_find(struct or_acker_owner *o, struct net_device *dev
 {
 	struct netdev_nested_priv priv = { .data = o };
 
-	o->link = o->key->family == AF_INET6 &&
-		  ipv6_addr_type((const struct in6_addr *)o->key->raddr) & IPV6_ADDR_LINKLOCAL;
+	o->link = or_acker_link_local(o->key);
 	if (!o->link && or_acker_owner_try(o, 0, dev->ifindex))
 		return true;
 	/* Nobody has subscribed in a VRF. */
@@ -456,7 +471,7 @@ static noinline bool or_acker_flow_takes(struct or_acker_flow *f,
 	struct or_acker_window window;
 	struct sock *sk;
 
-	if (!or_acker_ask(f->an, &f->key, or_acker_ifindex(f->sub, ifindex), &window, &sk)) {
+	if (!or_acker_ask(f->an, &f->key, f->sub, ifindex, &window, &sk)) {
 		or_acker_refuse(f->an, &f->key, OR_ACKER_NO_SOCKET,
 				OR_ACKER_FLOW_NO_SOCKET);
 		return false;
@@ -739,6 +754,15 @@ static void or_acker_spent(struct or_acker_cpu *ac, const struct or_acker_conf *
 
 /* Packets ------------------------------------------------------------------ */
 
+/* Set the timer of this CPU, also one that is on another CPU since this one was off. */
+static void or_acker_arm(struct or_acker_cpu *ac, ktime_t at)
+{
+	lockdep_assert_held(&ac->lock);
+	ac->armed = true;
+	ac->away = false;
+	hrtimer_start(&ac->timer, at, HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
 static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64 wait_ns)
 {
 	struct or_acker_cpu *ac = this_cpu_ptr(f->an->cpus);
@@ -750,11 +774,10 @@ static void or_acker_queue(struct or_acker_flow *f, enum or_acker_next next, u64
 	} else {
 		f->wait_ns = wait_ns;
 		list_add_tail(&f->wait_node, &ac->waiting);
-		if (!ac->armed) {
-			ac->armed = true;
-			hrtimer_start(&ac->timer, ns_to_ktime(wait_ns),
-				      HRTIMER_MODE_ABS_PINNED_SOFT);
-		}
+		if (!ac->armed)
+			or_acker_arm(ac, ns_to_ktime(wait_ns));
+		else if (unlikely(ac->away))
+			or_acker_arm(ac, hrtimer_get_expires(&ac->timer));
 	}
 	spin_unlock(&ac->lock);
 }
@@ -911,6 +934,10 @@ static void or_acker_train_end(struct or_acker_cpu_train *ct)
 	test_delay_atomic();
 	conf = rcu_dereference(f->an->conf);
 	spin_lock(&f->lock);
+	if (unlikely(f->dead)) {
+		spin_unlock(&f->lock);
+		return;
+	}
 	p = or_acker_train_packet(&ct->train, &f->track, or_acker_headers(&f->key));
 	if (p.stamp_ns == ct->train.stamp_ns)
 		or_acker_flow_stamp(f, &ct->stamp);
@@ -1253,7 +1280,8 @@ static bool or_acker_decide(struct or_acker_cpu *ac, struct or_acker_flow *f,
 		   how == OR_ACKER_HOW_WAITED ? OR_ACKER_WHY_TIME : OR_ACKER_WHY_DRAIN;
 	if (how == OR_ACKER_HOW_DUE)
 		t->due = false;
-	any = how != OR_ACKER_HOW_TELL || or_acker_drains(f, now_ns);
+	/* A flow that has gone meanwhile must not be the newest one of its subscriber. */
+	any = !f->dead && (how != OR_ACKER_HOW_TELL || or_acker_drains(f, now_ns));
 	/* A drain is told of without packets, too. */
 	if (any)
 		any = or_acker_track_take(t) || how == OR_ACKER_HOW_TELL;
@@ -1408,6 +1436,7 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 		if (f->wait_ns > now_ns) {
 			hrtimer_set_expires(timer, ns_to_ktime(f->wait_ns));
 			restart = HRTIMER_RESTART;
+			ac->away = ac != this_cpu_ptr(f->an->cpus);
 			break;
 		}
 		list_del_init(&f->wait_node);
@@ -1456,6 +1485,12 @@ static void or_acker_rx_net(const struct or_acker_dev *ad, struct nic_ts_receive
 	spin_lock(&f->lock);
 	if (unlikely(f->dead)) {
 		/* The next packet makes a new one. */
+		spin_unlock(&f->lock);
+		return;
+	}
+	/* A device on top of the one that had it, and that does not show it below, has it again. */
+	if (unlikely(f->link && ad->link != f->link && !or_acker_local(skb) &&
+		     (s32)(packet->seq + packet->payload - f->track.seq) <= 0)) {
 		spin_unlock(&f->lock);
 		return;
 	}

@@ -318,7 +318,10 @@ static bool or_acker_has_packets(const struct net_device *dev)
 	return false;
 }
 
-/* Down to where there is nothing below, or only a tunnel's packets. */
+/*
+ * Down to where there is nothing below, or only a tunnel's packets. A device with a driver has
+ * packets of its own besides: netvsc, if its virtual function is down, or a port of a switch (DSA).
+ */
 static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
 				int depth)
 {
@@ -333,7 +336,7 @@ static void or_acker_want_below(struct or_acker_net *an, struct net_device *dev,
 				or_acker_want_below(an, lower, depth + 1);
 		}
 	}
-	if (bottom && or_acker_has_packets(dev))
+	if ((bottom || dev->dev.parent) && or_acker_has_packets(dev))
 		or_acker_want_dev(an, dev);
 }
 

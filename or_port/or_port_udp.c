@@ -79,6 +79,12 @@ EXPORT_SYMBOL_GPL(or_port_unregister);
 
 /* In ----------------------------------------------------------------------- */
 
+/* The device that a datagram came in on; in a VRF skb_iif is that of the VRF. */
+static int or_port_iif(const struct sk_buff *skb, u16 family)
+{
+	return (family == AF_INET ? inet_sdif(skb) : inet6_sdif(skb)) ?: skb->skb_iif;
+}
+
 /* Write the addresses of a datagram; @skb->data is its UDP header. False: it is not unicast. */
 static bool or_port_addrs(struct sk_buff *skb, struct or_addrs *addrs)
 {
@@ -101,9 +107,8 @@ static bool or_port_addrs(struct sk_buff *skb, struct or_addrs *addrs)
 		addrs->family = AF_INET6;
 		memcpy(addrs->laddr, &ip6h->daddr, sizeof(addrs->laddr));
 		memcpy(addrs->raddr, &ip6h->saddr, sizeof(addrs->raddr));
-		/* In a VRF skb_iif is that of the VRF, and sdif that of the device. */
 		if (ipv6_addr_type(&ip6h->saddr) & IPV6_ADDR_LINKLOCAL)
-			addrs->scope = inet6_sdif(skb) ?: skb->skb_iif;
+			addrs->scope = or_port_iif(skb, AF_INET6);
 		else
 			addrs->scope = inet6_sdif(skb) ? skb->skb_iif : 0;
 		return !ipv6_addr_is_multicast(&ip6h->daddr);
@@ -156,7 +161,8 @@ static int or_port_rcv(struct sock *sk, struct sk_buff *skb)
 	}
 	or_port_count(pn, OR_PORT_RX);
 	or_port_add(pn, OR_PORT_RX_BYTES, len);
-	user->rcv(net, &addrs, skb->skb_iif, or_port_reply_mark(net, skb, addrs.family), msg, len);
+	user->rcv(net, &addrs, or_port_iif(skb, addrs.family),
+		  or_port_reply_mark(net, skb, addrs.family), msg, len);
 	consume_skb(skb);
 	return 0;
 

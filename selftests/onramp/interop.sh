@@ -662,6 +662,23 @@ in_vrfs() {
 	both 61 device=red
 	expect_same "peer of the VRF" "$(peer_of 10.7.0.61 red)" subscribed
 	both 62 device=a0
+	taken_by_device $V4_A 10.7.0.63 0.0.0.0
+	taken_by_device $A6 fd77:7::63 ::
+}
+
+# taken_by_device FROM TO ANY: the receiver's socket is bound to the device that is in the VRF.
+taken_by_device() {
+	local listener
+
+	spawn "$KSFT_DIR/via_helper" "$B" listen "$3" 5002 device=b0
+	listener=$SPAWNED
+	wait_for 10 listening "$B" 5002
+	spawn "$KSFT_DIR/via_helper" "$A" "$1" "$2" 5002 device=red
+	wait_for 30 stats_reach acks $(($(stat acks) + 20))
+	stop "$SPAWNED" KILL
+	stop "$listener" KILL
+	wait_for 20 no_connections
+	nowhere_else
 }
 
 # peer_of ADDRESS VRF: the state of A's peer with that address.

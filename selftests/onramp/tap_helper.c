@@ -6,7 +6,8 @@
  *
  *	tap_helper GUEST_NAMESPACE GUEST_TAP HOST_NAMESPACE HOST_TAP [FILE]
  *
- * FILE: character device of a macvtap. tap_change() has what the environment may ask for. Makes the taps, prints "ready", and runs until it is ended.
+ * FILE: character device of a macvtap. tap_change() says what the environment may ask for. Makes
+ * the taps, prints "ready", and runs until it is ended.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

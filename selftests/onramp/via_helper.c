@@ -5,6 +5,10 @@
  *	via_helper NAMESPACE FROM TO PORT [device=DEVICE] [mark=NUMBER]
  *
  * The socket is bound to FROM, and to DEVICE, and has the mark. 4000 bytes each millisecond.
+ *
+ *	via_helper NAMESPACE listen TO PORT [device=DEVICE]
+ *
+ * takes one, and what it sends.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -60,9 +64,26 @@ static void set_option(int fd, const char *text)
 	}
 }
 
+static char data[4000];
+
+/* Take a connection, and read until it ends. */
+static int take(int fd, const struct sockaddr_storage *at, socklen_t len)
+{
+	int one = 1, conn;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(fd, (const struct sockaddr *)at, len) || listen(fd, 1))
+		die("listen");
+	conn = accept(fd, NULL, NULL);
+	if (conn < 0)
+		die("accept");
+	while (recv(conn, data, sizeof(data), 0) > 0)
+		;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	static char data[4000];
 	struct sockaddr_storage from, to;
 	socklen_t len;
 	int fd, i;
@@ -72,13 +93,16 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	netns_enter(argv[1]);
-	parse(argv[2], 0, &from);
+	if (strcmp(argv[2], "listen"))
+		parse(argv[2], 0, &from);
 	len = parse(argv[3], atoi(argv[4]), &to);
 	fd = socket(to.ss_family, SOCK_STREAM, 0);
 	if (fd < 0)
 		die("socket");
 	for (i = 5; i < argc; i++)
 		set_option(fd, argv[i]);
+	if (!strcmp(argv[2], "listen"))
+		return take(fd, &to, len);
 	if (bind(fd, (struct sockaddr *)&from, len))
 		die("bind");
 	if (connect(fd, (struct sockaddr *)&to, len))

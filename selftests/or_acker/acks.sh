@@ -391,6 +391,19 @@ heard_others() {
 	expect "OR-ACKs that tell of others" "$(said others)" "$1" 0
 }
 
+# An ifb shapes what comes in, and gives it back to its device: each packet counts once.
+ifb() {
+	ip -n "$B" link add ifb0 type ifb
+	ip -n "$B" link set ifb0 up
+	tc -n "$B" qdisc add dev b0 clsact
+	tc -n "$B" filter add dev b0 ingress matchall action mirred egress redirect dev ifb0
+	exact "$A" "$V4_A" "$V4_B" "$B" "$BYTES"
+	exact "$A" "$V6_A" "$V6_B" "$B" "$BYTES"
+	expect "packets by the ifb" "$(ip netns exec "$B" cat /sys/class/net/ifb0/statistics/tx_packets)" -ge 10
+	tc -n "$B" qdisc del dev b0 clsact
+	ip -n "$B" link del ifb0
+}
+
 C=$(ns_name C)
 # near_by COUNT US: distance of two numbers of 32 bits.
 near_by() {
@@ -422,7 +435,7 @@ uptime_hidden() {
 	unsubscribe "$A" "$V4_A" "$V4_B" "$B"
 }
 
-ksft_plan 27
+ksft_plan 28
 need_acker
 net_pair
 sink "$B"
@@ -446,6 +459,7 @@ ksft_case "link-local addresses, the same on two VLANs" link_local
 ksft_case "link-local addresses on a VLAN, mode all" link_local_all
 ksft_case "bridge" bridge
 ksft_case "bond" bond
+ksft_case "an ifb that shapes what comes in" ifb
 ksft_case "loopback, IPv4" loopback 127.0.0.1
 ksft_case "loopback, IPv6" loopback ::1
 ksft_case "own address" loopback "$V4_B"
