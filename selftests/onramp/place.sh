@@ -175,6 +175,12 @@ turned_off() {
 	echo 'net.core.default_qdisc = onramp' >"$etc/sysctl.d/50-onramp.conf"
 	printf '%s\n' '# or_acker' or_acker >"$etc/modules-load.d/onramp.conf"
 	refused modprobe -r sch_onramp
+	# Another namespace has less settings. It does not remove qdiscs of others.
+	tc -n "$A" qdisc replace dev a0 root handle 1: mq
+	tc -n "$A" qdisc replace dev a0 parent 1:1 onramp
+	ONRAMP_OFF_ETC=$etc in_ns "$A" "$(dirname "$0")/onramp-off" >"$etc/said" || :
+	expect_same "qdiscs of A" "$(tc -n "$A" qdisc show | grep onramp)" ""
+	tc qdisc show dev off2 | grep -q onramp
 	ONRAMP_OFF_ETC=$etc "$(dirname "$0")/onramp-off" >"$etc/said" || expect status $? -eq 0
 	said=$(cat "$etc/said")
 	expect_same modules "$(lsmod | awk '/^(onramp|sch_onramp|tcp_(timely|lipd|dcqcn)|or_|nic_ts)/ { print $1 }')" ""
@@ -186,6 +192,23 @@ turned_off() {
 }
 
 C=$(ns_name C)
+
+# by_script ARG...: of tc for a root; then onramp-qdisc has a qdisc on each queue.
+by_script() {
+	ip -n "$A" link add q0 numtxqueues 2 type dummy
+	[ $# -eq 0 ] || tc -n "$A" qdisc replace dev q0 root "$@"
+	ip netns exec "$A" "$(dirname "$0")/onramp-qdisc" q0 threshold 70us
+	ip netns exec "$A" "$(dirname "$0")/onramp-qdisc" q0 threshold 80us
+	expect qdiscs "$(tc -n "$A" qdisc show dev q0 | grep -c '^qdisc onramp.* parent .*threshold 80us')" -eq 2
+	ip -n "$A" link del q0
+}
+
+scripted() {
+	by_script
+	by_script handle 1: onramp
+	by_script handle 1: mq
+	by_script handle 2: pfifo
+}
 
 # Linux 6.15 and newer lock some devices where a qdisc begins and where they come up.
 locked() {
@@ -202,11 +225,12 @@ locked() {
 	timeout 20 rmmod ksft_wire
 }
 
-ksft_plan 8
+ksft_plan 9
 ready 2
 ksft_case "below mq, a setting of its own for each queue" mq
 ksft_case "below mqprio" mqprio
 ksft_case "as net.core.default_qdisc" by_default
+ksft_case "onramp-qdisc, whatever is at the root" scripted
 ksft_case "a device whose driver has a lock" locked
 ksft_case "the module comes when it is asked for, and goes under load" comes_and_goes
 ksft_case "below prio and tbf" nested

@@ -553,6 +553,8 @@ static int clock_feed(uint32_t domain, char **argv)
 		else
 			die_words("unknown word '%s': expected count or interval", *argv);
 	}
+	if (count < 0)
+		die_words("count: expected 0, for no end, or more");
 	if (interval_ms < 1 || interval_ms > 60000)
 		die_words("interval: expected 1 to 60000 ms");
 	if (domain < NIC_TS_DOMAIN_PHC0)

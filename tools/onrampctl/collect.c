@@ -68,6 +68,10 @@ static char *__printf(2, 3) read_file(const struct ctl *ctl, const char *fmt, ..
 	int n, fd;
 
 	n = snprintf(path, sizeof(path), "%s", ctl->root);
+	if (n >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
 	va_start(ap, fmt);
 	vsnprintf(path + n, sizeof(path) - (size_t)n, fmt, ap);
 	va_end(ap);
