@@ -195,7 +195,7 @@ static_assert(OR_ACKER_ACK_BY_SILENCE - OR_ACKER_ACK_BY_COUNT == OR_ACKER_WHY_SI
  * @cpu_interval_ns:	between two OR-ACKs of one CPU at its rate
  * @challenge_interval_ns: between two CHALLENGEs at their rate
  * @clock_error:	code for the message
- * @clock_until:	until then, in jiffies; 0: for ever
+ * @clock_until:	until then, CLOCK_BOOTTIME, ns; 0: for ever
  * @all:		mode all
  * @hardware:		use timestamps of the NIC
  * @forward:		ask connection tracking where there is no socket

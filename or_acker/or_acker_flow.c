@@ -1120,7 +1120,7 @@ static u32 or_acker_nic_which(u32 domain, u16 epoch, u8 error)
 /* The error of the configured clock now. */
 static u8 or_acker_clock_error(const struct or_acker_conf *conf)
 {
-	return conf->clock_until && time_after_eq64(get_jiffies_64(), conf->clock_until) ?
+	return conf->clock_until && ktime_get_coarse_boottime_ns() >= conf->clock_until ?
 	       OR_CLOCK_UNSYNCED : conf->clock_error;
 }
 

@@ -100,7 +100,8 @@ static u64 or_acker_clock_until(const struct or_acker_conf *conf)
 {
 	u64 s = conf->raw[OR_ACKER_P_CLOCK_ERROR_FOR];
 
-	return s ? get_jiffies_64() + s * HZ : 0;
+	/* A suspend counts: afterwards the clock is that of the RTC. */
+	return s ? ktime_get_coarse_boottime_ns() + s * NSEC_PER_SEC : 0;
 }
 
 /* The initial namespace's values are those of the host. */
@@ -478,11 +479,11 @@ void or_acker_sync(struct or_acker_net *an)
 			ad->keep = false;
 	rtnl_unlock();
 
-	list_for_each_entry_safe(ad, next, &an->devs, list) {
-		if (!ad->keep) {
+	/* First: a device that was away and is back has the same name, and requests stamps anew. */
+	list_for_each_entry_safe(ad, next, &an->devs, list)
+		if (!ad->keep)
 			or_acker_dev_unregister(ad);
-			continue;
-		}
+	list_for_each_entry_safe(ad, next, &an->devs, list) {
 		if (!ad->tap && or_acker_sync_dev(an, ad)) {
 			or_acker_dev_free(ad);
 			continue;
@@ -577,7 +578,7 @@ static void or_acker_age_work(struct work_struct *work)
 /* Allocate the default settings of a new namespace; NULL: no memory. */
 static __net_init struct or_acker_conf *or_acker_conf_default(struct net *net)
 {
-	struct or_acker_conf *conf = kmalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
+	struct or_acker_conf *conf = kzalloc(sizeof(*conf), GFP_KERNEL_ACCOUNT);
 	int i;
 
 	if (!conf)

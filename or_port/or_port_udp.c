@@ -80,7 +80,7 @@ EXPORT_SYMBOL_GPL(or_port_unregister);
 /* In ----------------------------------------------------------------------- */
 
 /* The device that a datagram came in on; in a VRF skb_iif is that of the VRF. */
-static int or_port_iif(const struct sk_buff *skb, u16 family)
+static int or_port_iif(struct sk_buff *skb, u16 family)
 {
 	return (family == AF_INET ? inet_sdif(skb) : inet6_sdif(skb)) ?: skb->skb_iif;
 }
