@@ -149,7 +149,7 @@ static void seeds(void)
 			s->value_ns < cluster_at(h->path.baseline_ns, h->path.slope,
 						 LATER_NS - h->path.at_ns));
 	}
-	cluster_fill(&c, &c.host[0], NOW_NS, &r);
+	cluster_fill(&c, &c.host[0], NOW_NS, r.count, &r);
 	REQUIRE(r.n <= REPORT_LINES && (c.clocked || !r.n));
 }
 

@@ -306,7 +306,7 @@ static void tells(unsigned int from, unsigned int to, unsigned int about, s64 li
 	CHECK(sender && receiver);
 	if (!sender || !receiver)
 		return;
-	cluster_fill(&c[from], receiver, mono(from), &r);
+	cluster_fill(&c[from], receiver, mono(from), r.count, &r);
 	for (i = 0; i < r.n; i++)
 		if (!memcmp(r.line[i].addr, addr(about), 16))
 			r.line[i].value_ns += lie_ns;
@@ -1009,19 +1009,19 @@ static void cluster__many_hosts(void)
 		CHECK_EQ(cluster_path(&c[0], &p), i < CLUSTER_HOSTS);
 	}
 	cluster_end(&c[0]);
-	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	cluster_fill(&c[0], &c[0].host[20], mono(0), r.count, &r);
 	CHECK_EQ(r.n, REPORT_LINES);
 	CHECK_EQ(r.line[0].addr[15], 21);
 	CHECK_EQ(r.line[1].addr[15], 3 * 15 % CLUSTER_HOSTS + 1);
 	/* Lines of seeds are none of this host's own. */
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		c[0].host[i].path.state = CLUSTER_SEEDED;
-	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	cluster_fill(&c[0], &c[0].host[20], mono(0), r.count, &r);
 	CHECK_EQ(r.n, 0);
 	/* Nor are those of a few packets. */
 	for (i = 0; i < CLUSTER_HOSTS; i++)
 		c[0].host[i].path.state = CLUSTER_LEARNING;
-	cluster_fill(&c[0], &c[0].host[20], mono(0), &r);
+	cluster_fill(&c[0], &c[0].host[20], mono(0), r.count, &r);
 	CHECK_EQ(r.n, 0);
 }
 
@@ -1081,28 +1081,31 @@ static void cluster__own_rate(void)
 	CHECK_EQ(a->domain, 8);
 }
 
-/* A host that was forgotten, and is known again, gets messages of another session. */
-static void cluster__sessions(void)
+/* A host that was forgotten, and is known again, gets no count of PROBEs twice. */
+static void cluster__known_again(void)
 {
 	struct cluster *a = &c[0];
-	u64 first, second;
+	struct probe p;
+	unsigned int i;
 
 	memset(c, 0, sizeof(c));
-	a->session = 1000;
 	cluster_begin(a);
-	first = cluster_host(a, addr(1), addr(0))->session;
-	CHECK(cluster_host(a, addr(2), addr(0))->session != first);
-	CHECK_EQ(cluster_host(a, addr(1), addr(0))->session, first);
+	for (i = 0; i < 3; i++)
+		probe_send(&cluster_host(a, addr(1), addr(0))->probe, &p, 0);
+	CHECK_EQ(p.count, 3);
+	probe_send(&cluster_host(a, addr(2), addr(0))->probe, &p, 0);
+	CHECK_EQ(p.count, 1);
 	cluster_end(a);
+	/* The other one stays. */
 	cluster_begin(a);
-	CHECK_EQ(cluster_host(a, addr(1), addr(0))->session, first);
-	cluster_end(a);
-	cluster_begin(a);
+	cluster_host(a, addr(2), addr(0));
 	cluster_end(a);
 	CHECK(!cluster_find(a, addr(1)));
 	cluster_begin(a);
-	second = cluster_host(a, addr(1), addr(0))->session;
-	CHECK(second != first && second != first + 1);
+	probe_send(&cluster_host(a, addr(1), addr(0))->probe, &p, 0);
+	CHECK_EQ(p.count, 4);
+	probe_send(&cluster_host(a, addr(2), addr(0))->probe, &p, 0);
+	CHECK_EQ(p.count, 2);
 }
 
 /* Subscribers have two clocks, in any order: the own one is one of them, and stays. */
@@ -1437,7 +1440,7 @@ int main(void)
 		KTAP_CASE(cluster__many_hosts),
 		KTAP_CASE(cluster__own_rate),
 		KTAP_CASE(cluster__two_clocks),
-		KTAP_CASE(cluster__sessions),
+		KTAP_CASE(cluster__known_again),
 		KTAP_CASE(cluster__arrived),
 		KTAP_CASE(cluster__ahead),
 		KTAP_CASE(cluster__weight),

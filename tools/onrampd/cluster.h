@@ -146,7 +146,6 @@ struct cluster_clock {
  * @addr: its address, IPv4 mapped; all 0: a free place
  * @local: that of this host which it is reached by
  * @seen: round in which the kernel last knew it
- * @session: of messages to it
  * @has_path: @path is valid
  * @path: to it
  * @first_ns: when there was an OR-ACK of it for the first time
@@ -170,7 +169,6 @@ struct cluster_host {
 	uint8_t addr[16];
 	uint8_t local[16];
 	uint64_t seen;
-	uint64_t session;
 	bool has_path;
 	struct cluster_path path;
 	int64_t first_ns;
@@ -197,7 +195,7 @@ struct cluster_host {
  * @host: peers
  * @huygens: PROBEs alone count, by huygens.h
  * @reference: host that CLOCK_REALTIME is compared with; all 0: none
- * @session: of the next new host; random at first
+ * @pairs: count that no host's pairs of PROBEs are above, of those that were forgotten
  * @round: of the kernel's state
  * @clocked: the own receive clock is known
  * @clock_read: it was read in this round, but its rate may not be known
@@ -224,7 +222,7 @@ struct cluster {
 	struct cluster_host host[CLUSTER_HOSTS];
 	bool huygens;
 	uint8_t reference[16];
-	uint64_t session;
+	uint64_t pairs;
 	uint64_t round;
 	bool clocked;
 	bool clock_read;
@@ -318,7 +316,7 @@ static inline struct cluster_host *cluster_host(struct cluster *c, const uint8_t
 		host = &c->host[i];
 		memcpy(host->addr, addr, 16);
 		host->hops = REPORT_HOPS_UNKNOWN;
-		host->session = c->session++;
+		host->probe.count = c->pairs;
 	}
 	if (!host)
 		return NULL;
@@ -417,9 +415,16 @@ static inline void cluster_end(struct cluster *c)
 {
 	unsigned int i;
 
-	for (i = 0; i < CLUSTER_HOSTS; i++)
-		if (c->host[i].seen && c->host[i].seen != c->round)
-			c->host[i] = (struct cluster_host) { .seen = 0 };
+	for (i = 0; i < CLUSTER_HOSTS; i++) {
+		struct cluster_host *host = &c->host[i];
+
+		if (!host->seen || host->seen == c->round)
+			continue;
+		/* The other end may still know it, and its count. */
+		if (c->pairs < host->probe.count)
+			c->pairs = host->probe.count;
+		*host = (struct cluster_host) { .seen = 0 };
+	}
 	if (!c->clock_read && c->other_read)
 		cluster_clock_take(c, c->other_domain, c->other_ns, c->other_at_ns);
 }
@@ -1222,15 +1227,16 @@ static inline void cluster_put_floors(const struct cluster *c, struct report *r)
  * @c: cluster
  * @to: the host
  * @now_ns: CLOCK_MONOTONIC, of sending
- * @r: message; its count is read, the rest written
+ * @turn: number of this message to it
+ * @r: message; session and count are the caller's
  */
 static inline void cluster_fill(const struct cluster *c, const struct cluster_host *to,
-				int64_t now_ns, struct report *r)
+				int64_t now_ns, uint64_t turn, struct report *r)
 {
-	unsigned int i, from = (unsigned int)(r->count * (REPORT_LINES - 1) % CLUSTER_HOSTS);
+	unsigned int i, from = (unsigned int)(turn * (REPORT_LINES - 1) % CLUSTER_HOSTS);
 
 	r->n = 0;
-	r->echo = report_echo(&to->peer, r->count);
+	r->echo = report_echo(&to->peer, turn);
 	r->clocked = c->clocked;
 	r->domain = c->domain;
 	/* By CLOCK_MONOTONIC they would tell for how long it is up, and be of no use. */

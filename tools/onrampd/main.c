@@ -136,7 +136,7 @@ static sd_event *loop;
 static sd_event_source *round_source, *soon_source;
 static uint8_t key[KEY_MAX];
 static size_t key_len;
-static uint64_t rounds, last_round_ns;
+static uint64_t session, reports, rounds, last_round_ns;
 static unsigned int told;
 static int sock4 = -1, sock6 = -1, state_fd = -1, run_fd = -1;
 static uint64_t kept_ns, status_ns, earned_ns;
@@ -198,10 +198,10 @@ static bool send_to(const struct cluster_host *host, uint8_t *msg, size_t head, 
 static void send_report(unsigned int i, int64_t now)
 {
 	const struct cluster_host *host = &cluster.host[i];
-	struct report r = { .session = host->session, .count = ++talks[i].sent };
+	struct report r = { .session = session, .count = ++reports };
 	uint8_t msg[REPORT_LEN];
 
-	cluster_fill(&cluster, host, now, &r);
+	cluster_fill(&cluster, host, now, ++talks[i].sent, &r);
 	report_encode(&r, msg);
 	counters.sent += send_to(host, msg, REPORT_SIGNED, sizeof(msg), false);
 }
@@ -275,7 +275,7 @@ static bool take_report(struct cluster_host *host, struct talk *t, const uint8_t
 		counters.forged++;
 		return false;
 	}
-	if (cluster_report(host, &r, host->session, hops, (int64_t)now_ns()) == REPORT_REPLAYED) {
+	if (cluster_report(host, &r, session, hops, (int64_t)now_ns()) == REPORT_REPLAYED) {
 		counters.replayed++;
 		return false;
 	}
@@ -289,7 +289,7 @@ static bool take_report(struct cluster_host *host, struct talk *t, const uint8_t
 /* Own session, the host's, and own receive clock. */
 static void put_clock(const struct cluster_host *host, struct probe *p)
 {
-	p->session = host->session;
+	p->session = session;
 	p->echo = host->peer.session;
 	p->domain = cluster.domain;
 	p->utc_ns = udp_utc_ns() - cluster_clock_at(&cluster, (int64_t)now_ns());
@@ -308,11 +308,11 @@ static void take_probe(struct cluster_host *host, const uint8_t *msg, size_t len
 		return;
 	}
 	if (p.kind == PROBE_ECHO) {
-		valid = probe_echoed(&host->probe, &p, host->peer.session, host->session);
+		valid = probe_echoed(&host->probe, &p, host->peer.session, session);
 		counters.echoed += valid;
 	} else if (!arrived_ns || !cluster.clocked) {
 		return;
-	} else if (probe_heard(&host->probe, &p, host->peer.session, host->session, arrived_ns,
+	} else if (probe_heard(&host->probe, &p, host->peer.session, session, arrived_ns,
 			       cluster_clock_at(&cluster, arrived_ns), &echo, &valid)) {
 		put_clock(host, &echo);
 		probe_encode(&echo, answer);
@@ -1048,11 +1048,10 @@ static void begin(void)
 	sigset_t signals;
 	unsigned int seed32;
 
-	if (getrandom(&cluster.session, sizeof(cluster.session), 0) != sizeof(cluster.session) ||
+	if (getrandom(&session, sizeof(session), 0) != sizeof(session) ||
 	    getrandom(&seed32, sizeof(seed32), 0) != sizeof(seed32))
 		die("getrandom: %s", strerror(errno));
-	/* None is 0. */
-	cluster.session |= 1ULL << 63;
+	session |= 1;
 	srandom(seed32);
 	own_domain = (uint8_t)random();
 	own_clock_ns = (int64_t)((uint64_t)random() << 28);

@@ -8,8 +8,8 @@
  *	5	1	number of lines, 0 to 16
  *	6	1	domain of the sender's receive clock
  *	7	1	bit 0: the domain is valid, and lines are by that clock
- *	8	8	session: for as long as the sender knows the receiver; random, not 0
- *	16	8	count: of the session's messages to this host, from 1
+ *	8	8	session: random, of the daemon's life, not 0
+ *	16	8	count: of the session's messages, to whichever host, from 1
  *	24	8	echo: session of the receiver, as of its last REPORT; 0: none came yet
  *	32	44	each line: address (16 bytes, IPv4 mapped), value (8), slope (4),
  *			error (4), rate of the link in Mbit/s (4), payload in bytes (2), domain,
@@ -23,9 +23,10 @@
  * time, and none is an answer: to a host that sends nothing they become rare.
  *
  * Replays: a count that is not above the last one of the session is refused, and lines count only
- * if the echo is the own session. A session ends with the first lines of another one, and never
- * comes back. A host that the kernel forgot and knows again gets messages of a new session. So no
- * message counts that is from before the receiver knew the sender, or the sender the receiver.
+ * if the echo is the own session. A session ends with the first lines of another one, and does not
+ * come back. So no message of an earlier life of either daemon counts. A host that was forgotten,
+ * and is known again, is not refused, as a count never comes again; what it sent before is taken
+ * until its next message.
  */
 #ifndef ONRAMPD_REPORT_H
 #define ONRAMPD_REPORT_H
@@ -74,7 +75,7 @@ struct report {
 };
 
 /* Sessions of a host that are over and that are known as such. */
-#define REPORT_OVER		8
+#define REPORT_OVER		64
 
 /**
  * struct report_peer - what is kept of a host's messages, for replays
@@ -228,10 +229,10 @@ static inline enum report_verdict report_accept(struct report_peer *p, const str
 	return REPORT_FRESH;
 }
 
-/* report_echo() - return what to echo in message @count: each of two sessions, if there are two */
-static inline uint64_t report_echo(const struct report_peer *p, uint64_t count)
+/* report_echo() - return what to echo in its @turn: each of two sessions, if there are two */
+static inline uint64_t report_echo(const struct report_peer *p, uint64_t turn)
 {
-	return p->other && (!p->session || count % 2) ? p->other : p->session;
+	return p->other && (!p->session || turn % 2) ? p->other : p->session;
 }
 
 #endif /* ONRAMPD_REPORT_H */
