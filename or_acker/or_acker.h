@@ -397,6 +397,7 @@ struct or_acker_link {
  * @list:	or_acker_net.devs
  * @hw:		hardware timestamps were requested
  * @keep:	the work has found it again
+ * @soft:	no driver of a NIC has made it: it may be on top of another one, unknown here
  */
 struct or_acker_dev {
 	struct hlist_node	node;
@@ -408,6 +409,7 @@ struct or_acker_dev {
 	struct list_head	list;
 	bool			hw;
 	bool			keep;
+	bool			soft;
 };
 
 /* struct or_acker_walk - how far or_acker_walk() has looked at a table; @on: it is in one */

@@ -1428,6 +1428,8 @@ static enum hrtimer_restart or_acker_timer(struct hrtimer *timer)
 
 	rcu_read_lock();
 	spin_lock(&ac->lock);
+	/* Nobody else sets the timer meanwhile. */
+	ac->away = false;
 	for (;;) {
 		f = list_first_entry_or_null(&ac->waiting, struct or_acker_flow,
 					     wait_node);
@@ -1488,8 +1490,8 @@ static void or_acker_rx_net(const struct or_acker_dev *ad, struct nic_ts_receive
 		spin_unlock(&f->lock);
 		return;
 	}
-	/* A device on top of the one that had it, and that does not show it below, has it again. */
-	if (unlikely(f->link && ad->link != f->link && !or_acker_local(skb) &&
+	/* A device on top of the one that had it may have it again, as a port of Open vSwitch. */
+	if (unlikely(f->link && ad->link != f->link && ad->soft && !or_acker_local(skb) &&
 		     (s32)(packet->seq + packet->payload - f->track.seq) <= 0)) {
 		spin_unlock(&f->lock);
 		return;

@@ -528,15 +528,20 @@ void or_port_route_put(struct or_route *route)
 }
 EXPORT_SYMBOL_GPL(or_port_route_put);
 
-/* Count a message that was sent or dropped. @err: of the stack. */
+/* Count a message that the stack dropped: a queue, or netfilter. @err: of the stack. */
+static int or_port_handed(struct or_port_net *pn, int err)
+{
+	if (!net_xmit_eval(err))
+		return 0;
+	or_port_count(pn, OR_PORT_TX_DROPPED);
+	return err < 0 ? err : -ENOBUFS;
+}
+
+/* Count a message that was sent. @err: why it was not, which is counted. */
 static int or_port_sent(struct or_port_net *pn, int err, unsigned int len)
 {
-	if (err < 0)
+	if (err)
 		return err;
-	if (net_xmit_eval(err)) {
-		or_port_count(pn, OR_PORT_TX_DROPPED);
-		return -ENOBUFS;
-	}
 	or_port_count(pn, OR_PORT_TX);
 	or_port_add(pn, OR_PORT_TX_BYTES, len);
 	return 0;
@@ -591,13 +596,13 @@ static int or_port_send_routed(struct net *net, struct or_port_net *pn, struct o
 		skb_dst_set_noref(skb, dst);
 	if (v4) {
 		or_port_push4(skb, out->addrs, out->tos, ip4_dst_hoplimit(dst));
-		return ip_local_out(net, NULL, skb);
+		return or_port_handed(pn, ip_local_out(net, NULL, skb));
 	}
 #if IS_ENABLED(CONFIG_IPV6)
 	or_port_push6(skb, (const struct in6_addr *)out->addrs->laddr,
 		      (const struct in6_addr *)out->addrs->raddr, out->tos,
 		      ip6_dst_hoplimit(dst));
-	return ip6_local_out(net, NULL, skb);
+	return or_port_handed(pn, ip6_local_out(net, NULL, skb));
 #else
 	return -EAFNOSUPPORT;
 #endif
@@ -721,7 +726,7 @@ static int or_port_send_link(struct net *net, struct or_port_net *pn, const stru
 	}
 	if (egress->vlan_proto)
 		__vlan_hwaccel_put_tag(skb, egress->vlan_proto, egress->vlan_id);
-	return dev_queue_xmit(skb);
+	return or_port_handed(pn, dev_queue_xmit(skb));
 }
 
 /**

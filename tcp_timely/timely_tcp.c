@@ -631,6 +631,7 @@ static void timely_tx_start(struct sock *sk)
 	cap_bps = cc_cap(sk, line_bps);
 	bps = timely_start_bps(cap_bps, others);
 	timely_begin(sk, conf, ts->flags & TIMELY_F_STARTED, bps, cap_bps, now_ns);
+	timely_pace(sk);
 	timely_count_start(sk, tn, conf, old_bps, cap_bps, others, idle_ns);
 	ts->flags |= TIMELY_F_STARTED;
 	ts->flow.sent = (u32)tcp_sk(sk)->bytes_sent;
@@ -640,7 +641,6 @@ static void timely_tx_start(struct sock *sk)
 	if (auto_law)
 		cwnd = min_t(u32, cwnd, max_t(u32, tcp_snd_cwnd(tcp_sk(sk)), TCP_INIT_CWND));
 	tcp_snd_cwnd_set(tcp_sk(sk), cwnd);
-	timely_pace(sk);
 unlock:
 	rcu_read_unlock();
 }
@@ -1270,10 +1270,11 @@ static void timely_cong_control(struct sock *sk, u32 ack, int flag, const struct
 	if (completed) {
 		opening = timely_complete(sk, tn, conf, line_bps, &done);
 		timely_review_source(sk, conf, samples);
-		timely_bound_segment(sk, conf);
 	}
 	if (completed || inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		timely_pace(sk);
+	if (completed)
+		timely_bound_segment(sk, conf);
 	if (completed || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 		timely_set_cwnd(sk, conf, line_bps, rs, opening);
 	rcu_read_unlock();

@@ -85,6 +85,21 @@ firewall_at_sender() {
 	tc -n "$A" qdisc del dev a0 clsact
 }
 
+# own_firewall FROM TO: the receiver's own netfilter drops OR-ACKs, which are counted.
+own_firewall() {
+	subscribed "$A" "$1" "$2" "$B" lifetime=120
+	in_ns "$B" nft add table inet own
+	in_ns "$B" nft add chain inet own out '{ type filter hook output priority filter; }'
+	in_ns "$B" nft add rule inet own out udp sport 299 drop
+	mark "$B"
+	send "$A" "$1" "$2" 500000
+	wait_for 10 since_is "$B" AckSendFailed -ge 1
+	wait_for 10 calm "$B"
+	expect "dropped by the stack" "$(since "$B" TxDropped)" -eq "$(since "$B" AckSendFailed)"
+	in_ns "$B" nft delete table inet own
+	unsubscribe "$A" "$1" "$2" "$B"
+}
+
 # modprobe -r takes or_acker and no more, without a complaint; modprobe brings nic_ts.
 modprobe_removes() {
 	modprobe -r or_acker 2>"$KSFT_TMP/said"
@@ -97,7 +112,7 @@ modprobe_removes() {
 	reload
 }
 
-ksft_plan 7
+ksft_plan 9
 need_acker
 net_pair
 sink "$B"
@@ -107,4 +122,6 @@ ksft_case "the port is held" port_held
 ksft_case "a host without the module" no_module
 ksft_case "a firewall at the receiver" firewall_at_receiver
 ksft_case "a firewall at the sender" firewall_at_sender
+ksft_case "netfilter of the receiver drops, IPv4" own_firewall "$V4_A" "$V4_B"
+ksft_case "netfilter of the receiver drops, IPv6" own_firewall "$V6_A" "$V6_B"
 ksft_case "modprobe -r removes or_acker, and not nic_ts" modprobe_removes
