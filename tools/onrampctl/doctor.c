@@ -1256,7 +1256,10 @@ static void check_no_stamps(struct doctor *d)
 	if (!need_module(d, "or_acker") || !need(d, "or_acker", "/proc/net/or_acker"))
 		return;
 	n = num_or(d->now, "or_acker/DeviceNoStamps", 0);
-	if (!n || num_or(d->now, "or_acker/Devices", 0))
+	/* Without a subscriber there is no device, either. */
+	if (!n || num_or(d->now, "or_acker/Devices", 0) ||
+	    (!num_or(d->now, "or_acker/Subscribers", 0) &&
+	     !j_is(d->now, "sysctl/net.or_acker.mode", "all")))
 		return;
 	found(d, &(struct found) {
 		.evidence = json_pack("{s:I, s:b}", "DeviceNoStamps", (json_int_t)n, "nic_ts",

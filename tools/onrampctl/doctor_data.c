@@ -50,9 +50,10 @@ static bool is_tunnel(const json_t *dev)
 	};
 	size_t i;
 
+	/* A tap is of the kind of a TUN device, and passes frames as they are. */
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (j_is(dev, "kind", kinds[i]))
-			return true;
+			return strcmp(kinds[i], "tun") || !j_true(dev, "ether");
 	return false;
 }
 
@@ -323,6 +324,7 @@ static void passing_data(struct doctor *d, const char *name, const json_t *dev)
  */
 static const struct {
 	const char *counter, *meaning;
+	bool net;	/* of the namespace: each qdisc shows the same */
 } unused[] = {
 	{ "acks_not_in_flight", "about data that is not in flight" },
 	{ "acks_ambiguous", "about data that was sent more than once" },
@@ -330,9 +332,9 @@ static const struct {
 	{ "acks_duplicate", "about the same packet as the one before" },
 	{ "acks_replay", "replayed" },
 	{ "acks_old", "too old to tell whether they are replayed" },
-	{ "acks_no_flow", "about unknown connections" },
-	{ "acks_no_peer", "of unknown hosts" },
-	{ "acks_protocol", "about another protocol than TCP" },
+	{ "acks_no_flow", "about unknown connections", true },
+	{ "acks_no_peer", "of unknown hosts", true },
+	{ "acks_protocol", "about another protocol than TCP", true },
 };
 
 /* OR-ACKs come, and On-Ramp can use none. Returns false if there are none. */
@@ -345,9 +347,10 @@ static bool unused_acks(struct doctor *d)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(unused); i++) {
-		n = 0;
-		each_device(d, name, dev)
-			n += qdiscs_grown(d, name, unused[i].counter);
+		n = unused[i].net ? net_grown(d, unused[i].counter) : 0;
+		if (!unused[i].net)
+			each_device(d, name, dev)
+				n += qdiscs_grown(d, name, unused[i].counter);
 		if (n <= 0)
 			continue;
 		all += n;

@@ -114,6 +114,7 @@ static double name_of(char *out, size_t size, const char *prefix, const struct s
 static bool is_net(int attr)
 {
 	return (attr >= ONRAMP_STATS_PEERS && attr <= ONRAMP_STATS_ACKS_NO_FLOW) ||
+	       attr == ONRAMP_STATS_FORWARD_YIELDS || attr == ONRAMP_STATS_SEEDS_REFUSED ||
 	       strstr(stats[attr].help, "of the namespace");
 }
 
@@ -233,7 +234,9 @@ static void put_qdiscs(FILE *f, const json_t *now)
 /* Files of /proc/net: counters, and gauges. */
 static void put_file(FILE *f, const json_t *now, const char *file, const char *prefix)
 {
-	static const char * const gauges[] = { "Subscribers", "Flows", "Devices", "PortOpen" };
+	static const char * const gauges[] = {
+		"Subscribers", "Flows", "Devices", "PortOpen", "ForwardGuard",
+	};
 	char metric[160], base[96], help[192];
 	const json_t *v;
 	const char *name;
@@ -426,7 +429,7 @@ static void put_onrampd(FILE *f, const json_t *now)
 static void put_findings(FILE *f, const json_t *report)
 {
 	const json_t *finding, *skip;
-	int64_t n;
+	int64_t n, notes;
 	size_t i, k;
 
 	family(f, "onramp_doctor_findings", "gauge",
@@ -439,10 +442,21 @@ static void put_findings(FILE *f, const json_t *report)
 		if (skipped)
 			continue;
 		n = 0;
-		json_array_foreach((json_t *)j_get(report, "findings"), k, finding)
-			n += j_is(finding, "code", doctor_code(i));
+		notes = 0;
+		json_array_foreach((json_t *)j_get(report, "findings"), k, finding) {
+			if (!j_is(finding, "code", doctor_code(i)))
+				continue;
+			/* Some are notes where nothing is wrong. */
+			if (j_is(finding, "severity", doctor_severity(i)))
+				n++;
+			else
+				notes++;
+		}
 		fprintf(f, "onramp_doctor_findings{code=\"%s\",severity=\"%s\"} %" PRId64 "\n",
 			doctor_code(i), doctor_severity(i), n);
+		if (notes)
+			fprintf(f, "onramp_doctor_findings{code=\"%s\",severity=\"note\"} %" PRId64
+				"\n", doctor_code(i), notes);
 	}
 }
 

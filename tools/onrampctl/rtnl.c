@@ -199,6 +199,7 @@ static void add_link(struct nlmsghdr *hdr, json_t *devices)
 	j_set(dev, "ifindex", json_integer(info->ifi_index));
 	j_set(dev, "up", json_boolean(info->ifi_flags & IFF_UP));
 	j_set(dev, "loopback", json_boolean(info->ifi_type == ARPHRD_LOOPBACK));
+	j_set(dev, "ether", json_boolean(info->ifi_type == ARPHRD_ETHER));
 	j_set(dev, "wire",
 	      json_boolean(tb[LINK_PARENT_NAME] && info->ifi_type == ARPHRD_ETHER));
 	if (tb[IFLA_CARRIER] && nla_len(tb[IFLA_CARRIER]) >= 1)

@@ -1199,6 +1199,8 @@ static unsigned int exposition_of(const json_t *facts, json_t **series)
 	return e.samples;
 }
 
+#define NOTE_OF_SPEED	"onramp_doctor_findings{code=\"SPEED_UNKNOWN\",severity=\"note\"}"
+
 static void metrics_are_what_prometheus_reads(void)
 {
 	static const char * const stats[] = {
@@ -1223,7 +1225,20 @@ static void metrics_are_what_prometheus_reads(void)
 	CHECK(json_object_get(series, "onramp_acker_ack_limit_cpu_total"));
 	CHECK(json_object_get(series, "onramp_acker_subscribers"));
 	CHECK(json_object_get(series, "onramp_clock_map_age_seconds{clock=\"phc0\"}"));
+	CHECK(json_object_get(series, "onramp_port_forward_guard"));
+	CHECK(!json_object_get(series, NOTE_OF_SPEED));
 	json_decref(series);
+
+	/* Alerts are not for what is no fault. */
+	q = json_object_get(json_object_get(now, "devices"), "eth0");
+	v = json_incref(json_object_get(q, "speed_mbit"));
+	json_object_del(q, "speed_mbit");
+	j_set(q, "driver", json_string("ena"));
+	exposition_of(facts, &series);
+	CHECK(json_object_get(series, NOTE_OF_SPEED));
+	json_decref(series);
+	json_object_del(q, "driver");
+	json_object_set_new(q, "speed_mbit", v);
 
 	/* All statistics that there are, 64 queues and 1000 peers: as many series. */
 	qdiscs = json_object_get(json_object_get(json_object_get(now, "devices"), "eth0"),
@@ -1246,6 +1261,8 @@ static void metrics_are_what_prometheus_reads(void)
 				      json_pack("{s:s, s:s}", "remote", "x", "state", "asked"));
 	many = exposition_of(facts, &series);
 	CHECK_EQ(many, few);
+	CHECK(json_object_get(series, "onramp_net_forward_yields_total"));
+	CHECK(json_object_get(series, "onramp_net_seeds_refused_total"));
 	json_object_foreach(series, key, v)
 		per_device += !!strstr(key, "device=\"eth0\"");
 	printf("# series of a device: %u\n", per_device);
