@@ -58,8 +58,11 @@ static int __init wire_init(void)
 		goto unregister_parent;
 	SET_NETDEV_DEV(wire, &wire_parent->dev);
 	err = register_netdev(wire);
-	if (!err)
-		return 0;
+	if (err)
+		goto free_wire;
+	return 0;
+
+free_wire:
 	free_netdev(wire);
 unregister_parent:
 	platform_device_unregister(wire_parent);
