@@ -398,6 +398,7 @@ struct or_acker_link {
  * @hw:		hardware timestamps were requested
  * @keep:	the work has found it again
  * @soft:	no driver of a NIC has made it: it may be on top of another one, unknown here
+ * @costly:	what goes through it goes through a program or a cipher: TUN, WireGuard, xfrm
  */
 struct or_acker_dev {
 	struct hlist_node	node;
@@ -410,6 +411,7 @@ struct or_acker_dev {
 	bool			hw;
 	bool			keep;
 	bool			soft;
+	bool			costly;
 };
 
 /* struct or_acker_walk - how far or_acker_walk() has looked at a table; @on: it is in one */

@@ -5,12 +5,13 @@
  *	packet with data of a flow, or_acker_track_packet():
  *		outside the receive window?			 -> ignore it
  *		note its end, stamp and flags; credit += its bytes
- *		ack_packets (10 while the path is new) or
- *			ack_bytes since an OR-ACK was due?	 -> due
+ *		ack_packets (10 while the path is new, or its OR-ACKs
+ *			are costly) or ack_bytes since an OR-ACK was due? -> due
  *		the first since then, and its sender has had no OR-ACK
  *			for path_interval_ns?			 -> due
  *		the first after a silence, around a drain?	 -> due
  *		the first since then, with PSH or FIN, no wait yet?	 -> none
+ *		OR-ACKs are costly, and the path is not new?		 -> none
  *		the flow is not waiting?			 -> wait ack_delay_ns
  *
  *	ack_delay_ns is over, or_acker_track_waited():
@@ -52,6 +53,10 @@
  * and has an OR-ACK for this many packets, the paper's number. With one for 32 errors are
  * above 1 us for up to 340 ms in onramp-owd, with one for 10 for up to 140 ms; the goal
  * is 200.
+ *
+ * So has one whose OR-ACKs are costly, for good, and none by time: they go through a program or a
+ * cipher, as the data does, at both ends. With one for each packet, of 37 Mbit/s through two
+ * programs on a slow CPU 20 were left.
  */
 #define OR_ACKER_LEARN_NS	250000000ULL
 #define OR_ACKER_LEARN_PACKETS	10
@@ -246,6 +251,7 @@ struct or_acker_packet {
  * @due:	an OR-ACK is due, and is not decided on yet
  * @end:	the newest packet is the last one of a burst
  * @quiet:	no OR-ACK by time for the packets in @since
+ * @costly:	an OR-ACK takes as much time of CPUs as a packet of data
  * @waiting:	the caller waits until or_acker_track_wait_ns()
  */
 struct or_acker_track {
@@ -264,6 +270,7 @@ struct or_acker_track {
 	bool			due;
 	bool			end;
 	bool			quiet;
+	bool			costly;
 	bool			waiting;
 };
 
@@ -356,11 +363,18 @@ static inline bool or_acker_acked(const struct or_acker_path *path,
 	return READ_ONCE(path->acked_ns) + r->path_interval_ns > now_ns;
 }
 
+/* Return whether the sender learns the delay of the empty path. */
+static inline bool or_acker_learns(const struct or_acker_path *path,
+				   const struct or_acker_rules *r, u64 now_ns)
+{
+	return r->path_interval_ns && now_ns < READ_ONCE(path->learned_ns);
+}
+
 /* After how many packets is the next OR-ACK due? */
-static inline u32 or_acker_limit(const struct or_acker_path *path,
+static inline u32 or_acker_limit(const struct or_acker_track *t, const struct or_acker_path *path,
 				 const struct or_acker_rules *r, u64 now_ns)
 {
-	if (r->path_interval_ns && now_ns < READ_ONCE(path->learned_ns))
+	if (t->costly || or_acker_learns(path, r, now_ns))
 		return min_t(u32, r->ack_packets, OR_ACKER_LEARN_PACKETS);
 	return r->ack_packets;
 }
@@ -409,12 +423,13 @@ static inline u64 or_acker_track_wait_ns(const struct or_acker_track *t,
 	return t->first_ns + r->ack_delay_ns;
 }
 
-/* Return whether the newest packet ends a burst of a sender that knows the path. */
+/* Return whether a burst of a sender that knows the path ends, or no OR-ACK comes by time. */
 static inline bool or_acker_track_ends(const struct or_acker_track *t,
 				       const struct or_acker_rules *r,
 				       const struct or_acker_path *path, u64 now_ns)
 {
-	return t->end && r->path_interval_ns && or_acker_acked(path, r, now_ns);
+	return (t->end || (t->costly && !or_acker_learns(path, r, now_ns))) &&
+	       r->path_interval_ns && or_acker_acked(path, r, now_ns);
 }
 
 /**
@@ -443,7 +458,7 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 	t->end = p->end;
 	if (first) {
 		t->first_ns = p->stamp_ns;
-		t->limit = (u8)or_acker_limit(path, r, p->stamp_ns);
+		t->limit = (u8)or_acker_limit(t, path, r, p->stamp_ns);
 	}
 	t->quiet = false;
 	t->since += p->segs;
@@ -469,7 +484,7 @@ static inline enum or_acker_next or_acker_track_packet(struct or_acker_track *t,
 		return OR_ACKER_NEXT_NOTHING;
 	t->quiet = first && or_acker_track_ends(t, r, path, p->stamp_ns);
 	if (t->quiet)
-		return OR_ACKER_NEXT_QUIET;
+		return t->end ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_NOTHING;
 	t->waiting = true;
 	return OR_ACKER_NEXT_WAIT;
 }
@@ -497,7 +512,9 @@ static inline enum or_acker_next or_acker_track_waited(struct or_acker_track *t,
 	if (t->waiting)
 		return OR_ACKER_NEXT_WAIT;
 	t->quiet = or_acker_track_ends(t, r, path, now_ns);
-	return t->quiet ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_SEND;
+	if (!t->quiet)
+		return OR_ACKER_NEXT_SEND;
+	return t->end ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_NOTHING;
 }
 
 /**

@@ -818,6 +818,7 @@ static void or_acker_flow_note(struct or_acker_flow *f, const struct or_acker_de
 	f->tos = packet->tos;
 	f->class = or_acker_class(skb, packet->tos);
 	f->local = or_acker_local(skb);
+	f->track.costly = ad->costly;
 	link = f->local ? NULL : ad->link;
 	if (unlikely(f->link != link))
 		or_acker_flow_link(f, link);

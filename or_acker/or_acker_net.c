@@ -298,6 +298,7 @@ static void or_acker_want_dev(struct or_acker_net *an, struct net_device *dev)
 	ad->an = an;
 	ad->keep = true;
 	ad->soft = !dev->dev.parent;
+	ad->costly = dev->type == ARPHRD_NONE;
 	ad->net = dev_net(dev);
 	ad->ifindex = dev->ifindex;
 	list_add(&ad->list, &an->devs);

@@ -22,7 +22,7 @@ OR_ACKER_PARAM(ACK_PACKETS, ack_packets, 1, 255, 32, "packets", \
 OR_ACKER_PARAM(ACK_BYTES, ack_bytes, 1, 16777216, 65536, "bytes", \
 	       "or after this many bytes", "one TSO batch; not in the paper") \
 OR_ACKER_PARAM(ACK_DELAY, ack_delay_ns, 1000, 10000000, 50000, "ns", \
-	       "or when the first unacknowledged packet is this old", \
+	       "or when the first unacknowledged one is this old; not from TUN, WireGuard, xfrm", \
 	       "T of On-Ramp 5.1; not in the paper") \
 OR_ACKER_PARAM(PATH_INTERVAL, path_interval_ns, 0, 1000000000, 10000000, "ns", \
 	       "or at once if the sender got none this long; 0: no rule for ends and new paths", \

@@ -181,6 +181,49 @@ static void track__quiet_at_the_end(void)
 		 OR_ACKER_NEXT_SEND);
 }
 
+/*
+ * What goes through a program or a cipher: an OR-ACK for ten packets, none by time, but that of a
+ * sender that had none for 10 ms. While its path is new, by time as well.
+ */
+static void track__costly(void)
+{
+	struct or_acker_rules few = rules;
+	int i;
+
+	start();
+	track.costly = true;
+	for (i = 1; i < 10; i++)
+		CHECK_EQ(packet_at(NOW + i * MS / 2, 1000, i == 5),
+			 i == 5 ? OR_ACKER_NEXT_QUIET : OR_ACKER_NEXT_NOTHING);
+	CHECK(!track.waiting);
+	CHECK_EQ(packet_at(NOW + 5 * MS, 1000, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_PACKETS);
+	track.due = false;
+	CHECK(or_acker_track_take(&track));
+	CHECK_EQ(packet_at(NOW + 10 * MS - 1, 1000, false), OR_ACKER_NEXT_NOTHING);
+	CHECK_EQ(packet_at(NOW + 10 * MS, 1000, false), OR_ACKER_NEXT_SEND);
+	CHECK_EQ(track.why, OR_ACKER_WHY_PATH);
+
+	start();
+	track.costly = true;
+	path.learned_ns = NOW + 1;
+	CHECK_EQ(packet_at(NOW, 1000, false), OR_ACKER_NEXT_WAIT);
+	/* What waits when it is over does so no longer. */
+	CHECK_EQ(or_acker_track_waited(&track, &rules, &path, NOW + 50000),
+		 OR_ACKER_NEXT_NOTHING);
+	CHECK(track.quiet && !track.waiting);
+	CHECK_EQ(packet_at(NOW + MS, 1000, false), OR_ACKER_NEXT_NOTHING);
+
+	/* Fewer than ten stay fewer; without path_interval_ns each burst has its OR-ACK. */
+	start();
+	track.costly = true;
+	few.ack_packets = 3;
+	CHECK_EQ(or_acker_limit(&track, &path, &few, NOW), 3);
+	few.path_interval_ns = 0;
+	track.end = true;
+	CHECK(!or_acker_track_ends(&track, &few, &path, NOW));
+}
+
 /* A message of one packet: nobody has to wait to know that it ends there. */
 static void track__quiet_at_once(void)
 {
@@ -858,6 +901,7 @@ int main(void)
 		KTAP_CASE(track__ten_packets_while_the_path_is_learned),
 		KTAP_CASE(track__waits),
 		KTAP_CASE(track__quiet_at_the_end),
+		KTAP_CASE(track__costly),
 		KTAP_CASE(track__quiet_at_once),
 		KTAP_CASE(train__is_its_packets),
 		KTAP_CASE(train__continues),

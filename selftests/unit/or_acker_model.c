@@ -46,12 +46,15 @@ static bool told_lately(const struct model_rules *r, const struct model_host *h,
 	return h->told >= 0 && now - h->told < r->path;
 }
 
-static double limit_at(const struct model_rules *r, const struct model_host *h,
-		       double now)
+static bool learns(const struct model_rules *r, const struct model_host *h, double now)
 {
-	bool learns = h->first_told >= 0 && now - h->first_told < LEARN_FOR;
+	return r->path > 0 && h->first_told >= 0 && now - h->first_told < LEARN_FOR;
+}
 
-	return learns && r->path > 0 ? fmin(r->packets, LEARN_PACKETS) : r->packets;
+static double limit_at(const struct model_flow *f, const struct model_rules *r,
+		       const struct model_host *h, double now)
+{
+	return learns(r, h, now) || f->costly ? fmin(r->packets, LEARN_PACKETS) : r->packets;
 }
 
 /* The first packet of those that wait for an OR-ACK by time. */
@@ -60,11 +63,19 @@ static int oldest(const struct model_flow *f)
 	return f->skipped > f->decided ? f->skipped : f->decided;
 }
 
-/* No more packets that could be paused, and the sender knows the path. */
-static bool nothing_follows(const struct model_flow *f, const struct model_rules *r,
-			    const struct model_host *h, double now)
+/* No more packets to pause, or OR-ACKs take too much; and the sender knows the path. */
+static bool none_by_time(const struct model_flow *f, const struct model_rules *r,
+			 const struct model_host *h, double now)
 {
-	return f->p[f->n - 1].end && r->path > 0 && told_lately(r, h, now);
+	bool sparing = f->costly && !learns(r, h, now);
+
+	return (f->p[f->n - 1].end || sparing) && r->path > 0 && told_lately(r, h, now);
+}
+
+static enum model_todo none_so_far(struct model_flow *f)
+{
+	f->skipped = f->n;
+	return f->p[f->n - 1].end ? MODEL_NONE_AT_END : MODEL_NOTHING;
 }
 
 enum model_todo model_packet(struct model_flow *f, const struct model_rules *r,
@@ -75,7 +86,7 @@ enum model_todo model_packet(struct model_flow *f, const struct model_rules *r,
 
 	*reason = MODEL_NO_REASON;
 	if (first)
-		f->limit = limit_at(r, h, p.at);
+		f->limit = limit_at(f, r, h, p.at);
 	f->p[f->n++] = p;
 	f->credit = fmin(CREDIT_MOST, f->credit + p.bytes + p.headers);
 
@@ -94,10 +105,8 @@ enum model_todo model_packet(struct model_flow *f, const struct model_rules *r,
 	}
 	if (f->waiting)
 		return MODEL_NOTHING;
-	if (first && nothing_follows(f, r, h, p.at)) {
-		f->skipped = f->n;
-		return MODEL_NONE_AT_END;
-	}
+	if (first && none_by_time(f, r, h, p.at))
+		return none_so_far(f);
 	f->waiting = true;
 	return MODEL_WAIT;
 }
@@ -113,10 +122,8 @@ enum model_todo model_waited(struct model_flow *f, const struct model_rules *r,
 		f->waiting = true;
 		return MODEL_WAIT;
 	}
-	if (nothing_follows(f, r, h, now)) {
-		f->skipped = f->n;
-		return MODEL_NONE_AT_END;
-	}
+	if (none_by_time(f, r, h, now))
+		return none_so_far(f);
 	return MODEL_SEND;
 }
 

@@ -46,6 +46,7 @@ struct model_flow {
 	double credit;
 	double acks;
 	bool queued, waiting;
+	bool costly;		/* OR-ACKs go through a program or a cipher */
 };
 
 enum model_todo { MODEL_NOTHING, MODEL_SEND, MODEL_WAIT, MODEL_NONE_AT_END };

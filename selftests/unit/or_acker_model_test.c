@@ -67,6 +67,8 @@ static void start_flow(int i)
 	run.seq[i] = 0;
 	or_acker_track_init(&run.t[i], &any, run.count[i]);
 	model_start(&run.m[i]);
+	run.t[i].costly = chance(0.3);
+	run.m[i].costly = run.t[i].costly;
 }
 
 static void start(void)
