@@ -27,8 +27,8 @@ enum onramp_state {
 
 /* enum onramp_cuts - when data of connections with pauses leaves packet by packet */
 enum onramp_cuts {
-	ONRAMP_CUTS_NEVER,	/* the link is too fast for that, or has no known rate */
-	ONRAMP_CUTS_LOSSY,	/* to hosts whose path has lost packets lately */
+	ONRAMP_CUTS_SLOW,	/* to hosts by a slow path */
+	ONRAMP_CUTS_LOSSY,	/* also to hosts whose path has lost packets lately */
 	ONRAMP_CUTS_ALWAYS,	/* the link is slow */
 };
 
@@ -194,6 +194,7 @@ struct onramp_leaving {
  * @follows: ONRAMP_FOLLOWS_*, by its settings
  * @line_bps: rate of the link that @byte_ns is of, bytes/s
  * @byte_ns: time of a byte on the wire, Q20 ns; 0: unknown
+ * @cut_ns: when a batch was last cut
  * @part: of this queue, in the model of @link
  * @owed_max_q: most that it may owe, Q8 ns
  * @given: bytes that left this qdisc since @driver_queued last changed
@@ -228,6 +229,7 @@ struct onramp_sched {
 	struct onramp_link	*link;
 	u64			line_bps;
 	u64			byte_ns;
+	u64			cut_ns;
 	struct onramp_fifo_part	part;
 	u32			owed_max_q;
 	u32			given;

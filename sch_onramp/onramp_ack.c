@@ -270,7 +270,9 @@ static void onramp_conn_drain(struct onramp_conn *conn, const struct onramp_sett
 	lockdep_assert_held(&peer->lock);
 	if (settings->core.mode == ONRAMP_MODE_OFF ||
 	    (settings->owd == ONRAMP_OWD_SYNCED && !settings->bound &&
-	     settings->core.threshold_ns) || !onramp_drain_begin(&peer->drain, now_ns))
+	     settings->core.threshold_ns) ||
+	    !onramp_drain_begin(&peer->drain, now_ns,
+				onramp_path_drain_ns(&peer->path, &peer->owd, peer->drain.rtt_ns)))
 		return;
 	/*
 	 * A qdisc reads it before each packet, so that no flow has to be told. Pairs with
@@ -451,7 +453,7 @@ static s64 onramp_conn_excess(const struct onramp_conn *conn, const struct onram
 static u8 onramp_conn_decide(struct onramp_conn *conn, const struct or_ack *ack)
 {
 	struct onramp_delay d = {
-		.byte_ns = conn->byte_ns, .others = ack->others,
+		.byte_ns = conn->byte_ns, .others = ack->others, .rx_ns = ack->rx_ns,
 	};
 	struct onramp_sample s = { .seq = ack->seq };
 	const struct onramp_settings *settings;

@@ -79,6 +79,9 @@
 /* Time per byte: ns in unsigned Q20; see onramp_byte_time(). */
 #define ONRAMP_BYTE_SHIFT	20
 
+/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
+#define ONRAMP_SLOW_LINK_BPS	125000000ULL
+
 enum onramp_mode {
 	ONRAMP_MODE_FINAL,	/* equations (3) and (4), with the differences above */
 	ONRAMP_MODE_STRAWMAN,	/* equation (2) */

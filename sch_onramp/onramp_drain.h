@@ -4,9 +4,10 @@
  *
  * Now and then the receiver sets a bit in its OR-ACKs, and each sender
  *
- *	none:	OR-ACK with the bit, at a round trip of RTT, 3/2 RTT <= 27 ms, and since the last
- *		silence began at least 100 ms and 64 times its length; 512 times if the last two
- *		were void, or if the round trip of the last proof was RTT / 2 or more:
+ *	none:	OR-ACK with the bit, at a round trip of RTT, 3/2 RTT <= 27 ms, or 100 ms if all of
+ *		RTT is queue and the baseline never had support; and since the last silence began
+ *		at least 100 ms and 64 times its length, 512 times if the last two were void or
+ *		if the round trip of the last proof was RTT / 2 or more:
  *			no data to the host leaves for 3/2 RTT			-> silent
  *	silent:	after 5/4 RTT one segment leaves, alone				-> probed
  *	probed:	the first OR-ACK about data that left after 5/4 RTT:
@@ -30,17 +31,18 @@
 
 #include "onramp_core.h"
 
-/* Longest silence, and shortest time from the begin of one to the next, ns. */
+/*
+ * Longest silence, and shortest time from the begin of one to the next, ns. The first silences of a
+ * path may be longer: where hosts begin together on a slow link, the first queue is.
+ */
 #define ONRAMP_DRAIN_MAX_NS	27000000ULL
+#define ONRAMP_DRAIN_FIRST_NS	100000000ULL
 #define ONRAMP_DRAIN_AGAIN_NS	100000000ULL
 
 /* The latter is at least this many times the length of the former; if drains are of little use. */
 #define ONRAMP_DRAIN_AGAIN	64
 #define ONRAMP_DRAIN_RARE	512
 #define ONRAMP_DRAIN_VOIDS	2
-
-/* Links up to this rate, bytes/s, are slow: 1 Gbit/s. */
-#define ONRAMP_SLOW_LINK_BPS	125000000ULL
 
 /*
  * Qdiscs read until when data waits as one word, without a lock: CLOCK_MONOTONIC, ns. Until the
@@ -52,7 +54,7 @@
  * struct onramp_drain - the last drain of a path
  * @from_ns: when the silence began; 0: there was none
  * @probe_ns: when the probe may leave; even
- * @silent_ns: length of the silence, <= ONRAMP_DRAIN_MAX_NS
+ * @silent_ns: length of the silence, <= ONRAMP_DRAIN_FIRST_NS
  * @rest_ns: length of its part from @probe_ns on
  * @rtt_ns: round trip of the last OR-ACK; 0: unknown
  * @path_ns: round trip of the last proof; 0: there was none
@@ -83,17 +85,18 @@ enum onramp_drain_says {
  * onramp_drain_begin() - begin a silence, if one may begin
  * @d: drain
  * @now_ns: current time, > 0
+ * @most_ns: longest silence, <= ONRAMP_DRAIN_FIRST_NS
  *
  * Return: whether it has begun.
  */
-static inline bool onramp_drain_begin(struct onramp_drain *d, u64 now_ns)
+static inline bool onramp_drain_begin(struct onramp_drain *d, u64 now_ns, u64 most_ns)
 {
 	bool rare = d->voids == ONRAMP_DRAIN_VOIDS || 2 * d->path_ns >= d->rtt_ns;
 	u32 again = rare ? ONRAMP_DRAIN_RARE : ONRAMP_DRAIN_AGAIN;
 	u64 again_ns = max_t(u64, ONRAMP_DRAIN_AGAIN_NS, (u64)again * d->silent_ns);
 	u64 silent_ns = d->rtt_ns + d->rtt_ns / 2;
 
-	if (!silent_ns || silent_ns > ONRAMP_DRAIN_MAX_NS ||
+	if (!silent_ns || silent_ns > most_ns ||
 	    (d->from_ns && onramp_since_ns(now_ns, d->from_ns) < again_ns))
 		return false;
 	d->from_ns = now_ns;

@@ -164,6 +164,8 @@ static int onramp_put_known(struct sk_buff *msg, const struct onramp_peer *peer)
 	      onramp_put_u64(msg, ONRAMP_A_PATH_OWD_P99_NS, onramp_path_quantile(peer, 99)))) ||
 	    (!peer->last_absolute && nla_put_u8(msg, ONRAMP_A_PATH_BASELINE, peer->baseline)) ||
 	    (peer->line_bps && onramp_put_u64(msg, ONRAMP_A_PATH_LINE_RATE, peer->line_bps)) ||
+	    (peer->path.slow_bps &&
+	     onramp_put_u64(msg, ONRAMP_A_PATH_SLOW_RATE, peer->path.slow_bps)) ||
 	    (peer->owd.proof_ns &&
 	     onramp_put_u64(msg, ONRAMP_A_PATH_PROOF_AGE_NS,
 			    onramp_since_ns(now, peer->owd.proof_ns))) ||

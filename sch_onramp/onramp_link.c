@@ -45,6 +45,7 @@ static void onramp_links_speed(struct work_struct *work)
 	list_for_each_entry(link, &onramp_links, list) {
 		bps = dev_wired(link->dev) ? dev_speed_mbit(link->dev) * ONRAMP_MBIT : 0;
 		WRITE_ONCE(link->tunnel, dev_tunnels(link->dev));
+		WRITE_ONCE(link->software, dev_of_software(link->dev));
 		/* Qdiscs read it without a lock; a packet may use the former speed. */
 		WRITE_ONCE(link->auto_bps, bps);
 	}

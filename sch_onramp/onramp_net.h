@@ -173,6 +173,7 @@ struct onramp_net_stats {
  * @follows_forwarded: those of them with "forward on"
  * @below: ONRAMP_FOLLOWS_* of the devices below it that its packets leave by
  * @auto_bps: speed of its wire, bytes/s; 0: it has none, or does not report one
+ * @software: it is made by software, so that a CPU sends for it
  * @tunnel: the wire is that of a device below, which has a queue of its own before it
  * @fifo_q: when the last packet that left will be on the wire, see onramp_fifo.h
  * @checked: time >> ONRAMP_FIFO_CHECK_SHIFT of the last comparison with the bytes in flight
@@ -191,6 +192,7 @@ struct onramp_link {
 	struct onramp_hook	*hook;
 	u64			auto_bps;
 	bool			tunnel;
+	bool			software;
 	u8			below;
 	atomic64_t		fifo_q ____cacheline_aligned_in_smp;
 	u32			checked;

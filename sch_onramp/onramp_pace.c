@@ -35,6 +35,14 @@ static u64 onramp_pacing_bps(const struct onramp_sched *q, const struct onramp_f
 		    onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
 }
 
+/* The rate of the link that limits a flow, bytes/s: its own, or that of a slow path; 0: unknown. */
+static u64 onramp_slowest_bps(const struct onramp_sched *q, const struct onramp_flow *f)
+{
+	u64 slow_bps = READ_ONCE(f->conn->peer->path.slow_bps);
+
+	return slow_bps && (!q->line_bps || slow_bps < q->line_bps) ? slow_bps : q->line_bps;
+}
+
 /* The highest rate at which packets leave that a pause has held, bytes/s: 5/4 of @pacing_bps. */
 static u64 onramp_limit_bps(const struct sock *sk, u64 pacing_bps)
 {
@@ -76,7 +84,8 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
 	if (pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return empty_ns;
 	limit_bps = onramp_limit_bps(sk, pacing_bps);
-	bps = onramp_resume_bps((u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps, q->line_bps);
+	bps = onramp_resume_bps((u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps,
+				onramp_slowest_bps(q, f));
 	if (bps >= limit_bps)
 		return until_ns;
 	/* When the packet before left. */
@@ -205,13 +214,13 @@ static u64 onramp_next_bps(struct onramp_sched *q, struct onramp_flow *f,
 	if ((!skb->tstamp || late) && sk) {
 		own = onramp_pacing_bps(q, f, sk);
 		if (late)
-			own = onramp_release_bps(f, sk, len, own, q->line_bps,
+			own = onramp_release_bps(f, sk, len, own, onramp_slowest_bps(q, f),
 						 onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	} else if (late) {
 		own = onramp_pacing_bps(q, f, NULL);
-		rate = min(rate, onramp_release_bps(f, NULL, len, own, q->line_bps,
+		rate = min(rate, onramp_release_bps(f, NULL, len, own, onramp_slowest_bps(q, f),
 						    onramp_clock(q)));
 	}
 	return rate;

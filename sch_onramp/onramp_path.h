@@ -40,6 +40,7 @@
  *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown;
  *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
  *	       more and the queue is compared with it
+ *	       on a slow path that of 64 KB on its slowest link, up to 0.6 ms, if that is more
  *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
  *	T    = unit + trip + 2 * longer + slack
  *
@@ -62,6 +63,13 @@
  *	  but if a drain has proved the baseline, and O is above T without slack, it is level or
  *	  near only if it is no queue, or the way back is longer by at least O / 2
  *	and slack = slack - slack / 16 in 268 ms
+ *
+ * The speed of the sender's link may be unknown, and a later one may be slower. A batch leaves at
+ * once, and arrives no faster than the slowest link takes it:
+ *
+ *	two OR-ACKs about one batch, 32 KB or more apart:
+ *		byte = time between the arrivals of their packets / bytes
+ *	lowest byte of 30 to 60 s is 8 ns or more, up to 1 Gbit/s: the path is slow
  *
  * A buffer may be too small for T. Data that is sent again was lost there, if the delays of just
  * before show a queue:
@@ -97,6 +105,7 @@
 #define _ONRAMP_PATH_H
 
 #include "onramp_core.h"
+#include "onramp_drain.h"
 #include "onramp_owd.h"
 
 /* Lowest round trip, lowest absolute delay: half the time that they are kept for, ns. */
@@ -127,6 +136,13 @@
  * less, the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
  */
 #define ONRAMP_AUTO_SLOW_NS	600000ULL
+
+/*
+ * Bytes of a batch over which its arrival is timed, at least: 32 KB. At 1 Gbit/s that is 0.26 ms,
+ * more than interrupts wait. Time of a byte of payload at ONRAMP_SLOW_LINK_BPS, Q20 ns: 8 ns.
+ */
+#define ONRAMP_TRAIN_BYTES	(1 << 15)
+#define ONRAMP_SLOW_BYTE	(8ULL << ONRAMP_BYTE_SHIFT)
 
 /*
  * Half the time over which the highest O is kept, ns: a loss is noticed about a round trip later.
@@ -279,6 +295,7 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
  * @peak: O of all connections, negative
+ * @byte: time of a byte of payload on the slowest link, Q20 ns
  * @lost_peak_ns: the highest O when the path last lost packets
  * @lost_at_ns: when that was; 0: never
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
@@ -288,6 +305,8 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @stretch_acks: OR-ACKs since then, counted up to ONRAMP_STRETCH_ACKS
  * @coexist_share: share by which pauses are shortened, Q30, <= 1
  * @coexist_at_ns: when that was last changed
+ * @slow_bps: payload that the slowest link takes, bytes/s, if the path is slow; else 0. May be read
+ *	beside updates
  */
 struct onramp_path {
 	struct onramp_low	rtt;
@@ -298,6 +317,7 @@ struct onramp_path {
 	struct onramp_low	batch;
 	struct onramp_low	both;
 	struct onramp_low	peak;
+	struct onramp_low	byte;
 	u64			lost_peak_ns;
 	u64			lost_at_ns;
 	u64			last_tx_ns;
@@ -308,6 +328,7 @@ struct onramp_path {
 	u64			coexist_at_ns;
 	u32			coexist_share;
 	u32			stretch_acks;
+	u32			slow_bps;
 };
 
 /**
@@ -315,6 +336,9 @@ struct onramp_path {
  * @owd: its O
  * @since_ns: when the first of them came, 0: none yet
  * @step_ns: mean step from one O to the next, if there was no pause between them
+ * @train_out_ns: when the batch left that an OR-ACK was about last
+ * @train_rx_ns: when the packet of its first OR-ACK arrived, receiver's clock
+ * @train_seq: sequence number of that
  * @return_now: lowest O after a pause, of the last @n_returns pauses
  * @return_before: the same of the ONRAMP_RETURNS pauses before those
  * @n_returns: < ONRAMP_RETURNS
@@ -325,6 +349,9 @@ struct onramp_conn_path {
 	struct onramp_low	owd;
 	u64			since_ns;
 	u64			step_ns;
+	u64			train_out_ns;
+	u64			train_rx_ns;
+	u32			train_seq;
 	u64			return_now;
 	u64			return_before;
 	u8			n_returns;
@@ -341,6 +368,7 @@ struct onramp_conn_path {
  * @error_ns: error bound of @owd_ns: it may be too high by this much
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
+ * @rx_ns: when the packet arrived, receiver's clock
  * @batch: payload that left in a row with the packet, bytes
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @learned: @absolute, and that baseline has support
@@ -358,6 +386,7 @@ struct onramp_delay {
 	s64			baseline_ns;
 	u64			error_ns;
 	u64			byte_ns;
+	u64			rx_ns;
 	u32			batch;
 	bool			absolute;
 	bool			learned;
@@ -413,6 +442,37 @@ static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
 	most_ns = (byte_ns * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
 	batch_ns = (byte_ns * min_t(u32, batch, ONRAMP_AUTO_BATCH)) >> ONRAMP_BYTE_SHIFT;
 	return clamp_t(u64, most_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS));
+}
+
+/* Time the arrival of the packets of a batch. */
+static inline void onramp_path_train(struct onramp_path *p, struct onramp_conn_path *v,
+				     const struct onramp_sample *s, const struct onramp_delay *d)
+{
+	u64 took_ns = d->rx_ns - v->train_rx_ns, byte;
+	s32 len = (s32)(s->seq - v->train_seq);
+
+	if (v->train_out_ns != d->trip.out_ns) {
+		v->train_out_ns = d->trip.out_ns;
+		v->train_rx_ns = d->rx_ns;
+		v->train_seq = s->seq;
+		return;
+	}
+	/* Below 2^34 ns. */
+	if (len < ONRAMP_TRAIN_BYTES || took_ns > ONRAMP_MAX_NS)
+		return;
+	onramp_low_add(&p->byte, ONRAMP_PATH_LOW_NS, s->now_ns,
+		       (s64)div_u64(took_ns << ONRAMP_BYTE_SHIFT, (u32)len));
+	byte = (u64)onramp_low(&p->byte);
+	WRITE_ONCE(p->slow_bps, byte < ONRAMP_SLOW_BYTE ? 0 :
+		   (u32)div64_u64(ONRAMP_SLOW_LINK_BPS * ONRAMP_SLOW_BYTE, byte));
+}
+
+/* Return the least unit of a slow path, ns. */
+static inline u64 onramp_path_slow_unit(const struct onramp_path *p)
+{
+	u64 batch_ns = ((u64)onramp_low(&p->byte) * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
+
+	return p->slow_bps ? min_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS) : 0;
 }
 
 /**
@@ -519,6 +579,21 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
 	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, t->now_ns,
 		       rtt_ns - (s64)(t->tx_ns - t->out_ns));
 	return rtt_ns;
+}
+
+/**
+ * onramp_path_drain_ns() - return the longest silence that a drain may have, ns
+ * @p: path
+ * @o: its baseline
+ * @rtt_ns: round trip, with the queue in it
+ *
+ * While it is silent a long path is idle, and a short one works off its queue.
+ */
+static inline u64 onramp_path_drain_ns(const struct onramp_path *p, const struct onramp_owd *o,
+				       u64 rtt_ns)
+{
+	return p->rtt.from_ns && !o->supported && 8 * (u64)onramp_low(&p->rtt) <= rtt_ns ?
+	       ONRAMP_DRAIN_FIRST_NS : ONRAMP_DRAIN_MAX_NS;
 }
 
 /* Limit the delay to what the round trip allows, and subtract the detour. */
@@ -697,12 +772,14 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	*path_res = (struct onramp_path_result) { .limit_ns = 0 };
 	onramp_path_age(p, s->now_ns);
 	onramp_path_others(p, s->now_ns, d->others);
+	onramp_path_train(p, v, s, d);
 	core->coexist_share = p->coexist_share;
 	s->owd_ns = onramp_path_believe(p, v, d, path_res);
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
 	if (d->is_auto) {
 		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
-		unit_ns = onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch));
+		unit_ns = max_t(u64, onramp_path_slow_unit(p),
+				onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch)));
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
 				     onramp_auto_trip(p) + p->slack_ns +
 				     2 * (path_res->stretch_ns - path_res->raise_ns);

@@ -27,7 +27,7 @@
  *	      data to a host whose path is being drained: until the end of the silence
  *	      it would start a burst while others to that host are in flight: retry soon
  *	  the first one in a drain: one packet of its batch, and all others wait on
- *	  data of a paused connection on a link of up to 1 Gbit/s: packet by packet
+ *	  data of a paused connection on a link or path of up to 1 Gbit/s: packet by packet
  *	  send its packet, and take the length from both credits
  *	  without an EDT, and if the flow has spent its credit:
  *	    it goes on after length / rate, less its lateness: after a pause all of it, else at
@@ -69,6 +69,9 @@
 
 /* Links up to this rate, bytes/s, 10 Gbit/s: a CPU can send packet by packet where it has to. */
 #define ONRAMP_LOSSY_LINK_BPS	1250000000ULL
+
+/* On other links no more than that is cut: a batch of 64 KB in this time, ns. */
+#define ONRAMP_CUT_GAP_NS	52000ULL
 
 /* onramp_recheck(), if there are any. */
 static noinline void onramp_recheck_some(struct onramp_sched *q)
@@ -189,12 +192,20 @@ static bool onramp_is_recent(const struct onramp_sched *q, const atomic64_t *ns)
  * Does data of a flow leave packet by packet? Not if no pause has ended lately: no queue would
  * gain by it. And a link that reports a low speed may be a fast one whose CPU has no time for it.
  * On links up to 10 Gbit/s it does while the path loses packets: its buffer is too small
- * for a batch of each sender.
+ * for a batch of each sender. On a slow path it does, but not if only software is in the way, which
+ * a CPU makes slow.
  */
 static bool onramp_is_cut(const struct onramp_sched *q, const struct onramp_flow *f)
 {
-	return q->cuts && onramp_is_recent(q, &f->conn->until) &&
-	       (q->cuts == ONRAMP_CUTS_ALWAYS || onramp_is_recent(q, &f->conn->peer->lost_ns));
+	const struct onramp_peer *peer = f->conn->peer;
+
+	if (!onramp_is_recent(q, &f->conn->until))
+		return false;
+	if (q->cuts == ONRAMP_CUTS_ALWAYS ||
+	    (q->cuts == ONRAMP_CUTS_LOSSY && onramp_is_recent(q, &peer->lost_ns)))
+		return true;
+	return READ_ONCE(peer->path.slow_bps) && !READ_ONCE(q->link->software) &&
+	       onramp_since_ns(q->now_ns, q->cut_ns) >= ONRAMP_CUT_GAP_NS;
 }
 
 /*
@@ -557,7 +568,7 @@ static noinline void onramp_wire_restart(struct onramp_sched *q, const struct Qd
 					 u64 line_bps)
 {
 	q->line_bps = line_bps;
-	q->cuts = !line_bps || line_bps > ONRAMP_LOSSY_LINK_BPS ? ONRAMP_CUTS_NEVER :
+	q->cuts = !line_bps || line_bps > ONRAMP_LOSSY_LINK_BPS ? ONRAMP_CUTS_SLOW :
 		  line_bps > ONRAMP_SLOW_LINK_BPS ? ONRAMP_CUTS_LOSSY : ONRAMP_CUTS_ALWAYS;
 	/* For who says line_rate, that is the rate at which packets leave in turn. */
 	q->byte_ns = q->cfg.line_rate || !READ_ONCE(q->link->tunnel) ?
@@ -651,6 +662,7 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 {
 	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
 	struct sk_buff *rest = skb->next, *segs, *seg, *last = NULL;
+	struct onramp_sched *q = qdisc_priv(sch);
 	int n = 0, len = 0;
 
 	skb_mark_not_on_list(skb);
@@ -666,6 +678,7 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
 		last = seg;
 		n++;
 	}
+	q->cut_ns = q->now_ns;
 	onramp_flow_removed(sch, f, skb);
 	qdisc_tree_reduce_backlog(sch, 1 - n, (int)qdisc_pkt_len(skb) - len);
 	f->head = segs;
@@ -680,10 +693,10 @@ static struct sk_buff *onramp_split(struct Qdisc *sch, struct onramp_flow *f, st
  * Data of a connection is next. Return the packet that is to leave: that, or the first one of it.
  *
  * The first packet to a host in a drain of its path has to be alone: the rest of a batch would
- * delay the first ones of other hosts. If the flow is paused now and then, all are on a slow link,
- * and on a faster one while packets are lost. For the queue at the receiver holds one batch of
- * each sender, however good the pauses are. But a batch of more than 64 KB (BIG TCP) is not worth
- * hundreds of packets, and no flow gets more of them than a pause may hold.
+ * delay the first ones of other hosts. If the flow is paused now and then, all are on a slow link
+ * or path, and on a faster one while packets are lost. For the queue at the receiver holds one
+ * batch of each sender, however good the pauses are. But a batch of more than 64 KB (BIG TCP) is
+ * not worth hundreds of packets, and no flow gets more of them than a pause may hold.
  */
 static noinline struct sk_buff *onramp_alone(struct Qdisc *sch, struct onramp_flow *f,
 					     struct sk_buff *skb)

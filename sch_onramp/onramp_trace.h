@@ -87,7 +87,8 @@ static inline void onramp_trace_conn(void *src, void *dest, const struct onramp_
 
 /*
  * An OR-ACK with the right tag for a known connection. Values that were not computed are 0.
- * owd: measured delay, base: delay of the empty path, nic: a timestamp of the NIC.
+ * owd: measured delay, base: delay of the empty path, nic: a timestamp of the NIC, slow: rate of a
+ * slow path, bytes/s.
  */
 TRACE_EVENT(onramp_ack,
 
@@ -117,6 +118,7 @@ TRACE_EVENT(onramp_ack,
 		__field(u32, seq)
 		__field(u32, hold_ns)
 		__field(u32, coexist_share)
+		__field(u32, slow_bps)
 		__field(u8, packets)
 		__field(u8, nic)
 		__field(u8, verdict)
@@ -125,6 +127,8 @@ TRACE_EVENT(onramp_ack,
 	TP_fast_assign(
 		onramp_trace_conn(__entry->src, __entry->dest, conn);
 		__entry->coexist_share = onramp_ppm(path_res->coexist_share);
+		/* Not locked any more. */
+		__entry->slow_bps = READ_ONCE(conn->peer->path.slow_bps);
 		__entry->now_ns = s->now_ns;
 		__entry->rx_ns = ack->rx_ns;
 		__entry->tx_ns = s->tx_ns;
@@ -146,7 +150,7 @@ TRACE_EVENT(onramp_ack,
 		__entry->verdict = verdict;
 	),
 
-	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu coexist=%u stretch=%llu",
+	TP_printk("src=%pISpc dest=%pISpc verdict=%s seq=%u packets=%u nic=%u now=%llu tx=%llu rx=%llu hold=%u base=%lld owd=%lld threshold=%llu p_bg=%llu beta_m=%u beta=%u p_rtt=%llu pause=%llu limit=%llu detour=%llu coexist=%u stretch=%llu slow=%u",
 		  __entry->src, __entry->dest,
 		  __print_symbolic(__entry->verdict, onramp_trace_verdicts),
 		  __entry->seq, __entry->packets, __entry->nic, __entry->now_ns,
@@ -155,7 +159,7 @@ TRACE_EVENT(onramp_ack,
 		  __entry->p_bg_ns, __entry->beta_m, __entry->beta,
 		  __entry->p_rtt_ns, __entry->pause_ns, __entry->limit_ns,
 		  __entry->detour_ns, __entry->coexist_share,
-		  __entry->stretch_ns)
+		  __entry->stretch_ns, __entry->slow_bps)
 );
 
 /* The first packet of a path after a pause: did it find the queue empty? */

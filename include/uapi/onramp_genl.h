@@ -199,6 +199,8 @@ enum onramp_path_attr {
 	ONRAMP_A_PATH_SEED_LEFT_NS,	/* u64: until the seed expires, ns; absent: no seed */
 	ONRAMP_A_PATH_BASELINE_LEAST_NS, /* s64: no baseline is below that at BASELINE_AT_NS, ns */
 
+	ONRAMP_A_PATH_SLOW_RATE,	/* u64: of a slow path, bytes/s; absent: not known as one */
+
 	__ONRAMP_A_PATH_MAX,
 };
 

@@ -126,6 +126,7 @@ static const struct attr path_attrs[] = {
 	{ "payload", ONRAMP_A_PATH_PAYLOAD, U32, NULL },
 	{ "seed_left_ns", ONRAMP_A_PATH_SEED_LEFT_NS, U64, NULL },
 	{ "baseline_least_ns", ONRAMP_A_PATH_BASELINE_LEAST_NS, S64, NULL },
+	{ "slow_rate", ONRAMP_A_PATH_SLOW_RATE, U64, NULL },
 	{ NULL, 0, U8, NULL },
 };
 

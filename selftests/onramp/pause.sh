@@ -481,6 +481,47 @@ slow_link() {
 	longest_is "10 Gbit/s, losses alone" -gt 1448 lossy longest 10gbit 0
 }
 
+# behind HOST DEV ADDRESS: a VLAN, whose device sends at 50 Mbit/s
+behind() {
+	ip -n "$1" link set "$2" up
+	ip -n "$1" link add link "$2" name vlan7 up type vlan id 7
+	ip -n "$1" addr add "$3/24" dev vlan7
+	tc -n "$1" qdisc replace dev "$2" root tbf rate 50mbit burst 3000 limit 1000000
+}
+
+# longest_behind: into LONGEST the longest packet of the last ones that leave by the VLAN: the path is
+# slow, and the link is not. A sees how slow.
+longest_behind() {
+	behind "$A" a1 10.77.7.1
+	behind "$B" b1 10.77.7.2
+	tc -n "$A" qdisc add dev vlan7 root handle 1: onramp peers all
+	trace_on onramp_sent
+	load "$A" --to 10.77.7.2 --flows 2 --duration 2
+	trace_off "$KSFT_TMP/trace"
+	RATE=$("$KSFT_DIR/genl_helper" -n "$A" path local=10.77.7.1 remote=10.77.7.2 |
+		grep -o -E "\<slow_rate=[0-9]+" | cut -d= -f2)
+	LONGEST=$(tail -n 200 "$KSFT_TMP/trace" | awk "$TRACE_AWK"'/onramp_sent: / {
+		len = v("end") - v("start")
+		if (len > most) most = len
+	} END { print most + 0 }')
+	echo "measured: $(loaded goodput_bit_s) bit/s, link $RATE bytes/s, $(
+		DEV=vlan7 stat pauses) pauses, longest $LONGEST"
+	expect "payload of 50 Mbit/s, bytes/s" "$RATE" -ge 5500000
+	expect "payload of 50 Mbit/s, bytes/s" "$RATE" -le 6250000
+	expect goodput "$(loaded goodput_bit_s)" -ge 40000000
+	ip -n "$A" link del a1
+}
+
+# On a slow path batches leave packet by packet as well, but not where only software is in the way.
+slow_path() {
+	labnic add a1 netns "$A" rate 10gbit peer b1 netns "$B" rate 10gbit
+	longest_behind
+	expect "longest packet, by a NIC," "$LONGEST" -le 1448
+	ip link add a1 netns "$A" type veth peer b1 netns "$B"
+	longest_behind
+	expect "longest packet, by a veth," "$LONGEST" -gt 1448
+}
+
 # paths: the RTTs of empty paths that or_port has learned or replaced, as traced so far.
 paths() {
 	grep "or_path: src=$V4_A dest=$B4 .* kind=or_ack " "$KSFT_TRACE/trace"
@@ -605,7 +646,7 @@ forgotten() {
 	tc -n "$A" qdisc del dev a0 root
 }
 
-ksft_plan 18
+ksft_plan 19
 ready
 acker_start
 serve "$B"
@@ -628,5 +669,7 @@ ksft_case "on a slow link batches leave packet by packet" slow_link
 stop "$ACKER" KILL
 need_module or_acker
 ksft_case "a path that never was empty is drained" never_empty
+need_module labnic
+ksft_case "on a slow path batches leave packet by packet" slow_path
 ksft_case "the RTT of a path outlives its peer, and not its route" recalls
 ksft_case "the RTT of a path goes with its device, and for others" forgotten

@@ -32,7 +32,8 @@ bool onramp_div_owd(struct onramp_owd *o, u64 t_ns, s64 d_ns, u32 payload,
 
 bool onramp_div_drain(struct onramp_drain *d, struct onramp_owd *o, u64 t_ns)
 {
-	return onramp_drain_begin(d, t_ns) && onramp_owd_proof(o, t_ns, 0, 1448);
+	return onramp_drain_begin(d, t_ns, ONRAMP_DRAIN_MAX_NS) &&
+	       onramp_owd_proof(o, t_ns, 0, 1448);
 }
 
 u64 onramp_div_values(u64 a, u32 b)

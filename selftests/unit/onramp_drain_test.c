@@ -16,7 +16,7 @@ static struct onramp_drain begun(u64 rtt_ns)
 {
 	struct onramp_drain d = { .rtt_ns = rtt_ns };
 
-	CHECK(onramp_drain_begin(&d, START));
+	CHECK(onramp_drain_begin(&d, START, ONRAMP_DRAIN_MAX_NS));
 	return d;
 }
 
@@ -38,22 +38,29 @@ static void drain__round_trip(void)
 {
 	struct onramp_drain d = {};
 
-	CHECK(!onramp_drain_begin(&d, START));
+	CHECK(!onramp_drain_begin(&d, START, ONRAMP_DRAIN_MAX_NS));
 	CHECK_EQ(d.from_ns, 0);
 	d.rtt_ns = 18 * MS;
-	CHECK(onramp_drain_begin(&d, START));
+	CHECK(onramp_drain_begin(&d, START, ONRAMP_DRAIN_MAX_NS));
 	CHECK_EQ(d.silent_ns, 27 * MS);
 	d = (struct onramp_drain) { .rtt_ns = 18 * MS + 2 };
-	CHECK(!onramp_drain_begin(&d, START));
+	CHECK(!onramp_drain_begin(&d, START, ONRAMP_DRAIN_MAX_NS));
+	/* The first ones of a path. */
+	CHECK(onramp_drain_begin(&d, START, ONRAMP_DRAIN_FIRST_NS));
+	CHECK_EQ(d.silent_ns, 27 * MS + 3);
+	d = (struct onramp_drain) { .rtt_ns = 66 * MS };
+	CHECK(onramp_drain_begin(&d, START, ONRAMP_DRAIN_FIRST_NS));
+	d = (struct onramp_drain) { .rtt_ns = 67 * MS };
+	CHECK(!onramp_drain_begin(&d, START, ONRAMP_DRAIN_FIRST_NS));
 	d.rtt_ns = ~0ULL / 2;
-	CHECK(!onramp_drain_begin(&d, START));
+	CHECK(!onramp_drain_begin(&d, START, ONRAMP_DRAIN_MAX_NS));
 }
 
 static void again(struct onramp_drain d, u64 after_ns)
 {
-	CHECK(!onramp_drain_begin(&d, START + after_ns - 1));
+	CHECK(!onramp_drain_begin(&d, START + after_ns - 1, ONRAMP_DRAIN_MAX_NS));
 	CHECK_EQ(d.from_ns, START);
-	CHECK(onramp_drain_begin(&d, START + after_ns));
+	CHECK(onramp_drain_begin(&d, START + after_ns, ONRAMP_DRAIN_MAX_NS));
 	CHECK_EQ(d.from_ns, START + after_ns);
 }
 
@@ -69,7 +76,7 @@ static void drain__not_too_often(void)
 	d.rtt_ns = 20 * US;
 	again(d, 64 * 15 * MS);
 	/* Time that runs back. */
-	CHECK(!onramp_drain_begin(&d, START - SEC));
+	CHECK(!onramp_drain_begin(&d, START - SEC, ONRAMP_DRAIN_MAX_NS));
 }
 
 static void drain__rarer_where_it_is_useless(void)
@@ -147,7 +154,7 @@ static void drain__part_of_a_time(void)
  * A receiver that always sets the bit, and makes round trips as long as it likes. Silences are at
  * most 1/64 of any time that begins with one, and one more.
  */
-static void drain__malice(void)
+static void malice(u64 most)
 {
 	struct onramp_drain d = {};
 	u64 now_ns = START, silent_ns = 0, most_ns = 0;
@@ -157,17 +164,23 @@ static void drain__malice(void)
 	for (i = 0; i < 1000000; i++) {
 		now_ns += (u64)log_uniform(US, 10 * MS);
 		/* While it is silent there are no OR-ACKs but of data of before. */
-		d.rtt_ns = (u64)log_uniform(10 * US, 30 * MS);
+		d.rtt_ns = (u64)log_uniform(10 * US, (double)most);
 		if (chance(0.1))
 			onramp_drain_end(&d, chance(0.5) ? (u64)log_uniform(US, 30 * MS) : 0);
-		if (!onramp_drain_begin(&d, now_ns))
+		if (!onramp_drain_begin(&d, now_ns, most))
 			continue;
 		silent_ns += d.silent_ns;
 		most_ns = max_t(u64, most_ns, silent_ns - (now_ns - START) / 64);
-		CHECK(silent_ns <= (now_ns - START) / 64 + 27 * MS);
+		CHECK(silent_ns <= (now_ns - START) / 64 + most);
 	}
 	printf("# silent for %.2f %% of %llu s\n", 100.0 * silent_ns / (now_ns - START),
 	       (unsigned long long)((now_ns - START) / SEC));
+}
+
+static void drain__malice(void)
+{
+	malice(ONRAMP_DRAIN_MAX_NS);
+	malice(ONRAMP_DRAIN_FIRST_NS);
 }
 
 int main(void)

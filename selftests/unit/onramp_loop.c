@@ -334,7 +334,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	struct onramp_delay d = {
 		.error_ns = 1000, .byte_ns = l->byte_q, .absolute = net->synced,
 		.is_auto = !net->threshold_ns, .bound = true, .others = e->others,
-		.trip.now_ns = s.now_ns,
+		.trip.now_ns = s.now_ns, .rx_ns = e->rx_ns,
 	};
 	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;
@@ -410,7 +410,10 @@ static void drain_begins(struct loop *l)
 
 static void drained(struct loop *l, struct host *h)
 {
-	if (!h->onramp || l->share.others || !onramp_drain_begin(&h->drain, sender_ns(l->now)))
+	u64 most_ns = onramp_path_drain_ns(&h->path, &h->owd, h->drain.rtt_ns);
+
+	if (!h->onramp || l->share.others ||
+	    !onramp_drain_begin(&h->drain, sender_ns(l->now), most_ns))
 		return;
 	h->drained = h->drain.probe_ns;
 }

@@ -459,6 +459,117 @@ static void auto__longest_batch(void)
 	CHECK_NEAR(path_res.threshold_ns, 1220 * US, 100);
 }
 
+/* An OR-ACK about the batch that left at 1000 s, of its first bytes, which arrived at rx_ns. */
+static void ack_train(const struct onramp_delay *set, u64 out_ns, u32 bytes, u64 rx_ns)
+{
+	struct onramp_delay d = *set;
+
+	d.rx_ns = rx_ns;
+	seq = bytes - 1;
+	ack(&d, now - out_ns, 0);
+}
+
+/* Two OR-ACKs about one batch: bytes after the first one, ns later. */
+static void train(const struct onramp_delay *set, u32 bytes, u64 took_ns)
+{
+	now += 20 * MS;
+	ack_train(set, now - 20 * US, 1448, 7 * SEC);
+	now += 20 * US;
+	ack_train(set, now - 40 * US, 1448 + bytes, 7 * SEC + took_ns);
+}
+
+/* 32 KB in 8 ns each and more are of a slow link, and T has its unit. */
+static void slow__by_the_arrival_of_a_batch(void)
+{
+	setup();
+	train(&automatic, 32767, 32767 * 9);
+	CHECK_EQ(p.slow_bps, 0);
+	train(&automatic, 32768, 32768 * 8 - 1);
+	CHECK_EQ(p.slow_bps, 0);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
+	setup();
+	train(&automatic, 32768, 32768 * 8);
+	CHECK_EQ(p.slow_bps, 125000000);
+	CHECK_EQ(path_res.threshold_ns, 65536 * 8 + 20 * US);
+	/* 100 Mbit/s: as on a slow link of one's own, 0.6 ms. */
+	setup();
+	train(&automatic, 60000, 60000 * 85ULL);
+	CHECK_EQ(p.slow_bps, 11764705);
+	CHECK_EQ(path_res.threshold_ns, 620 * US);
+}
+
+/* By the fastest arrival of 30 to 60 s: packets of others were between those of slower ones. */
+static void slow__by_the_fastest(void)
+{
+	int i;
+
+	setup();
+	train(&automatic, 40000, 40000 * 20);
+	CHECK_EQ(p.slow_bps, 50000000);
+	train(&automatic, 40000, 40000 * 10);
+	CHECK_EQ(p.slow_bps, 100000000);
+	train(&automatic, 40000, 40000 * 20);
+	CHECK_EQ(p.slow_bps, 100000000);
+	train(&automatic, 40000, 0);
+	CHECK_EQ(p.slow_bps, 0);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(p.slow_bps, 0);
+		now += ONRAMP_PATH_LOW_NS;
+		train(&automatic, 40000, 40000 * 10);
+	}
+	CHECK_EQ(p.slow_bps, 100000000);
+}
+
+/* Packets of two batches, or in another order, or a clock that was set, tell nothing. */
+static void slow__within_a_batch(void)
+{
+	setup();
+	ack_train(&automatic, now - 20 * US, 1448, 7 * SEC);
+	now += MS;
+	ack_train(&automatic, now - 20 * US, 50000, 7 * SEC + MS);
+	CHECK_EQ(p.byte.from_ns, 0);
+	ack_train(&automatic, now - 20 * US, 1448, 7 * SEC + 2 * MS);
+	CHECK_EQ(p.byte.from_ns, 0);
+	ack_train(&automatic, now - 20 * US, 90000, 7 * SEC);
+	CHECK_EQ(p.byte.from_ns, 0);
+	ack_train(&automatic, now - 20 * US, 90000, 17 * SEC + MS + 1);
+	CHECK_EQ(p.byte.from_ns, 0);
+	ack_train(&automatic, now - 20 * US, 90000, 17 * SEC + MS);
+	CHECK_EQ(p.byte.from_ns, now);
+}
+
+/* The own link may be slower still, and known. */
+static void slow__as_the_own_link(void)
+{
+	struct onramp_delay d = automatic;
+
+	setup();
+	d.byte_ns = onramp_byte_time(125000000ULL, 1, 1);
+	d.batch = 1448;
+	train(&d, 32768, 32768 * 9);
+	CHECK_NEAR(path_res.threshold_ns, 65536 * 9 + 20 * US, 1);
+	setup();
+	d.byte_ns = onramp_byte_time(12500000ULL, 1, 1);
+	d.batch = 50000;
+	train(&d, 32768, 32768 * 9);
+	CHECK_NEAR(path_res.threshold_ns, 4020 * US, 100);
+}
+
+/* The first silences may be long if all of the round trip is queue. */
+static void drain__of_a_queue(void)
+{
+	struct onramp_owd o = {};
+
+	setup();
+	CHECK_EQ(onramp_path_drain_ns(&p, &o, 80 * MS), ONRAMP_DRAIN_MAX_NS);
+	onramp_low_add(&p.rtt, ONRAMP_PATH_LOW_NS, now, 10 * MS);
+	CHECK_EQ(onramp_path_drain_ns(&p, &o, 80 * MS), ONRAMP_DRAIN_FIRST_NS);
+	CHECK_EQ(onramp_path_drain_ns(&p, &o, 80 * MS - 1), ONRAMP_DRAIN_MAX_NS);
+	o.supported = true;
+	CHECK_EQ(onramp_path_drain_ns(&p, &o, 80 * MS), ONRAMP_DRAIN_MAX_NS);
+}
+
 /* Half of the delay at which packets were lost, for round trip and unit: 20 of 150 us. */
 static void lost__limits_the_unit(void)
 {
@@ -1234,6 +1345,11 @@ int main(void)
 		KTAP_CASE(auto__unit),
 		KTAP_CASE(auto__longest_batch),
 		KTAP_CASE(auto__adds_the_round_trip),
+		KTAP_CASE(slow__by_the_arrival_of_a_batch),
+		KTAP_CASE(slow__by_the_fastest),
+		KTAP_CASE(slow__within_a_batch),
+		KTAP_CASE(slow__as_the_own_link),
+		KTAP_CASE(drain__of_a_queue),
 		KTAP_CASE(lost__limits_the_unit),
 		KTAP_CASE(lost__leaves_the_round_trip),
 		KTAP_CASE(lost__by_delays_of_just_before),

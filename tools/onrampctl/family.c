@@ -93,6 +93,7 @@ static const struct attr paths[ONRAMP_A_PATH_MAX + 1] = {
 	[ONRAMP_A_PATH_BASELINE_ERROR_NS] = { "baseline_error_ns", U64 },
 	[ONRAMP_A_PATH_SUPPORT_AGE_NS]	= { "support_age_ns", U64 },
 	[ONRAMP_A_PATH_SEED_LEFT_NS]	= { "seed_left_ns", U64 },
+	[ONRAMP_A_PATH_SLOW_RATE]	= { "slow_rate_bit_s", RATE },
 };
 
 static const struct attr verdicts[ONRAMP_A_VERDICT_MAX + 1] = {
