@@ -431,7 +431,6 @@ static void onramp_conn_measure(struct onramp_conn *conn, const struct or_ack *a
 	s->tx_cum_ns = tx->cum_ns;
 	s->sent_ns = conn->ring.sent_ns;
 	s->idle_ns = onramp_tx_idle_ns(&conn->ring, s->now_ns);
-	d->batch = tx->end - tx->start;
 	d->trip = (struct onramp_trip) {
 		.now_ns = s->now_ns, .out_ns = tx->tx_ns - tx->wait_ns, .tx_ns = s->tx_ns,
 		.hold_ns = ack->hold_ns,

@@ -37,10 +37,10 @@
  * threshold auto:
  *
  *	unit = 64 KB on the link, but not less than 20 us, and not more than 0.6 ms or, if that is
- *	       longer, the longest batch of 0.5 to 1 s; 150 us if the speed of the link is unknown;
+ *	       longer, 16 KB; 150 us if the speed of the link is unknown; on a slow path the same on
+ *	       its slowest link, if that is more;
  *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
  *	       more and the queue is compared with it
- *	       on a slow path that of 64 KB on its slowest link, up to 0.6 ms, if that is more
  *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
  *	T    = unit + trip + 2 * longer + slack
  *
@@ -125,17 +125,13 @@
 #define ONRAMP_AUTO_UNKNOWN_NS	150000ULL
 
 /*
- * The longest batch that counts, bytes, and half the time that it is kept for, ns. On a slow link
- * TCP's batches are far shorter than what a NIC can take: 64 KB are 2 ms of 250 Mbit/s.
+ * The unit is that of a batch of 64 KB up to this, ns. With less, the bursts of 16 hosts that
+ * answer one used 0.91 of 1 Gbit/s. On slower links, where batches are cut, it is that of so many
+ * bytes, if that is more.
  */
 #define ONRAMP_AUTO_BATCH	(1U << 16)
-#define ONRAMP_AUTO_BATCH_NS	(1ULL << 29)
-
-/*
- * The unit is that of a batch of 64 KB up to this, ns, and above it that of the longest one. With
- * less, the bursts of 16 hosts that answer one used 0.91 of 1 Gbit/s.
- */
 #define ONRAMP_AUTO_SLOW_NS	600000ULL
+#define ONRAMP_AUTO_SLOW_BATCH	(1U << 14)
 
 /*
  * Bytes of a batch over which its arrival is timed, at least: 32 KB. At 1 Gbit/s that is 0.26 ms,
@@ -292,7 +288,6 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @owd: O of all connections
  * @rest: @wire without the delay above a seed, while that is the baseline
  * @last_tx_ns: when the newest packet left that an OR-ACK counted for
- * @batch: bytes that left in a row, negative
  * @both: lesser one of both ways' delays
  * @peak: O of all connections, negative
  * @byte: time of a byte of payload on the slowest link, Q20 ns
@@ -314,7 +309,6 @@ struct onramp_path {
 	struct onramp_low	synced;
 	struct onramp_low	owd;
 	struct onramp_low	rest;
-	struct onramp_low	batch;
 	struct onramp_low	both;
 	struct onramp_low	peak;
 	struct onramp_low	byte;
@@ -369,7 +363,6 @@ struct onramp_conn_path {
  * @byte_ns: time on the wire per byte of payload, Q20 ns, < 2^41, of
  *	     onramp_byte_time(); 0: unknown
  * @rx_ns: when the packet arrived, receiver's clock
- * @batch: payload that left in a row with the packet, bytes
  * @absolute: @owd_ns is by synchronised clocks, not above a baseline
  * @learned: @absolute, and that baseline has support
  * @seeded: the baseline is a seed
@@ -387,7 +380,6 @@ struct onramp_delay {
 	u64			error_ns;
 	u64			byte_ns;
 	u64			rx_ns;
-	u32			batch;
 	bool			absolute;
 	bool			learned;
 	bool			seeded;
@@ -429,19 +421,17 @@ struct onramp_path_result {
 /**
  * onramp_auto_unit() - return the unit of threshold auto
  * @byte_ns: see struct onramp_delay
- * @batch: longest batch, bytes; ONRAMP_AUTO_BATCH counts at most
  *
  * Return: ns, < 2^38
  */
-static inline u64 onramp_auto_unit(u64 byte_ns, u32 batch)
+static inline u64 onramp_auto_unit(u64 byte_ns)
 {
-	u64 most_ns, batch_ns;
+	u64 batch_ns = (byte_ns * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
+	u64 slow_ns = (byte_ns * ONRAMP_AUTO_SLOW_BATCH) >> ONRAMP_BYTE_SHIFT;
 
 	if (!byte_ns)
 		return ONRAMP_AUTO_UNKNOWN_NS;
-	most_ns = (byte_ns * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
-	batch_ns = (byte_ns * min_t(u32, batch, ONRAMP_AUTO_BATCH)) >> ONRAMP_BYTE_SHIFT;
-	return clamp_t(u64, most_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS));
+	return clamp_t(u64, batch_ns, ONRAMP_AUTO_MIN_NS, max_t(u64, slow_ns, ONRAMP_AUTO_SLOW_NS));
 }
 
 /* Time the arrival of the packets of a batch. */
@@ -467,12 +457,13 @@ static inline void onramp_path_train(struct onramp_path *p, struct onramp_conn_p
 		   (u32)div64_u64(ONRAMP_SLOW_LINK_BPS * ONRAMP_SLOW_BYTE, byte));
 }
 
-/* Return the least unit of a slow path, ns. */
-static inline u64 onramp_path_slow_unit(const struct onramp_path *p)
+/* Return the unit of a path from a link with @byte_ns, ns. */
+static inline u64 onramp_path_unit(const struct onramp_path *p, u64 byte_ns)
 {
-	u64 batch_ns = ((u64)onramp_low(&p->byte) * ONRAMP_AUTO_BATCH) >> ONRAMP_BYTE_SHIFT;
+	u64 unit_ns = onramp_auto_unit(byte_ns);
 
-	return p->slow_bps ? min_t(u64, batch_ns, ONRAMP_AUTO_SLOW_NS) : 0;
+	return p->slow_bps ? max_t(u64, unit_ns, onramp_auto_unit((u64)onramp_low(&p->byte))) :
+			     unit_ns;
 }
 
 /**
@@ -532,8 +523,8 @@ static inline u64 onramp_path_stretch(struct onramp_path *p, const struct onramp
 				      struct onramp_path_result *path_res)
 {
 	u64 now_ns = d->trip.now_ns, both_ns = min_t(u64, there_ns, back_ns);
-	u64 much_ns = (onramp_auto_unit(d->byte_ns, ONRAMP_AUTO_BATCH) +
-		       (u64)onramp_low(&p->rtt)) << ONRAMP_STRETCH_SHIFT;
+	u64 much_ns = (onramp_auto_unit(d->byte_ns) + (u64)onramp_low(&p->rtt))
+		      << ONRAMP_STRETCH_SHIFT;
 	bool sudden = p->both.from_ns &&
 		      onramp_since_ns(now_ns, p->both.from_ns) < 2 * ONRAMP_ROUTE_LOW_NS &&
 		      (u64)onramp_low(&p->both) <= both_ns / 4;
@@ -777,9 +768,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	s->owd_ns = onramp_path_believe(p, v, d, path_res);
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
 	if (d->is_auto) {
-		onramp_low_add(&p->batch, ONRAMP_AUTO_BATCH_NS, s->now_ns, -(s64)d->batch);
-		unit_ns = max_t(u64, onramp_path_slow_unit(p),
-				onramp_auto_unit(d->byte_ns, (u32)-onramp_low(&p->batch)));
+		unit_ns = onramp_path_unit(p, d->byte_ns);
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
 				     onramp_auto_trip(p) + p->slack_ns +
 				     2 * (path_res->stretch_ns - path_res->raise_ns);

@@ -352,7 +352,6 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	s.tx_ns = tx->tx_ns + onramp_own_ns(l->byte_q, tx->start, e->seq);
 	s.tx_cum_ns = tx->cum_ns;
 	s.sent_ns = f->ring.sent_ns;
-	d.batch = tx->end - tx->start;
 	d.trip.tx_ns = s.tx_ns;
 	d.trip.out_ns = tx->tx_ns - tx->wait_ns;
 	f->trip = s.now_ns - d.trip.out_ns;
