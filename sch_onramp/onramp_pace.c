@@ -35,14 +35,6 @@ static u64 onramp_pacing_bps(const struct onramp_sched *q, const struct onramp_f
 		    onramp_fwd_pacing_bps(&f->conn->meter, q->line_bps);
 }
 
-/* The rate of the link that limits a flow, bytes/s: its own, or that of a slow path; 0: unknown. */
-static u64 onramp_slowest_bps(const struct onramp_sched *q, const struct onramp_flow *f)
-{
-	u64 slow_bps = READ_ONCE(f->conn->peer->path.slow_bps);
-
-	return slow_bps && (!q->line_bps || slow_bps < q->line_bps) ? slow_bps : q->line_bps;
-}
-
 /* The highest rate at which packets leave that a pause has held, bytes/s: 5/4 of @pacing_bps. */
 static u64 onramp_limit_bps(const struct sock *sk, u64 pacing_bps)
 {
@@ -52,8 +44,11 @@ static u64 onramp_limit_bps(const struct sock *sk, u64 pacing_bps)
 }
 
 /* The rate at which they leave, if @bps is the recent rate; onramp_release_bps(). */
-static u64 onramp_resume_bps(u64 bps, u64 pacing_bps, u64 line_bps)
+static u64 onramp_resume_bps(const struct onramp_sched *q, const struct onramp_flow *f, u64 bps,
+			     u64 pacing_bps)
 {
+	/* Of the own link, or of the slowest one of a slow path. */
+	u64 line_bps = min_not_zero(q->line_bps, (u64)READ_ONCE(f->conn->peer->path.slow_bps));
 	u64 more_bps = bps >> ONRAMP_GROWTH_SHIFT, aim_bps = pacing_bps;
 
 	if (line_bps <= ONRAMP_SLOW_LINK_BPS)
@@ -84,8 +79,7 @@ static noinline u64 onramp_gap_end(const struct onramp_sched *q, const struct on
 	if (pacing_bps >= ONRAMP_RATE_MAX_BPS)
 		return empty_ns;
 	limit_bps = onramp_limit_bps(sk, pacing_bps);
-	bps = onramp_resume_bps((u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps,
-				onramp_slowest_bps(q, f));
+	bps = onramp_resume_bps(q, f, (u64)f->rate << ONRAMP_RATE_SHIFT, pacing_bps);
 	if (bps >= limit_bps)
 		return until_ns;
 	/* When the packet before left. */
@@ -167,8 +161,8 @@ static u64 onramp_delivered_bps(const struct sock *sk)
  * behind others of its own, so that its probes for more bandwidth find none. Without a socket the
  * rates measured here take the place of TCP's, see onramp_fwd.h.
  */
-static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 len,
-			      u64 pacing_bps, u64 line_bps, u64 now)
+static u64 onramp_release_bps(const struct onramp_sched *q, struct onramp_flow *f,
+			      const struct sock *sk, u64 len, u64 pacing_bps, u64 now)
 {
 	u32 at = now >> ONRAMP_RATE_AT_SHIFT, elapsed;
 	u64 average, limit_bps, bps, drained_ns;
@@ -198,7 +192,7 @@ static u64 onramp_release_bps(struct onramp_flow *f, const struct sock *sk, u64 
 	f->rate = clamp_t(u64, bps >> ONRAMP_RATE_SHIFT, 1, U32_MAX);
 	f->rated = true;
 	f->rate_at = at;
-	return min(onramp_resume_bps(bps, pacing_bps, line_bps), limit_bps);
+	return min(onramp_resume_bps(q, f, bps, pacing_bps), limit_bps);
 }
 
 /*
@@ -214,14 +208,12 @@ static u64 onramp_next_bps(struct onramp_sched *q, struct onramp_flow *f,
 	if ((!skb->tstamp || late) && sk) {
 		own = onramp_pacing_bps(q, f, sk);
 		if (late)
-			own = onramp_release_bps(f, sk, len, own, onramp_slowest_bps(q, f),
-						 onramp_clock(q));
+			own = onramp_release_bps(q, f, sk, len, own, onramp_clock(q));
 		if (own != ~0UL)
 			rate = min_t(u64, rate, own);
 	} else if (late) {
 		own = onramp_pacing_bps(q, f, NULL);
-		rate = min(rate, onramp_release_bps(f, NULL, len, own, onramp_slowest_bps(q, f),
-						    onramp_clock(q)));
+		rate = min(rate, onramp_release_bps(q, f, NULL, len, own, onramp_clock(q)));
 	}
 	return rate;
 }

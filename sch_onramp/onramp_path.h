@@ -460,10 +460,9 @@ static inline void onramp_path_train(struct onramp_path *p, struct onramp_conn_p
 /* Return the unit of a path from a link with @byte_ns, ns. */
 static inline u64 onramp_path_unit(const struct onramp_path *p, u64 byte_ns)
 {
-	u64 unit_ns = onramp_auto_unit(byte_ns);
+	u64 slow_byte_ns = p->slow_bps ? (u64)onramp_low(&p->byte) : 0;
 
-	return p->slow_bps ? max_t(u64, unit_ns, onramp_auto_unit((u64)onramp_low(&p->byte))) :
-			     unit_ns;
+	return onramp_auto_unit(max_t(u64, byte_ns, slow_byte_ns));
 }
 
 /**
