@@ -1366,6 +1366,21 @@ static void check_tx_slots(struct doctor *d)
 		skip(d, "no device stamps sent packets in hardware");
 }
 
+/* Has a device the clock "phcN"? */
+static bool clock_is_there(const struct doctor *d, const char *clock)
+{
+	const char *name;
+	const json_t *dev;
+	char phc[32];
+
+	each_device(d, name, dev) {
+		snprintf(phc, sizeof(phc), "phc%" PRId64, num_or(dev, "phc", -1));
+		if (!strcmp(phc, clock))
+			return true;
+	}
+	return false;
+}
+
 static void check_clock_map(struct doctor *d)
 {
 	static const char * const bad[] = { "expired", "stepped", "suspended", "vanished" };
@@ -1382,6 +1397,10 @@ static void check_clock_map(struct doctor *d)
 	json_object_foreach((json_t *)j_get(d->now, "clocks"), name, clock)
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
 			if (!j_is(clock, "state", bad[i]))
+				continue;
+			/* Its NIC is gone, and so are all timestamps of it. */
+			if (!strcmp(bad[i], "vanished") && j_get(d->now, "devices") &&
+			    !clock_is_there(d, name))
 				continue;
 			found(d, &(struct found) {
 				.subject = name,

@@ -26,4 +26,13 @@ bool look_again(struct look *l);
 uint32_t look_device(const struct look *l);
 void look_sleep(uint64_t ns);
 
+/*
+ * look_grown() - by how much a counter of On-Ramp grew: from 0, if the qdisc forgot the connection
+ * meanwhile, and knows it again
+ */
+static inline uint64_t look_grown(uint64_t from, uint64_t to)
+{
+	return to >= from ? to - from : to;
+}
+
 #endif /* ONRAMPCTL_LOOK_H */

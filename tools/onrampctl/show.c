@@ -99,7 +99,7 @@ static int refusal(const struct ctl *ctl, enum family_what what)
 
 static int show_paths(const struct ctl *ctl)
 {
-	/* The last six with -v only. */
+	/* The last seven with -v only. */
 	static const struct column columns[] = {
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
@@ -111,6 +111,7 @@ static int show_paths(const struct ctl *ctl)
 		{ "EMPTY-AGE", "empty_age_ns", LOOK_NS }, { "BY", "empty_kind", LOOK_TEXT },
 		{ "HOW", "empty_how", LOOK_TEXT }, { "LONGER", "empty_longer", LOOK_COUNT },
 		{ "SHORTER", "empty_shorter", LOOK_COUNT },
+		{ "SLOW", "slow_rate_bit_s", LOOK_RATE },
 	}, proc_columns[] = {
 		{ "PEER", "remote", LOOK_TEXT }, { "LOCAL", "local", LOOK_TEXT },
 		{ "STATE", "state", LOOK_TEXT }, { "CONN", "connections", LOOK_COUNT },
@@ -119,7 +120,7 @@ static int show_paths(const struct ctl *ctl)
 	};
 	static const char none[] =
 		"no peers: no data went to another host through the qdisc onramp";
-	size_t n = ARRAY_SIZE(columns) - (ctl->verbose ? 0 : 6);
+	size_t n = ARRAY_SIZE(columns) - (ctl->verbose ? 0 : 7);
 	json_t *facts = facts_twice(ctl), *rows;
 
 	need(facts, "sch_onramp");

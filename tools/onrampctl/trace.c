@@ -72,7 +72,8 @@ void trace_line(FILE *f, uint64_t begin_ns, const struct look *a, const struct l
 	}
 	if (b->pauses.has_delay)
 		fprintf(f, "%" PRIu64, b->pauses.delay_ns);
-	fprintf(f, ",%" PRIu64 ",%.3f,%" PRIu64 "\n", b->pauses.pauses - a->pauses.pauses,
+	fprintf(f, ",%" PRIu64 ",%.3f,%" PRIu64 "\n",
+		look_grown(a->pauses.pauses, b->pauses.pauses),
 		share(a->pauses.paused_ns, b->pauses.paused_ns, ns), b->pauses.pause_left_ns);
 }
 

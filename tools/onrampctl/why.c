@@ -44,8 +44,8 @@ static void on_other(const struct pauses *p, void *arg)
 	o->held += p->pause_left_ns > 0;
 }
 
-/* The path of a connection among all of them, or NULL; owned by the caller. */
-static json_t *path_of(const json_t *flow)
+/* The path of a connection, in @scope, among all of them, or NULL; owned by the caller. */
+static json_t *path_of(const json_t *flow, uint32_t scope)
 {
 	json_t *rows = json_array(), *row, *path = NULL;
 	size_t i;
@@ -54,7 +54,8 @@ static json_t *path_of(const json_t *flow)
 		json_array_foreach(rows, i, row)
 			if (j_str(flow, "remote") && j_str(flow, "local") &&
 			    j_is(row, "remote", j_str(flow, "remote")) &&
-			    j_is(row, "local", j_str(flow, "local")))
+			    j_is(row, "local", j_str(flow, "local")) &&
+			    j_int_or(row, "scope", 0) == scope)
 				path = row;
 	json_incref(path);
 	json_decref(rows);
@@ -85,9 +86,9 @@ static json_t *report(const struct look *a, const struct look *b,
 	j_set(o, "followed_by_onramp", json_boolean(b->onramp));
 	if (!b->onramp)
 		return o;
-	j_set_u64(o, "pauses", b->pauses.pauses - a->pauses.pauses);
-	j_set_u64(o, "paused_ns", b->pauses.paused_ns - a->pauses.paused_ns);
-	path = path_of(o);
+	j_set_u64(o, "pauses", look_grown(a->pauses.pauses, b->pauses.pauses));
+	j_set_u64(o, "paused_ns", look_grown(a->pauses.paused_ns, b->pauses.paused_ns));
+	path = path_of(o, b->pauses.key.scope);
 	if (path)
 		j_set(o, "path", path);
 	j_set(o, "same_host", json_pack("{s:i, s:i}", "connections", (int)others->all, "paused",
@@ -116,6 +117,9 @@ static void print_path(const json_t *o)
 	       pauses == 1 ? "" : "s");
 	if (pauses)
 		printf(", mean %s", a);
+	if (j_get(o, "path/slow_rate_bit_s"))
+		printf("; slowest link %s",
+		       shown(e, sizeof(e), o, "path/slow_rate_bit_s", LOOK_RATE));
 	if (j_str(o, "path/baseline"))
 		printf("; baseline %s", j_str(o, "path/baseline"));
 	if (j_str(o, "path/baseline") && j_get(o, "path/delay_error_ns"))

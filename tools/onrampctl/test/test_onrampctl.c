@@ -842,6 +842,9 @@ static void reasons_have_shares(void)
 	CHECK(s.of[WHY_UNKNOWN] == 1);
 	s = why_shares(&a, &a, &none);
 	CHECK(s.of[WHY_UNKNOWN] == 1);
+	/* Counters of a connection that was forgotten begin again. */
+	CHECK_EQ(look_grown(5, 7), 2);
+	CHECK_EQ(look_grown(500, 7), 7);
 }
 
 static void samples_are_counted(void)
