@@ -37,8 +37,9 @@
  * threshold auto:
  *
  *	unit = 64 KB on the link, but not less than 20 us, and not more than 0.6 ms or, if that is
- *	       longer, 16 KB; 150 us if the speed of the link is unknown; on a slow path the same on
- *	       its slowest link, if that is more;
+ *	       longer, 16 KB; on a slow path the same on its slowest link, if that is more;
+ *	       if the speed of the link is unknown, the same on the slowest link of the path, and
+ *	       twice the mean step of O at least, up to 150 us; 150 us before that link is known;
  *	       twice the mean step of O from one OR-ACK of the connection to the next, if that is
  *	       more and the queue is compared with it
  *	trip = max(lowest rtt / 2, min(lowest rtt, 20 us))
@@ -69,7 +70,8 @@
  *
  *	two OR-ACKs about one batch, 32 KB or more apart:
  *		byte = time between the arrivals of their packets / bytes
- *	lowest byte of 30 to 60 s is 8 ns or more, up to 1 Gbit/s: the path is slow
+ *	lowest byte of 30 to 60 s: that of the slowest link
+ *	it is 8 ns or more, up to 1 Gbit/s: the path is slow
  *
  * A buffer may be too small for T. Data that is sent again was lost there, if the delays of just
  * before show a queue:
@@ -457,12 +459,16 @@ static inline void onramp_path_train(struct onramp_path *p, struct onramp_conn_p
 		   (u32)div64_u64(ONRAMP_SLOW_LINK_BPS * ONRAMP_SLOW_BYTE, byte));
 }
 
-/* Return the unit of a path from a link with @byte_ns, ns. */
-static inline u64 onramp_path_unit(const struct onramp_path *p, u64 byte_ns)
+/* Return the unit of a path from a link with @byte_ns, ns. @step_ns: mean step of O. */
+static inline u64 onramp_path_unit(const struct onramp_path *p, u64 byte_ns, u64 step_ns)
 {
-	u64 slow_byte_ns = p->slow_bps ? (u64)onramp_low(&p->byte) : 0;
+	bool measured = p->byte.from_ns && (!byte_ns || p->slow_bps);
+	/* Packets that an interrupt stamps together seem to take no time. */
+	u64 path_byte_ns = measured ? max_t(u64, (u64)onramp_low(&p->byte), 1) : 0;
+	u64 unit_ns = onramp_auto_unit(max_t(u64, byte_ns, path_byte_ns));
 
-	return onramp_auto_unit(max_t(u64, byte_ns, slow_byte_ns));
+	return byte_ns ? unit_ns :
+			 max_t(u64, unit_ns, min_t(u64, 2 * step_ns, ONRAMP_AUTO_UNKNOWN_NS));
 }
 
 /**
@@ -767,7 +773,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	s->owd_ns = onramp_path_believe(p, v, d, path_res);
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
 	if (d->is_auto) {
-		unit_ns = onramp_path_unit(p, d->byte_ns);
+		unit_ns = onramp_path_unit(p, d->byte_ns, v->step_ns);
 		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
 				     onramp_auto_trip(p) + p->slack_ns +
 				     2 * (path_res->stretch_ns - path_res->raise_ns);
