@@ -78,6 +78,8 @@
  *
  *	data is sent again, and peak, the highest O of the last 0.26 to 0.52 ms, >= lowest rtt:
  *		for 4.3 s: unit <= max(0, peak / 2 - trip)
+ *			   unit + slack, if a drain has proved the baseline, and neither
+ *			   link nor path is slow; slack above peak counts in any case
  *
  * Hosts without On-Ramp may fill the queue, as the receiver says in its OR-ACKs:
  *
@@ -733,7 +735,7 @@ static inline bool onramp_path_lost(struct onramp_path *p, u64 now_ns)
 	return true;
 }
 
-/* Return the part of the unit that the buffer has room for. */
+/* Return the part of the unit, or of it and slack, that the buffer has room for. */
 static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64 now_ns)
 {
 	u64 trip_ns = onramp_auto_trip(p), half_ns = p->lost_peak_ns / 2;
@@ -741,6 +743,24 @@ static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64
 	if (!p->lost_at_ns || onramp_since_ns(now_ns, p->lost_at_ns) >= ONRAMP_LOST_NS)
 		return unit_ns;
 	return half_ns > trip_ns ? min_t(u64, unit_ns, half_ns - trip_ns) : 0;
+}
+
+/* Return T of threshold auto, without the error of the clocks, ns. */
+static inline u64 onramp_auto_threshold(const struct onramp_path *p, const struct onramp_delay *d,
+					const struct onramp_path_result *path_res, u64 unit_ns)
+{
+	u64 slack_ns = p->slack_ns;
+
+	/*
+	 * Where the delay may be no queue, no buffer limits slack. Nor does one that is shorter
+	 * than slack: it ran empty for another reason. On slow links requests would take twice as
+	 * long.
+	 */
+	if (d->proven && d->byte_ns < ONRAMP_SLOW_BYTE && !p->slow_bps)
+		slack_ns -= min_t(u64, slack_ns, p->lost_peak_ns);
+	return onramp_path_room(p, unit_ns + p->slack_ns - slack_ns, d->trip.now_ns) +
+	       onramp_auto_trip(p) + slack_ns +
+	       2 * (path_res->stretch_ns - path_res->raise_ns);
 }
 
 /**
@@ -774,9 +794,7 @@ static inline void onramp_path_update(struct onramp_path *p, struct onramp_conn_
 	onramp_low_add(&p->peak, ONRAMP_PEAK_NS, s->now_ns, -max_t(s64, s->owd_ns, 0));
 	if (d->is_auto) {
 		unit_ns = onramp_path_unit(p, d->byte_ns, v->step_ns);
-		core->threshold_ns = onramp_path_room(p, unit_ns, s->now_ns) +
-				     onramp_auto_trip(p) + p->slack_ns +
-				     2 * (path_res->stretch_ns - path_res->raise_ns);
+		core->threshold_ns = onramp_auto_threshold(p, d, path_res, unit_ns);
 		unit_ns = max_t(u64, unit_ns, 2 * v->step_ns);
 	}
 	core->empty_ns = unit_ns / 2 + d->error_ns;

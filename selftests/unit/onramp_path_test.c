@@ -575,6 +575,8 @@ static void drain__of_a_queue(void)
 /* Half of the delay at which packets were lost, for round trip and unit: 20 of 150 us. */
 static void lost__limits_the_unit(void)
 {
+	struct onramp_delay d = automatic;
+
 	setup();
 	CHECK(!onramp_path_lost(&p, now));
 	ack(&automatic, 20 * US, 0);
@@ -593,6 +595,30 @@ static void lost__limits_the_unit(void)
 	now += 10 * US;
 	ack(&automatic, 30 * US, 10 * US);
 	CHECK_EQ(path_res.threshold_ns, 47 * US);
+	/* But not if a drain has proved that the delay is a queue. */
+	d.proven = true;
+	now += 10 * US;
+	ack(&d, 30 * US, 10 * US);
+	CHECK_EQ(path_res.threshold_ns, 40 * US);
+	p.lost_at_ns -= ONRAMP_LOST_NS;
+	ack(&d, 30 * US, 10 * US);
+	CHECK_EQ(path_res.threshold_ns, 177 * US);
+	p.lost_at_ns += ONRAMP_LOST_NS;
+	/* What is above the delay of the loss, 80 us, has another reason. */
+	p.slack_ns = 85 * US;
+	ack(&d, 30 * US, 10 * US);
+	CHECK_EQ(path_res.threshold_ns, 45 * US);
+	/* Nor on slow links and paths. */
+	p.slack_ns = 7 * US;
+	d.byte_ns = ONRAMP_SLOW_BYTE;
+	ack(&d, 30 * US, 10 * US);
+	CHECK_EQ(path_res.threshold_ns, 47 * US);
+	d.byte_ns = 0;
+	p.slow_bps = 1;
+	ack(&d, 30 * US, 10 * US);
+	CHECK_EQ(path_res.threshold_ns, 47 * US);
+	p.slow_bps = 0;
+	now -= 10 * US;
 	p.slack_ns = 0;
 	now += ONRAMP_LOST_NS - 20 * US;
 	ack(&automatic, 30 * US, 10 * US);
