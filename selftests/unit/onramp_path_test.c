@@ -513,8 +513,8 @@ static void slow__within_a_batch(void)
 }
 
 /*
- * The speed of the own link is unknown, and a fast path is measured: T has its unit, and is above
- * the noise, up to what it is where nothing is measured.
+ * The speed of the own link is unknown, and a fast path is measured: T has its unit. With noise the
+ * unit is longer, up to 150 us.
  */
 static void slow__unknown_and_fast(void)
 {
