@@ -362,7 +362,7 @@ big_tcp() {
 wires() {
 	local name other
 
-	labnic add a1 netns "$A" rate 100mbit peer b1 netns "$B" rate 100mbit
+	labnic add a1 netns "$A" rate 20mbit peer b1 netns "$B" rate 20mbit
 	link_up "$A" a1 10.77.20.1
 	link_up "$B" b1 10.77.20.2
 	for name in a b; do
@@ -424,8 +424,8 @@ wire() {
 	fresh threshold 10s
 	wait_for 20 no_connections
 	expect "ns of waiting" "$(waits "$to")" $([ "$tunnel" = 1 ] && echo -eq 0 || echo -ge 5000)
-	expect "rate of the wire" "$(wire_rate "$to")" -eq 12500000
-	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 100mbit
+	expect "rate of the wire" "$(wire_rate "$to")" -eq 2500000
+	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 20mbit
 	expect "ns of waiting, with line_rate" "$(waits "$to")" -ge 5000
 	tc -n "$A" qdisc change dev "$DEV" root onramp line_rate 0
 	expect "ns of waiting, without it again" "$(waits "$to")" \
