@@ -94,9 +94,16 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 	struct onramp_peer *peer = conn->peer;
 	u64 tx_ns = d->trip.tx_ns;
 	s64 before_ns = onramp_owd_baseline(&peer->owd, tx_ns);
-	bool proof = onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+	bool first = d->probe == ONRAMP_DRAIN_PROOF;
+	bool proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
 	s64 rtt_ns = 0;
 
+	if (!proof && onramp_path_longer(&peer->path, &peer->owd, d, d_ns)) {
+		proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+		onramp_peer_report_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
+	}
+	if (!first)
+		return;
 	/* Also while the baseline is learned, when no other round trip counts. */
 	if (proof) {
 		rtt_ns = onramp_path_trip(&peer->path, &d->trip);
@@ -133,7 +140,7 @@ static u8 onramp_learn(struct onramp_conn *conn, const struct or_ack *ack, u32 p
 		conn->epoch = peer->epoch;
 		onramp_ctrl_forget(&conn->ctrl);
 	}
-	if (unlikely(d->proof))
+	if (unlikely(d->probe))
 		onramp_conn_proof(conn, d, d_ns, payload);
 	ready = onramp_owd_sample(&peer->owd, tx_ns, d_ns, payload, excess_ns);
 	onramp_owd_acked(&peer->owd, d->trip.now_ns, d->trip.now_ns - tx_ns, d_ns);
@@ -300,7 +307,7 @@ static void onramp_conn_drained(struct onramp_conn *conn, const struct onramp_se
 	u8 says = onramp_drain_acked(drain, s->tx_ns);
 
 	lockdep_assert_held(&conn->peer->lock);
-	d->proof = says == ONRAMP_DRAIN_PROOF;
+	d->probe = says;
 	if (unlikely(says))
 		conn->peer->epoch++;
 	if (unlikely(says == ONRAMP_DRAIN_VOID)) {
@@ -347,10 +354,6 @@ static u8 onramp_conn_path(struct onramp_conn *conn, const struct onramp_setting
 	d->proven = peer->drain.voids < ONRAMP_DRAIN_VOIDS &&
 		    onramp_owd_proven(&peer->owd, s->tx_ns);
 	onramp_path_update(&peer->path, &conn->path, &conn->ctrl, core, s, d, path_res, res);
-	if (unlikely(path_res->raise_ns)) {
-		onramp_owd_raise(&peer->owd, path_res->raise_ns);
-		onramp_peer_report_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
-	}
 	verdict = res->verdict;
 	if (onramp_counted(verdict)) {
 		onramp_peer_note(conn, res);

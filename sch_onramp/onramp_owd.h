@@ -34,7 +34,7 @@
  *	time on each link that stores and forwards
  *
  *	a proof, the first packet after all senders have drained the path (onramp_drain.h):
- *		far above the baseline: void
+ *		far above the baseline: void, unless both ways have become longer (onramp_path.h)
  *		else it supports the baseline, and
  *		below: baseline = proof; its slope is from the former reference to the proof
  *		above, and so was the last one: slope = the lower of these two
@@ -737,9 +737,9 @@ static inline void onramp_owd_proof_above(struct onramp_owd *o, const struct onr
  * @payload: of the packet, bytes
  *
  * A packet far above the baseline has met a queue, of packets to other receivers or of senders that
- * take no part: nothing changes. One below lowers the baseline at once. No proof raises it but by a
- * slope. A smaller packet takes less time, so it counts only if it is lower by ONRAMP_OWD_DROP_NS,
- * and less that.
+ * take no part, or the path is longer, see onramp_path_longer(): nothing changes. One below lowers
+ * the baseline at once. No proof raises it but by a slope. A smaller packet takes less time, so it
+ * counts only if it is lower by ONRAMP_OWD_DROP_NS, and less that.
  *
  * Return: whether it supports the baseline.
  */
@@ -849,7 +849,7 @@ static inline bool onramp_owd_seed(struct onramp_owd *o, u64 now_ns,
 /**
  * onramp_owd_raise() - the route is longer: raise the baseline
  * @o: path
- * @by_ns: by this; all samples for half a second were above that
+ * @by_ns: by this
  *
  * Points of before are forgotten.
  */

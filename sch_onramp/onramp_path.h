@@ -32,7 +32,15 @@
  *	then, while both is above 3/4 of it:
  *		longer = min(longer, both)
  *		O = O - longer
- *	after 0.54 s: the baseline of O rises by longer, and lowest rtt and wire by twice that
+ *
+ * and so does the first packet after a drain, which meets no queue of this receiver's senders:
+ *
+ *	there = rx - tx - baseline
+ *	back  = wire - lowest wire - there
+ *
+ *	it is no proof, there + back is above 2 * T without slack, and neither is more than three
+ *	times the other:
+ *		the baseline rises by there, lowest rtt and wire rise by there + back
  *
  * threshold auto:
  *
@@ -171,14 +179,11 @@
 /* Share of a new step of O in the mean, as a shift. */
 #define ONRAMP_STEP_SHIFT	4
 
-/*
- * A path has become longer by at least the unit and the lowest round trip, times 2^2. It is
- * certain after this time, ns, 0.54 s, and so many OR-ACKs. onramp_owd.h knows it within half of
- * that, if timestamps have no noise.
- */
+/* A path has become longer by at least the unit and the lowest round trip, times 2^2. */
 #define ONRAMP_STRETCH_SHIFT	2
-#define ONRAMP_STRETCH_NS	(1ULL << 29)
-#define ONRAMP_STRETCH_ACKS	16
+
+/* By the first packet after a drain, one way by at most this times what the other one has. */
+#define ONRAMP_LONGER_WAYS	3
 
 /*
  * While others fill the queue pauses become shorter, and longer again when they no longer do:
@@ -271,6 +276,12 @@ static inline u64 onramp_trip_rtt_ns(const struct onramp_trip *t)
 	return t->now_ns - t->out_ns - onramp_trip_hold_ns(t);
 }
 
+/* The same from the wire on. */
+static inline s64 onramp_trip_wire_ns(const struct onramp_trip *t)
+{
+	return (s64)onramp_trip_rtt_ns(t) - (s64)(t->tx_ns - t->out_ns);
+}
+
 /**
  * onramp_trip_possible() - return whether the OR-ACK can have come by now
  * @t: times
@@ -300,8 +311,6 @@ static inline bool onramp_trip_possible(const struct onramp_trip *t)
  * @slack_ns: slack of T, <= ONRAMP_SLACK_MAX_NS
  * @slack_at_ns: when it was last aged
  * @stretch_ns: by how much each way has become longer, 0: not so
- * @stretch_at_ns: since when
- * @stretch_acks: OR-ACKs since then, counted up to ONRAMP_STRETCH_ACKS
  * @coexist_share: share by which pauses are shortened, Q30, <= 1
  * @coexist_at_ns: when that was last changed
  * @slow_bps: payload that the slowest link takes, bytes/s, if the path is slow; else 0. May be read
@@ -322,10 +331,8 @@ struct onramp_path {
 	u64			slack_ns;
 	u64			slack_at_ns;
 	u64			stretch_ns;
-	u64			stretch_at_ns;
 	u64			coexist_at_ns;
 	u32			coexist_share;
-	u32			stretch_acks;
 	u32			slow_bps;
 };
 
@@ -372,7 +379,7 @@ struct onramp_conn_path {
  * @seeded: the baseline is a seed
  * @is_auto: threshold auto
  * @bound: limit the delay to what its round trip allows
- * @proof: its packet is the first one after a drain of the path
+ * @probe: its packet is the first one after a drain of the path: enum onramp_drain_says
  * @proven: the last drain was a proof, and no longer ago than ONRAMP_OWD_PROVEN_NS
  * @others: much of the receiver's data is of hosts without On-Ramp
  */
@@ -389,7 +396,7 @@ struct onramp_delay {
 	bool			seeded;
 	bool			is_auto;
 	bool			bound;
-	bool			proof;
+	u8			probe;
 	bool			proven;
 	bool			others;
 };
@@ -401,7 +408,6 @@ struct onramp_delay {
  * @threshold_ns: T
  * @back_ns: delay of the way back, above the lowest one; 0: not known
  * @stretch_ns: what the path has become longer by, each way, which O is without
- * @raise_ns: the baseline has to be raised by this, which is now certain; <= @stretch_ns
  * @over_ns: the delay was above the limit by this
  * @limited: by more than its error
  * @returned: the packet was the first one after a pause
@@ -414,7 +420,6 @@ struct onramp_path_result {
 	u64	threshold_ns;
 	u64	back_ns;
 	u64	stretch_ns;
-	u64	raise_ns;
 	u64	over_ns;
 	bool	limited;
 	bool	returned;
@@ -508,17 +513,10 @@ static inline u64 onramp_auto_trip(const struct onramp_path *p)
 	return max_t(u64, rtt_ns / 2, min_t(u64, rtt_ns, ONRAMP_AUTO_MIN_NS));
 }
 
-static inline void onramp_low_raise(struct onramp_low *l, u64 by_ns)
+static inline void onramp_low_raise(struct onramp_low *l, s64 by_ns)
 {
-	l->now += (s64)by_ns;
-	l->before += (s64)by_ns;
-}
-
-/* The path is longer by @ns, each way; all samples of it were above that. */
-static inline void onramp_path_raise(struct onramp_path *p, u64 ns)
-{
-	onramp_low_raise(&p->rtt, 2 * ns);
-	onramp_low_raise(&p->wire, 2 * ns);
+	l->now += by_ns;
+	l->before += by_ns;
 }
 
 /*
@@ -526,8 +524,7 @@ static inline void onramp_path_raise(struct onramp_path *p, u64 ns)
  * how much the path itself has become longer.
  */
 static inline u64 onramp_path_stretch(struct onramp_path *p, const struct onramp_delay *d,
-				      u64 there_ns, u64 back_ns,
-				      struct onramp_path_result *path_res)
+				      u64 there_ns, u64 back_ns)
 {
 	u64 now_ns = d->trip.now_ns, both_ns = min_t(u64, there_ns, back_ns);
 	u64 much_ns = (onramp_auto_unit(d->byte_ns) + (u64)onramp_low(&p->rtt))
@@ -538,34 +535,16 @@ static inline u64 onramp_path_stretch(struct onramp_path *p, const struct onramp
 
 	onramp_low_add(&p->both, ONRAMP_ROUTE_LOW_NS, now_ns, (s64)both_ns);
 	if (!p->stretch_ns) {
-		if (!sudden || both_ns < much_ns)
-			return 0;
-		p->stretch_ns = both_ns;
-		p->stretch_at_ns = now_ns;
-		p->stretch_acks = 0;
-		return both_ns;
-	}
-	if (both_ns >= p->stretch_ns / 4 * 3) {
+		p->stretch_ns = sudden && both_ns >= much_ns ? both_ns : 0;
+	} else if (both_ns >= p->stretch_ns / 4 * 3) {
 		p->stretch_ns = min_t(u64, p->stretch_ns, both_ns);
-		p->stretch_acks += p->stretch_acks < ONRAMP_STRETCH_ACKS;
-		if (onramp_since_ns(now_ns, p->stretch_at_ns) < ONRAMP_STRETCH_NS)
-			return p->stretch_ns;
-		if (p->stretch_acks == ONRAMP_STRETCH_ACKS) {
-			path_res->raise_ns = p->stretch_ns;
-			onramp_path_raise(p, p->stretch_ns);
-			if (d->absolute)
-				onramp_low_raise(&p->synced, p->stretch_ns);
-		}
-	} else if (back_ns / 2 >= p->stretch_ns / 8 * 7) {
-		/* The baseline of the way there is that of the new path. */
-		onramp_path_raise(p, p->stretch_ns);
+	} else {
+		/* It is known, or shorter again, or it was a queue: not twice the same. */
+		p->both.now = (s64)both_ns;
+		p->both.before = (s64)both_ns;
+		p->stretch_ns = 0;
 	}
-	/* Or it has become shorter again, or it was a queue: not twice the same. */
-	both_ns = path_res->raise_ns ? both_ns - path_res->raise_ns : both_ns;
-	p->both.now = (s64)both_ns;
-	p->both.before = (s64)both_ns;
-	p->stretch_ns = 0;
-	return path_res->raise_ns;
+	return p->stretch_ns;
 }
 
 /* onramp_path_trip() - add a round trip to the lowest ones, and return it, ns */
@@ -574,9 +553,39 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
 	s64 rtt_ns = (s64)onramp_trip_rtt_ns(t);
 
 	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, t->now_ns, rtt_ns);
-	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, t->now_ns,
-		       rtt_ns - (s64)(t->tx_ns - t->out_ns));
+	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, t->now_ns, onramp_trip_wire_ns(t));
 	return rtt_ns;
+}
+
+/**
+ * onramp_path_longer() - look whether the path has become longer, by the first packet after a drain
+ * @p: path
+ * @o: its baseline; raised, as the lowest round trips are, if it has
+ * @d: its delay, which is no proof; @owd_ns is not used
+ * @d_ns: rx - tx of it
+ *
+ * The senders to this receiver are silent. A queue of others is mostly on one way, and not longer
+ * than T if they have On-Ramp as well.
+ *
+ * Return: whether it has
+ */
+static inline bool onramp_path_longer(struct onramp_path *p, struct onramp_owd *o,
+				      const struct onramp_delay *d, s64 d_ns)
+{
+	s64 there_ns = d_ns - onramp_owd_baseline(o, d->trip.tx_ns), back_ns;
+	u64 threshold_ns;
+
+	if (onramp_low_old(&p->wire, ONRAMP_PATH_LOW_NS, d->trip.now_ns))
+		return false;
+	threshold_ns = onramp_path_unit(p, d->byte_ns, 0) + onramp_auto_trip(p);
+	back_ns = onramp_trip_wire_ns(&d->trip) - onramp_low(&p->wire) - there_ns;
+	if (there_ns + back_ns <= (s64)(2 * threshold_ns) ||
+	    there_ns > ONRAMP_LONGER_WAYS * back_ns || back_ns > ONRAMP_LONGER_WAYS * there_ns)
+		return false;
+	onramp_owd_raise(o, (u64)there_ns);
+	onramp_low_raise(&p->rtt, there_ns + back_ns);
+	onramp_low_raise(&p->wire, there_ns + back_ns);
+	return true;
 }
 
 /**
@@ -601,7 +610,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_conn_
 {
 	u64 now_ns = d->trip.now_ns;
 	s64 rtt_ns = onramp_path_trip(p, &d->trip);
-	s64 wire_ns = rtt_ns - (s64)(d->trip.tx_ns - d->trip.out_ns);
+	s64 wire_ns = onramp_trip_wire_ns(&d->trip);
 	s64 owd_ns = d->owd_ns, limit_ns = S64_MAX, back_ns, stood_ns;
 
 	onramp_path_stand(p, d, wire_ns);
@@ -625,8 +634,7 @@ static inline s64 onramp_path_believe(struct onramp_path *p, struct onramp_conn_
 	if (d->bound) {
 		back_ns = max_t(s64, wire_ns - onramp_low(&p->wire) + stood_ns - owd_ns, 0);
 		path_res->back_ns = (u64)back_ns;
-		path_res->stretch_ns = onramp_path_stretch(p, d, (u64)owd_ns, (u64)back_ns,
-							   path_res);
+		path_res->stretch_ns = onramp_path_stretch(p, d, (u64)owd_ns, (u64)back_ns);
 		owd_ns -= (s64)path_res->stretch_ns;
 	}
 
@@ -760,7 +768,7 @@ static inline u64 onramp_auto_threshold(const struct onramp_path *p, const struc
 		slack_ns -= min_t(u64, slack_ns, p->lost_peak_ns);
 	return onramp_path_room(p, unit_ns + p->slack_ns - slack_ns, d->trip.now_ns) +
 	       onramp_auto_trip(p) + slack_ns +
-	       2 * (path_res->stretch_ns - path_res->raise_ns);
+	       2 * path_res->stretch_ns;
 }
 
 /**

@@ -339,7 +339,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;
 	struct onramp_path_result path_res;
-	bool known;
+	bool known, first, proof;
 	int i;
 	u8 says;
 
@@ -364,7 +364,11 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	if (says)
 		for (i = 0; i < net->flows; i++)
 			onramp_ctrl_forget(&l->flow[(h - l->host) * net->flows + i].ctrl);
-	if (says == ONRAMP_DRAIN_PROOF && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS)) {
+	first = says == ONRAMP_DRAIN_PROOF;
+	proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
+	if (says && !proof && onramp_path_longer(&h->path, &h->owd, &d, d.owd_ns))
+		proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
+	if (proof) {
 		onramp_drain_end(&h->drain, (u64)onramp_path_trip(&h->path, &d.trip));
 		l->res->proofs++;
 	} else if (says) {
@@ -383,8 +387,6 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	}
 	d.proven = h->drain.voids < ONRAMP_DRAIN_VOIDS && onramp_owd_proven(&h->owd, s.tx_ns);
 	onramp_path_update(&h->path, &f->path, &f->ctrl, &core, &s, &d, &path_res, &r);
-	if (path_res.raise_ns)
-		onramp_owd_raise(&h->owd, path_res.raise_ns);
 	l->res->paused += r.pause_ns > 0;
 	l->res->limited += path_res.limited;
 	l->res->longer += path_res.stretch_ns > 0;

@@ -272,6 +272,12 @@ static void loop__routes(void)
 							       .route_ns = 177 * US,
 							       .route_from_ns = 1.9 * SEC,
 							       .route_to_ns = 2.85 * SEC } },
+		/* Noise hides that the delay is level. A drain shows the longer path. */
+		{ "280 us longer, noise of 10 us", { HOST, REMOTE, RTT(64 * US), .rx_ppm = 94,
+						     .nic_ppm = -80, .noise_ns = 10 * US,
+						     .ecmp_ns = 12 * US, .route_ns = 280 * US,
+						     .route_from_ns = 0.57 * SEC,
+						     .route_to_ns = 3.48 * SEC } },
 		{ "synced, 287 us longer", { HOST, REMOTE, RTT(84 * US), .batch = 15928,
 					     .synced = true, ROUTE(287 * US),
 					     .end_ns = 16 * SEC } },

@@ -1193,18 +1193,13 @@ static void longer__ends(void)
 	CHECK(res.pause_ns > 0);
 	ack_longer(&automatic, 15 * MS, 6 * MS);
 	CHECK_EQ(path_res.stretch_ns, 0);
-	/* or the filter knows the new path: the round trip is longer for T, too. */
+	/* or the filter knows the new path. */
 	setup_short();
 	ack_longer(&automatic, 10 * MS, 10 * MS);
 	now = max_t(u64, now, p.last_tx_ns + 20 * MS) + MS;
 	ack(&automatic, 20 * US + 20 * MS, 0);
 	CHECK_EQ(path_res.stretch_ns, 0);
-	CHECK_EQ(path_res.raise_ns, 0);
-	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
-	CHECK_EQ(path_res.limit_ns, 20 * MS);
-	now += MS;
-	ack(&automatic, 20 * US + 20 * MS, 0);
-	CHECK_EQ(path_res.limit_ns, 0);
+	CHECK_EQ(path_res.threshold_ns, 170 * US);
 	/* Where the route changes back and again, it counts again. */
 	setup_short();
 	ack_longer(&automatic, 10 * MS, 10 * MS);
@@ -1214,71 +1209,54 @@ static void longer__ends(void)
 	CHECK_EQ(path_res.stretch_ns, 10 * MS);
 }
 
-/* OR-ACKs of a path that has become longer for 2^29 ns and more, @step_ns apart. */
-static void stay_longer(const struct onramp_delay *set, u64 step_ns)
-{
-	u64 from_ns;
+static struct onramp_owd owd;
 
-	ack_longer(set, 10 * MS, 10 * MS);
-	from_ns = now;
-	while (now - from_ns + step_ns < 1ULL << 29) {
-		now += step_ns - MS;
-		ack_longer(set, 10 * MS + (u64)seq % 2, 10 * MS);
-		CHECK_EQ(path_res.stretch_ns, 10 * MS);
-		CHECK_EQ(path_res.raise_ns, 0);
-	}
-	now += step_ns - MS;
-	ack_longer(set, 10 * MS + 5, 10 * MS);
+/* The first packet after a drain comes back now, of a path that is longer by there and back. */
+static bool probe_longer(s64 there_ns, s64 back_ns, u64 wait_ns)
+{
+	u64 rtt_ns = (u64)(20 * (s64)US + there_ns + back_ns);
+	struct onramp_delay d = {
+		.trip = { .now_ns = now, .out_ns = now - rtt_ns - wait_ns, .tx_ns = now - rtt_ns },
+	};
+	s64 excess_ns;
+
+	onramp_owd_init(&owd);
+	onramp_owd_sample(&owd, now - 2 * MS, 7, 1448, &excess_ns);
+	return onramp_path_longer(&p, &owd, &d, 7 + there_ns);
 }
 
-/* After that it is certain. */
-static void longer__is_certain_then(void)
+/* T is 170 us. A queue of others is on one way, or no longer than that. */
+static void longer__by_a_drain(void)
 {
-	struct onramp_delay d = automatic;
-
 	setup_short();
-	stay_longer(&automatic, MS);
-	CHECK_EQ(path_res.raise_ns, 10 * MS);
-	CHECK_EQ(path_res.stretch_ns, 10 * MS);
-	CHECK_EQ(res.owd_ns, 5);
-	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
-	/* The caller has raised the baseline. */
-	now += MS;
-	ack(&automatic, 20 * US + 20 * MS, 0);
-	CHECK_EQ(path_res.raise_ns, 0);
-	CHECK_EQ(path_res.stretch_ns, 0);
-	CHECK_EQ(path_res.limit_ns, 0);
-	CHECK_EQ(path_res.threshold_ns, 160 * US + 10 * MS);
-	/* Now it can become longer again. */
-	now += 50 * MS;
-	ack(&automatic, 20 * US + 20 * MS + 800 * MS, 400 * MS);
-	CHECK_EQ(path_res.stretch_ns, 400 * MS);
-	/* 15 OR-ACKs after the first are too few: not longer, and not at once. */
+	CHECK(!probe_longer(170 * US, 170 * US, 0));
+	CHECK_EQ(onramp_owd_baseline(&owd, now), 7);
+	CHECK_EQ(onramp_low(&p.rtt), 20 * US);
+	CHECK(probe_longer(170 * US, 170 * US + 2, 0));
+	CHECK_EQ(onramp_owd_baseline(&owd, now), 7 + 170 * US);
+	CHECK_EQ(onramp_low(&p.rtt), 360 * US + 2);
+	CHECK_EQ(onramp_low(&p.wire), 360 * US + 2);
+	/* Its own link does not make a path longer. */
 	setup_short();
-	stay_longer(&automatic, 38 * MS);
-	CHECK_EQ(path_res.raise_ns, 0);
-	CHECK_EQ(path_res.stretch_ns, 0);
-	CHECK_EQ(res.owd_ns, 10 * MS + 5);
-	ack_longer(&automatic, 10 * MS, 10 * MS);
-	CHECK_EQ(path_res.stretch_ns, 0);
-	/* They do not count for the next time. */
-	ack_longer(&automatic, 0, 0);
-	stay_longer(&automatic, 38 * MS);
-	CHECK_EQ(path_res.raise_ns, 0);
+	CHECK(!probe_longer(170 * US, 170 * US, 5 * MS));
+	CHECK(!probe_longer(901 * US, 300 * US, 0));
+	CHECK(!probe_longer(300 * US, 901 * US, 0));
+	CHECK(!probe_longer(-MS, 2 * MS, 0));
+	CHECK(!probe_longer(2 * MS, -MS, 0));
+	CHECK(probe_longer(900 * US, 300 * US, 0));
 	setup_short();
-	stay_longer(&automatic, 35 * MS);
-	CHECK_EQ(path_res.raise_ns, 10 * MS);
-	/* By synchronised clocks the lowest delay is here. */
+	CHECK(probe_longer(300 * US, 900 * US, 0));
+	CHECK_EQ(onramp_owd_baseline(&owd, now), 7 + 300 * US);
+	/* The path is slow: T is longer. */
+	setup_short();
+	onramp_low_add(&p.byte, ONRAMP_PATH_LOW_NS, now, 8 << ONRAMP_BYTE_SHIFT);
+	CHECK(!probe_longer(500 * US, 500 * US, 0));
+	/* Its round trip is not known, or no longer. */
 	setup();
-	d.absolute = true;
-	ack(&d, 20 * US, 0);
-	now += MS;
-	stay_longer(&d, MS);
-	CHECK_EQ(path_res.raise_ns, 10 * MS);
-	CHECK_EQ(res.owd_ns, 5);
-	ack_longer(&d, 10 * MS + 7, 10 * MS);
-	CHECK_EQ(path_res.raise_ns, 0);
-	CHECK_EQ(res.owd_ns, 7);
+	CHECK(!probe_longer(MS, MS, 0));
+	setup_short();
+	now += 60 * SEC;
+	CHECK(!probe_longer(MS, MS, 0));
 }
 
 /* The time of an OR-ACK is before that of the one that was processed before it. */
@@ -1335,7 +1313,6 @@ static void back__becomes_longer(void)
 	now--;
 	ack(&automatic, 20 * US + 20 * MS, 10 * MS);
 	CHECK_EQ(path_res.stretch_ns, 10 * MS);
-	CHECK_EQ(path_res.raise_ns, 0);
 }
 
 static void back__is_no_detour(void)
@@ -1398,7 +1375,7 @@ int main(void)
 		KTAP_CASE(longer__is_no_queue),
 		KTAP_CASE(longer__by_much_both_ways_at_once),
 		KTAP_CASE(longer__ends),
-		KTAP_CASE(longer__is_certain_then),
+		KTAP_CASE(longer__by_a_drain),
 		KTAP_CASE(back__lowest_is_kept),
 		KTAP_CASE(back__lets_nothing_go),
 		KTAP_CASE(back__keeps_slack),
