@@ -757,18 +757,17 @@ static inline u64 onramp_path_room(const struct onramp_path *p, u64 unit_ns, u64
 static inline u64 onramp_auto_threshold(const struct onramp_path *p, const struct onramp_delay *d,
 					const struct onramp_path_result *path_res, u64 unit_ns)
 {
-	u64 slack_ns = p->slack_ns;
+	u64 within_ns = 0;
 
 	/*
-	 * Where the delay may be no queue, no buffer limits slack. Nor does one that is shorter
-	 * than slack: it ran empty for another reason. On slow links requests would take twice as
-	 * long.
+	 * The part of slack that the buffer has to have room for: none where the delay may be no
+	 * queue, and no more than the queue at the loss, as one that ran empty with more than that
+	 * did so for another reason. On slow links requests would take twice as long.
 	 */
 	if (d->proven && d->byte_ns < ONRAMP_SLOW_BYTE && !p->slow_bps)
-		slack_ns -= min_t(u64, slack_ns, p->lost_peak_ns);
-	return onramp_path_room(p, unit_ns + p->slack_ns - slack_ns, d->trip.now_ns) +
-	       onramp_auto_trip(p) + slack_ns +
-	       2 * path_res->stretch_ns;
+		within_ns = min_t(u64, p->slack_ns, p->lost_peak_ns);
+	return onramp_path_room(p, unit_ns + within_ns, d->trip.now_ns) + onramp_auto_trip(p) +
+	       p->slack_ns - within_ns + 2 * path_res->stretch_ns;
 }
 
 /**
