@@ -33,14 +33,14 @@
  *		longer = min(longer, both)
  *		O = O - longer
  *
- * and so does the first packet after a drain, which meets no queue of this receiver's senders:
+ * The first packet after a drain meets no queue of this receiver's senders. If it is no proof:
  *
  *	there = rx - tx - baseline
  *	back  = wire - lowest wire - there
  *
- *	it is no proof, there + back is above 2 * T without slack, and neither is more than three
- *	times the other:
- *		the baseline rises by there, lowest rtt and wire rise by there + back
+ *	there + back above 2 * T without slack, neither more than three times the other:
+ *		baseline = baseline + there
+ *		lowest rtt, lowest wire = lowest rtt + there + back, lowest wire + there + back
  *
  * threshold auto:
  *
@@ -580,7 +580,7 @@ static inline bool onramp_path_longer(struct onramp_path *p, struct onramp_owd *
 	threshold_ns = onramp_path_unit(p, d->byte_ns, 0) + onramp_auto_trip(p);
 	back_ns = onramp_trip_wire_ns(&d->trip) - onramp_low(&p->wire) - there_ns;
 	if (there_ns + back_ns <= (s64)(2 * threshold_ns) ||
-	    there_ns > ONRAMP_LONGER_WAYS * back_ns || back_ns > ONRAMP_LONGER_WAYS * there_ns)
+	    there_ns / ONRAMP_LONGER_WAYS > back_ns || back_ns / ONRAMP_LONGER_WAYS > there_ns)
 		return false;
 	onramp_owd_raise(o, (u64)there_ns);
 	onramp_low_raise(&p->rtt, there_ns + back_ns);
@@ -761,8 +761,8 @@ static inline u64 onramp_auto_threshold(const struct onramp_path *p, const struc
 
 	/*
 	 * The part of slack that the buffer has to have room for: none where the delay may be no
-	 * queue, and no more than the queue at the loss, as one that ran empty with more than that
-	 * did so for another reason. On slow links requests would take twice as long.
+	 * queue, and no more than the queue at the loss. With more slack than that it ran empty for
+	 * another reason. On slow links requests would take twice as long.
 	 */
 	if (d->proven && d->byte_ns < ONRAMP_SLOW_BYTE && !p->slow_bps)
 		within_ns = min_t(u64, p->slack_ns, p->lost_peak_ns);

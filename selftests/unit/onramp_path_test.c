@@ -1247,6 +1247,9 @@ static void longer__by_a_drain(void)
 	setup_short();
 	CHECK(probe_longer(300 * US, 900 * US, 0));
 	CHECK_EQ(onramp_owd_baseline(&owd, now), 7 + 300 * US);
+	/* A clock was set, by as much as may be. */
+	CHECK(!probe_longer(1LL << 62, MS - (1LL << 62), 0));
+	CHECK(!probe_longer(-(1LL << 62), MS + (1LL << 62), 0));
 	/* The path is slow: T is longer. */
 	setup_short();
 	onramp_low_add(&p.byte, ONRAMP_PATH_LOW_NS, now, 8 << ONRAMP_BYTE_SHIFT);
