@@ -98,9 +98,8 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 	bool proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
 	s64 rtt_ns = 0;
 
-	if (onramp_path_longer(&peer->path, &peer->owd, d, d_ns, proof)) {
-		if (first && !proof)
-			proof = onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+	if (!proof && onramp_path_longer(&peer->path, &peer->owd, d, d_ns)) {
+		proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
 		onramp_peer_report_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
 	}
 	if (!first)

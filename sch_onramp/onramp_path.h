@@ -33,14 +33,13 @@
  *		longer = min(longer, both)
  *		O = O - longer
  *
- * The first packet after a drain meets no queue of this receiver's senders:
+ * The first packet after a drain meets no queue of this receiver's senders. If it is no proof:
  *
  *	there = rx - tx - baseline
  *	back  = wire - lowest wire - there
  *
- *	there + back above 2 * T without slack; it is a proof of the baseline, or neither is more
- *	than three times the other:
- *		baseline = baseline + there, if it is no proof
+ *	there + back above 2 * T without slack, neither more than three times the other:
+ *		baseline = baseline + there
  *		lowest rtt, lowest wire = lowest rtt + there + back, lowest wire + there + back
  *
  * threshold auto:
@@ -561,10 +560,9 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
 /**
  * onramp_path_longer() - look whether the path has become longer, by the first packet after a drain
  * @p: path
- * @o: its baseline; raised if it has, as the lowest round trips are
- * @d: delay of that packet; @owd_ns is not used
+ * @o: its baseline; raised, as the lowest round trips are, if it has
+ * @d: its delay, which is no proof; @owd_ns is not used
  * @d_ns: rx - tx of it
- * @proof: it is one of the baseline, which is that of the longer path already
  *
  * The senders to this receiver are silent. A queue of others is mostly on one way, and not longer
  * than T if they have On-Ramp as well.
@@ -572,7 +570,7 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
  * Return: whether it has
  */
 static inline bool onramp_path_longer(struct onramp_path *p, struct onramp_owd *o,
-				      const struct onramp_delay *d, s64 d_ns, bool proof)
+				      const struct onramp_delay *d, s64 d_ns)
 {
 	s64 there_ns = d_ns - onramp_owd_baseline(o, d->trip.tx_ns), back_ns;
 	u64 threshold_ns;
@@ -581,14 +579,10 @@ static inline bool onramp_path_longer(struct onramp_path *p, struct onramp_owd *
 		return false;
 	threshold_ns = onramp_path_unit(p, d->byte_ns, 0) + onramp_auto_trip(p);
 	back_ns = onramp_trip_wire_ns(&d->trip) - onramp_low(&p->wire) - there_ns;
-	if (there_ns + back_ns <= (s64)(2 * threshold_ns))
+	if (there_ns + back_ns <= (s64)(2 * threshold_ns) ||
+	    there_ns / ONRAMP_LONGER_WAYS > back_ns || back_ns / ONRAMP_LONGER_WAYS > there_ns)
 		return false;
-	if (!proof) {
-		if (there_ns / ONRAMP_LONGER_WAYS > back_ns ||
-		    back_ns / ONRAMP_LONGER_WAYS > there_ns)
-			return false;
-		onramp_owd_raise(o, (u64)there_ns);
-	}
+	onramp_owd_raise(o, (u64)there_ns);
 	onramp_low_raise(&p->rtt, there_ns + back_ns);
 	onramp_low_raise(&p->wire, there_ns + back_ns);
 	return true;

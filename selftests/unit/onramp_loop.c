@@ -366,7 +366,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 			onramp_ctrl_forget(&l->flow[(h - l->host) * net->flows + i].ctrl);
 	first = says == ONRAMP_DRAIN_PROOF;
 	proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
-	if (says && onramp_path_longer(&h->path, &h->owd, &d, d.owd_ns, proof) && !proof)
+	if (says && !proof && onramp_path_longer(&h->path, &h->owd, &d, d.owd_ns))
 		proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
 	if (proof) {
 		onramp_drain_end(&h->drain, (u64)onramp_path_trip(&h->path, &d.trip));
