@@ -106,10 +106,12 @@
 #define OR_ACKER_TIME_SHIFT	3
 
 /*
- * Drains, ns: from a new sender to the first one, and from one to the next at least. Up to the
- * age YOUNG of the newest sender they may be further apart, MAX at most.
+ * Drains, ns: from a new sender to the first one, or if another came that long before it; and from
+ * one to the next at least. Up to the age YOUNG of the newest sender they may be further apart,
+ * MAX at most.
  */
 #define OR_ACKER_DRAIN_FIRST_NS		50000000ULL
+#define OR_ACKER_DRAIN_BOTH_NS		20000000ULL
 #define OR_ACKER_DRAIN_MIN_NS		110000000ULL
 #define OR_ACKER_DRAIN_YOUNG_NS		1000000000ULL
 #define OR_ACKER_DRAIN_MAX_NS		8000000000ULL
@@ -729,13 +731,19 @@ static inline bool or_acker_drain_at(struct or_acker_drain *d, u64 at_ns)
  * @d:		drains
  * @now_ns:	current time, > 0
  *
+ * Senders that come together have filled a queue before they know their paths. For a single one a
+ * silence costs more than it tells, if all that it sends takes some tens of ms.
+ *
  * Return: @d->next_ns is another time now: the caller calls or_acker_drain_run() then.
  */
 static inline bool or_acker_drain_sender(struct or_acker_drain *d, u64 now_ns)
 {
+	bool both = d->new_ns > d->last_ns && now_ns < d->new_ns + OR_ACKER_DRAIN_FIRST_NS;
+	u64 at_ns = now_ns + (both ? OR_ACKER_DRAIN_BOTH_NS : OR_ACKER_DRAIN_FIRST_NS);
+	u64 again_ns = d->last_ns ? d->last_ns + OR_ACKER_DRAIN_MIN_NS : 0;
+
 	d->new_ns = now_ns;
-	return or_acker_drain_at(d, max_t(u64, now_ns + OR_ACKER_DRAIN_FIRST_NS,
-					  d->last_ns + OR_ACKER_DRAIN_MIN_NS));
+	return or_acker_drain_at(d, max_t(u64, at_ns, again_ns));
 }
 
 /**

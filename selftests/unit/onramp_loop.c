@@ -395,7 +395,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	l->res->empty += path_res.empty;
 }
 
-/* The receiver has all senders drain the path: 50 ms after the start, and then as or_acker does. */
+/* The receiver has all senders drain the path, at first as below, and then as or_acker does. */
 static void drain_begins(struct loop *l)
 {
 	int i;
@@ -486,7 +486,7 @@ void loop_run(const struct loop_net *net, uint64_t seed, struct loop_result *res
 		push(l, (struct event) { .at = loop.host[i].wake, .type = EV_WAKE, .id = i });
 	}
 	if (!net->no_drains)
-		push(l, (struct event) { .at = 50e6, .type = EV_DRAIN });
+		push(l, (struct event) { .at = net->hosts > 1 ? 20e6 : 50e6, .type = EV_DRAIN });
 	while (l->events) {
 		e = pop(l);
 		if (e.at >= net->end_ns)

@@ -542,31 +542,32 @@ static void loop__never_empty(void)
 	never_empty("never empty, 1 Gbit/s, 6 KB", n, 0.75);
 }
 
-/* What the first @with hosts have of the link, in a second, to their fair share. */
-static double fair_share(const struct loop_result *r, const struct loop_net *n, int from)
+/* What the first @with hosts have of the link after the first second, to their fair share. */
+static double fair_share(const struct loop_result *r, const struct loop_net *n)
 {
 	double with = 0;
 	int h, w;
 
 	for (h = 0; h < n->with; h++)
-		for (w = from; w < from + PER_SEC; w++)
+		for (w = PER_SEC; w < LOOP_WINDOWS; w++)
 			with += r->bytes[h][w];
-	return with / goodput(r, from, from + PER_SEC) * n->hosts / n->with;
+	return with / goodput(r, PER_SEC, LOOP_WINDOWS) * n->hosts / n->with;
 }
 
 /*
- * Eight hosts send to one, some of them with On-Ramp. Those have 80 % of their fair share, or
- * of what they have without On-Ramp, in each second after the first.
+ * Eight hosts send to one, some of them with On-Ramp. Those have 85 % of their fair share, or of
+ * what they have without On-Ramp, after the first second. Of a single run it is chance: in a small
+ * buffer one flow has a tenth of its share for seconds, or twice as much.
  */
 static void loop__others(void)
 {
 	static const double buffers[] = { 1e6, 4e6 };
 	static struct loop_result on, off;
-	double fair, least, without;
 	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1 };
+	double with, without;
 	char name[64];
 	unsigned int i;
-	int w;
+	u64 s;
 
 	n.hosts = 8;
 	ktap_row = name;
@@ -575,21 +576,20 @@ static void loop__others(void)
 			snprintf(name, sizeof(name), "%d of 8, %.0f bytes", n.with, buffers[i]);
 			n.buffer = buffers[i];
 			n.tail = buffers[i] / 4;
-			n.off = true;
-			loop_run(&n, seed, &off);
-			n.off = false;
-			loop_run(&n, seed, &on);
-			least = INFINITY;
-			without = INFINITY;
-			for (w = PER_SEC; w + PER_SEC <= LOOP_WINDOWS; w++) {
-				fair = fair_share(&on, &n, w);
-				least = fmin(least, fair);
-				without = fmin(without, fair_share(&off, &n, w));
+			with = 0;
+			without = 0;
+			for (s = seed; s < seed + 4; s++) {
+				n.off = true;
+				loop_run(&n, s, &off);
+				n.off = false;
+				loop_run(&n, s, &on);
+				with += fair_share(&on, &n) / 4;
+				without += fair_share(&off, &n) / 4;
 			}
 			printf("# %d of 8 hosts with On-Ramp, buffer %4.0f KB: %.2f of their fair share, %.2f without; queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
-			       n.with, n.buffer / 1e3, least, without, off.queue_ns / US,
+			       n.with, n.buffer / 1e3, with, without, off.queue_ns / US,
 			       on.queue_ns / US, off.lost, on.lost);
-			CHECK(least >= 0.8 * fmin(1, without));
+			CHECK(with >= 0.85 * fmin(1, without));
 		}
 	}
 	ktap_row = NULL;

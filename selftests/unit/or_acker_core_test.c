@@ -789,6 +789,38 @@ static void drain__schedule(void)
 	CHECK_EQ(d.next_ns, NOW + 3601 * SEC + 50 * MS);
 }
 
+/* Two that come together wait for 20 ms; a single one, and one that comes after a drain, for 50. */
+static void drain__senders_together(void)
+{
+	struct or_acker_drain d = {};
+
+	CHECK(or_acker_drain_sender(&d, NOW));
+	CHECK_EQ(d.next_ns, NOW + 50 * MS);
+	CHECK(or_acker_drain_sender(&d, NOW + 5 * MS));
+	CHECK_EQ(d.next_ns, NOW + 25 * MS);
+	CHECK(!or_acker_drain_sender(&d, NOW + 6 * MS));
+	or_acker_drain_run(&d, NOW + 25 * MS, true);
+	CHECK(or_acker_drain_ran(&d, NOW + 25 * MS, 3, 3));
+	/* The others know their paths. */
+	CHECK(!or_acker_drain_sender(&d, NOW + 26 * MS));
+	CHECK_EQ(d.next_ns, NOW + 135 * MS);
+	/* 50 ms apart is not together; nor is a time that another CPU has read before. */
+	d = (struct or_acker_drain) {};
+	CHECK(or_acker_drain_sender(&d, NOW));
+	or_acker_drain_run(&d, NOW + 50 * MS, true);
+	CHECK(or_acker_drain_ran(&d, NOW + 50 * MS, 1, 0));
+	CHECK(or_acker_drain_sender(&d, NOW + 50 * MS));
+	CHECK_EQ(d.next_ns, NOW + 100 * MS);
+	CHECK(or_acker_drain_sender(&d, NOW + 50 * MS - 1));
+	CHECK_EQ(d.next_ns, NOW + 70 * MS - 1);
+	/* A host that has just started has had no drain, either. */
+	d = (struct or_acker_drain) {};
+	CHECK(or_acker_drain_sender(&d, MS));
+	CHECK_EQ(d.next_ns, 51 * MS);
+	CHECK(or_acker_drain_sender(&d, 2 * MS));
+	CHECK_EQ(d.next_ns, 22 * MS);
+}
+
 /* A sender each ms for ten seconds: neither more often than each 110 ms, nor never. */
 static void drain__senders_without_end(void)
 {
@@ -925,6 +957,7 @@ int main(void)
 		KTAP_CASE(load__namespaces),
 		KTAP_CASE(load__ages),
 		KTAP_CASE(drain__schedule),
+		KTAP_CASE(drain__senders_together),
 		KTAP_CASE(drain__senders_without_end),
 		KTAP_CASE(drain__on),
 		KTAP_CASE(drain__silence),
