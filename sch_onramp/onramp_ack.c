@@ -92,17 +92,12 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 			      u32 payload)
 {
 	struct onramp_peer *peer = conn->peer;
-	u64 tx_ns = d->trip.tx_ns;
-	s64 before_ns = onramp_owd_baseline(&peer->owd, tx_ns);
-	bool first = d->probe == ONRAMP_DRAIN_PROOF;
-	bool proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
-	s64 rtt_ns = 0;
+	s64 before_ns = onramp_owd_baseline(&peer->owd, d->trip.tx_ns), rtt_ns = 0;
+	bool longer, proof = onramp_path_probe(&peer->path, &peer->owd, d, d_ns, payload, &longer);
 
-	if (!proof && onramp_path_longer(&peer->path, &peer->owd, d, d_ns)) {
-		proof = first && onramp_owd_proof(&peer->owd, tx_ns, d_ns, payload);
+	if (longer)
 		onramp_peer_report_rtt(peer, onramp_low(&peer->path.rtt), OR_PATH_CHANGED);
-	}
-	if (!first)
+	if (d->probe != ONRAMP_DRAIN_PROOF)
 		return;
 	/* Also while the baseline is learned, when no other round trip counts. */
 	if (proof) {

@@ -589,6 +589,30 @@ static inline bool onramp_path_longer(struct onramp_path *p, struct onramp_owd *
 }
 
 /**
+ * onramp_path_probe() - judge the first packet after a drain
+ * @p: path
+ * @o: its baseline
+ * @d: its delay; @probe says whether it left in the silence, and @owd_ns is not used
+ * @d_ns: rx - tx of it
+ * @payload: its bytes
+ * @longer: the path has become longer
+ *
+ * Return: whether it has the delay of the empty path
+ */
+static inline bool onramp_path_probe(struct onramp_path *p, struct onramp_owd *o,
+				     const struct onramp_delay *d, s64 d_ns, u32 payload,
+				     bool *longer)
+{
+	bool first = d->probe == ONRAMP_DRAIN_PROOF;
+
+	*longer = false;
+	if (first && onramp_owd_proof(o, d->trip.tx_ns, d_ns, payload))
+		return true;
+	*longer = onramp_path_longer(p, o, d, d_ns);
+	return *longer && first && onramp_owd_proof(o, d->trip.tx_ns, d_ns, payload);
+}
+
+/**
  * onramp_path_drain_ns() - return the longest silence that a drain may have, ns
  * @p: path
  * @o: its baseline

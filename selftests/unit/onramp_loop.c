@@ -339,7 +339,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	const struct onramp_tx *tx = onramp_tx_covering(&f->ring, e->seq);
 	struct onramp_result r;
 	struct onramp_path_result path_res;
-	bool known, first, proof;
+	bool known, longer, proof;
 	int i;
 	u8 says;
 
@@ -364,10 +364,8 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	if (says)
 		for (i = 0; i < net->flows; i++)
 			onramp_ctrl_forget(&l->flow[(h - l->host) * net->flows + i].ctrl);
-	first = says == ONRAMP_DRAIN_PROOF;
-	proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
-	if (says && !proof && onramp_path_longer(&h->path, &h->owd, &d, d.owd_ns))
-		proof = first && onramp_owd_proof(&h->owd, s.tx_ns, d.owd_ns, MSS);
+	d.probe = says;
+	proof = says && onramp_path_probe(&h->path, &h->owd, &d, d.owd_ns, MSS, &longer);
 	if (proof) {
 		onramp_drain_end(&h->drain, (u64)onramp_path_trip(&h->path, &d.trip));
 		l->res->proofs++;
