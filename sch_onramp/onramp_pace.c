@@ -17,11 +17,13 @@
 
 /*
  * After a pause, a flow resumes at its recent rate plus the larger of 1/8 of that rate and
- * 1/16 of the gap to sk_pacing_rate, or to the rate of a slow link if that is higher, capped
- * at 5/4 of sk_pacing_rate. So it finds a rate that has become free within some RTTs.
+ * 1/16 of the gap to sk_pacing_rate, capped at 5/4 of sk_pacing_rate. So it finds a rate that
+ * has become free within some RTTs. On a slow link one that has less than 1/8 of it resumes half
+ * way to that at least.
  */
 #define ONRAMP_GROWTH_SHIFT	3
 #define ONRAMP_SHARE_SHIFT	4
+#define ONRAMP_SLOW_SHARE_SHIFT	3
 #define ONRAMP_DRAIN_SHIFT	2
 
 /* Rates from here on, bytes/s, are left as they are: rate has no room for more. */
@@ -49,12 +51,12 @@ static u64 onramp_resume_bps(const struct onramp_sched *q, const struct onramp_f
 {
 	/* Of the own link, or of the slowest one of a slow path. */
 	u64 line_bps = min_not_zero(q->line_bps, (u64)READ_ONCE(f->conn->peer->path.slow_bps));
-	u64 more_bps = bps >> ONRAMP_GROWTH_SHIFT, aim_bps = pacing_bps;
+	u64 more_bps = bps >> ONRAMP_GROWTH_SHIFT, share_bps = line_bps >> ONRAMP_SLOW_SHARE_SHIFT;
 
-	if (line_bps <= ONRAMP_SLOW_LINK_BPS)
-		aim_bps = max(pacing_bps, line_bps);
-	if (bps < aim_bps)
-		more_bps = max(more_bps, (aim_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	if (bps < pacing_bps)
+		more_bps = max(more_bps, (pacing_bps - bps) >> ONRAMP_SHARE_SHIFT);
+	if (line_bps <= ONRAMP_SLOW_LINK_BPS && bps < share_bps)
+		more_bps = max(more_bps, (share_bps - bps) / 2);
 	return bps + more_bps;
 }
 
