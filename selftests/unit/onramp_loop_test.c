@@ -30,6 +30,7 @@
 /* Seconds that are compared: LOOP_WINDOWS / 4 windows each. */
 #define RUN_NS	(4 * SEC)
 #define PER_SEC	(LOOP_WINDOWS / 4)
+#define OTHERS_RUNS	4
 
 #define EARLY	0.70
 #define LATE	0.95
@@ -542,32 +543,33 @@ static void loop__never_empty(void)
 	never_empty("never empty, 1 Gbit/s, 6 KB", n, 0.75);
 }
 
-/* What the first @with hosts have of the link after the first second, to their fair share. */
-static double fair_share(const struct loop_result *r, const struct loop_net *n)
+/* What the first @with hosts have of the link in a second, to their fair share. */
+static double fair_share(const struct loop_result *r, const struct loop_net *n, int from)
 {
 	double with = 0;
 	int h, w;
 
 	for (h = 0; h < n->with; h++)
-		for (w = PER_SEC; w < LOOP_WINDOWS; w++)
+		for (w = from; w < from + PER_SEC; w++)
 			with += r->bytes[h][w];
-	return with / goodput(r, PER_SEC, LOOP_WINDOWS) * n->hosts / n->with;
+	return with / goodput(r, from, from + PER_SEC) * n->hosts / n->with;
 }
 
 /*
  * Eight hosts send to one, some of them with On-Ramp. Those have 85 % of their fair share, or of
- * what they have without On-Ramp, after the first second. Of a single run it is chance: in a small
- * buffer one flow has a tenth of its share for seconds, or twice as much.
+ * what they have without On-Ramp, in each second after the first. Of a single run it is chance: in
+ * a small buffer one flow has a tenth of its share for seconds, or twice as much. So it is the mean
+ * of some runs.
  */
 static void loop__others(void)
 {
 	static const double buffers[] = { 1e6, 4e6 };
-	static struct loop_result on, off;
+	static struct loop_result on[OTHERS_RUNS], off[OTHERS_RUNS];
+	double least, without, with_mean, without_mean;
 	struct loop_net n = { HOST, LOCAL, SHORT, .flows = 1 };
-	double with, without;
 	char name[64];
 	unsigned int i;
-	u64 s;
+	int r, w;
 
 	n.hosts = 8;
 	ktap_row = name;
@@ -576,20 +578,28 @@ static void loop__others(void)
 			snprintf(name, sizeof(name), "%d of 8, %.0f bytes", n.with, buffers[i]);
 			n.buffer = buffers[i];
 			n.tail = buffers[i] / 4;
-			with = 0;
-			without = 0;
-			for (s = seed; s < seed + 4; s++) {
+			for (r = 0; r < OTHERS_RUNS; r++) {
 				n.off = true;
-				loop_run(&n, s, &off);
+				loop_run(&n, seed + r, &off[r]);
 				n.off = false;
-				loop_run(&n, s, &on);
-				with += fair_share(&on, &n) / 4;
-				without += fair_share(&off, &n) / 4;
+				loop_run(&n, seed + r, &on[r]);
+			}
+			least = INFINITY;
+			without = INFINITY;
+			for (w = PER_SEC; w + PER_SEC <= LOOP_WINDOWS; w++) {
+				with_mean = 0;
+				without_mean = 0;
+				for (r = 0; r < OTHERS_RUNS; r++) {
+					with_mean += fair_share(&on[r], &n, w) / OTHERS_RUNS;
+					without_mean += fair_share(&off[r], &n, w) / OTHERS_RUNS;
+				}
+				least = fmin(least, with_mean);
+				without = fmin(without, without_mean);
 			}
 			printf("# %d of 8 hosts with On-Ramp, buffer %4.0f KB: %.2f of their fair share, %.2f without; queue %.0f -> %.0f us, lost %.0f -> %.0f\n",
-			       n.with, n.buffer / 1e3, with, without, off.queue_ns / US,
-			       on.queue_ns / US, off.lost, on.lost);
-			CHECK(with >= 0.85 * fmin(1, without));
+			       n.with, n.buffer / 1e3, least, without, off[0].queue_ns / US,
+			       on[0].queue_ns / US, off[0].lost, on[0].lost);
+			CHECK(least >= 0.85 * fmin(1, without));
 		}
 	}
 	ktap_row = NULL;
