@@ -106,9 +106,9 @@
 #define OR_ACKER_TIME_SHIFT	3
 
 /*
- * Drains, ns: from a new sender to the first one, or if another came that long before it; and from
- * one to the next at least. Up to the age YOUNG of the newest sender they may be further apart,
- * MAX at most.
+ * Drains, ns: from a new sender to the first one, FIRST, or BOTH if another came up to FIRST before
+ * it; and from one to the next at least, MIN. Up to the age YOUNG of the newest sender they may be
+ * further apart, MAX at most.
  */
 #define OR_ACKER_DRAIN_FIRST_NS		50000000ULL
 #define OR_ACKER_DRAIN_BOTH_NS		20000000ULL
