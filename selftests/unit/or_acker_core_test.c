@@ -813,12 +813,6 @@ static void drain__senders_together(void)
 	CHECK_EQ(d.next_ns, NOW + 100 * MS);
 	CHECK(or_acker_drain_sender(&d, NOW + 50 * MS - 1));
 	CHECK_EQ(d.next_ns, NOW + 70 * MS - 1);
-	/* A host that has just started has had no drain, either. */
-	d = (struct or_acker_drain) {};
-	CHECK(or_acker_drain_sender(&d, MS));
-	CHECK_EQ(d.next_ns, 51 * MS);
-	CHECK(or_acker_drain_sender(&d, 2 * MS));
-	CHECK_EQ(d.next_ns, 22 * MS);
 }
 
 /* A sender each ms for ten seconds: neither more often than each 110 ms, nor never. */
