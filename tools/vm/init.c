@@ -75,7 +75,8 @@ static int out = -1;		/* the command's output */
 static unsigned int faults;
 
 static char nonce[64];
-static unsigned long timeout_s = 600;
+static unsigned long timeout_s = 600;	/* for the command, which waits for begin_s before */
+static unsigned long begin_s;
 static bool interactive;
 static char *cmd_argv[MAX_ARGS + 1];
 static char cmd_buf[65536];
@@ -235,6 +236,8 @@ static bool read_run(void)
 			snprintf(nonce, sizeof(nonce), "%s", val);
 		else if (!strcmp(line, "timeout_s"))
 			timeout_s = strtoul(val, NULL, 10);
+		else if (!strcmp(line, "begin_s"))
+			begin_s = strtoul(val, NULL, 10);
 		else if (!strcmp(line, "interactive"))
 			interactive = !strcmp(val, "1");
 		else if (!strcmp(line, "test_timeout_s"))
@@ -384,7 +387,7 @@ static int run_command(void)
 		fault("fork: %s", strerror(errno));
 		return 126;
 	}
-	status = wait_for(pid, interactive ? 0 : timeout_s);
+	status = wait_for(pid, interactive ? 0 : begin_s + timeout_s);
 	if (status < 0) {
 		/* Where everything hangs, into the log the host will show. */
 		spit("/proc/sysrq-trigger", "w");
