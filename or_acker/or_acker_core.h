@@ -738,10 +738,11 @@ static inline bool or_acker_drain_at(struct or_acker_drain *d, u64 at_ns)
  */
 static inline bool or_acker_drain_sender(struct or_acker_drain *d, u64 now_ns)
 {
-	bool both = d->new_ns > d->last_ns && now_ns < d->new_ns + OR_ACKER_DRAIN_FIRST_NS;
+	bool both = now_ns < d->new_ns + OR_ACKER_DRAIN_FIRST_NS;
 	u64 at_ns = now_ns + (both ? OR_ACKER_DRAIN_BOTH_NS : OR_ACKER_DRAIN_FIRST_NS);
 
 	d->new_ns = now_ns;
+	/* After a drain since the sender before it, MIN is the longer one. */
 	return or_acker_drain_at(d, max_t(u64, at_ns, d->last_ns + OR_ACKER_DRAIN_MIN_NS));
 }
 
