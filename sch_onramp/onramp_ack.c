@@ -101,7 +101,7 @@ static void onramp_conn_proof(struct onramp_conn *conn, const struct onramp_dela
 		return;
 	/* Also while the baseline is learned, when no other round trip counts. */
 	if (proof) {
-		rtt_ns = onramp_path_trip(&peer->path, &d->trip);
+		rtt_ns = onramp_path_proven(&peer->path, &d->trip);
 		onramp_peer_report_rtt(peer, rtt_ns, OR_PATH_PROOF);
 	}
 	onramp_drain_end(&peer->drain, (u64)rtt_ns);

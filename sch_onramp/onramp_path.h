@@ -10,7 +10,8 @@
  *	rtt   = now - out - hold	from the qdisc to the driver, until the OR-ACK
  *	wire  = now - tx - hold		from the wire, by the model of it
  *	limit = min(rtt - lowest rtt, wire - lowest wire + error)	of 30 to 60 s; after a rest
- *						both begin with the path's RTT, or_path.h
+ *						both begin with the path's RTT, or_path.h,
+ *						wire until a drain proves the path
  *	O     = min(delay above the baseline, limit)
  *
  * A flow that fills its own link waits there for a record of up to 128 KB: this is in rtt, but not
@@ -554,6 +555,24 @@ static inline s64 onramp_path_trip(struct onramp_path *p, const struct onramp_tr
 
 	onramp_low_add(&p->rtt, ONRAMP_PATH_LOW_NS, t->now_ns, rtt_ns);
 	onramp_low_add(&p->wire, ONRAMP_PATH_LOW_NS, t->now_ns, onramp_trip_wire_ns(t));
+	return rtt_ns;
+}
+
+/**
+ * onramp_path_proven() - add the round trip of a proof to the lowest ones
+ * @p: path
+ * @t: the round trip
+ *
+ * What @p began with may be of small packets, which take less time on a slow link. Compared with
+ * that, the way back of a full one seems longer than it is.
+ *
+ * Return: it, ns
+ */
+static inline s64 onramp_path_proven(struct onramp_path *p, const struct onramp_trip *t)
+{
+	s64 rtt_ns = onramp_path_trip(p, t);
+
+	p->wire.before = p->wire.now;
 	return rtt_ns;
 }
 

@@ -367,7 +367,7 @@ static void or_ack(struct loop *l, struct host *h, struct flow *f, const struct 
 	d.probe = says;
 	proof = says && onramp_path_probe(&h->path, &h->owd, &d, d.owd_ns, MSS, &longer);
 	if (proof) {
-		onramp_drain_end(&h->drain, (u64)onramp_path_trip(&h->path, &d.trip));
+		onramp_drain_end(&h->drain, (u64)onramp_path_proven(&h->path, &d.trip));
 		l->res->proofs++;
 	} else if (says) {
 		onramp_drain_end(&h->drain, 0);

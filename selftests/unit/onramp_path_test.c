@@ -134,6 +134,34 @@ static void low__starts(void)
 	CHECK_EQ(onramp_low(&l), 12);
 }
 
+static struct onramp_trip trip_of(u64 rtt_ns, u64 own_ns)
+{
+	return (struct onramp_trip) {
+		.now_ns = now, .out_ns = now - rtt_ns, .tx_ns = now - rtt_ns + own_ns,
+	};
+}
+
+static void trip__of_a_proof(void)
+{
+	struct onramp_trip t;
+
+	setup();
+	/* Of a handshake. */
+	onramp_low_start(&p.rtt, now, 50 * US);
+	p.wire = p.rtt;
+	now += MS;
+	t = trip_of(400 * US, 100 * US);
+	onramp_path_trip(&p, &t);
+	CHECK_EQ(onramp_low(&p.wire), 50 * US);
+	CHECK_EQ(onramp_path_proven(&p, &t), 400 * US);
+	CHECK_EQ(onramp_low(&p.rtt), 50 * US);
+	CHECK_EQ(onramp_low(&p.wire), 300 * US);
+	/* A later one that met something keeps what was measured. */
+	t = trip_of(600 * US, 100 * US);
+	onramp_path_proven(&p, &t);
+	CHECK_EQ(onramp_low(&p.wire), 300 * US);
+}
+
 /* The lowest round trip is 20: of 120, 100 can be queue, whatever the clocks say. */
 static void limit__by_the_round_trip(void)
 {
@@ -1339,6 +1367,7 @@ int main(void)
 		KTAP_CASE(low__of_one_to_two_halves),
 		KTAP_CASE(low__starts),
 		KTAP_CASE(trip__what_is_possible),
+		KTAP_CASE(trip__of_a_proof),
 		KTAP_CASE(limit__by_the_round_trip),
 		KTAP_CASE(limit__without_the_queue_that_stood),
 		KTAP_CASE(limit__without_the_hold_time),
