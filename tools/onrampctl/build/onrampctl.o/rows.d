@@ -1,8 +1,0 @@
-/work/main/tools/onrampctl/build/onrampctl.o/rows.o: rows.c show.h ctl.h \
- ../lib/util.h ../lib/exit.h sockets.h family.h
-show.h:
-ctl.h:
-../lib/util.h:
-../lib/exit.h:
-sockets.h:
-family.h:
